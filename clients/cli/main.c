@@ -182,7 +182,7 @@ int main(int argc, char **argv)
                    : cli.command->verbs ? true
                                         : cli.argument_count < cli.command->least;
     if (missing)
-        return pl_cli_fail(&cli, PL_EXIT_USAGE, "something is missing; usage: pliant %s",
+        return pl_cli_fail(&cli, PL_EXIT_USAGE, "an argument is missing; usage: pliant %s",
                            usage_of(&cli));
     pl_interrupt_catch();
     status = cli.verb ? cli.verb->run(&cli) : cli.command->run(&cli);

@@ -78,7 +78,7 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
     if (!ops)
         return "there is no such device";
     if (pl_method_uses_matrix(model->solver.method) && !ops->matrix)
-        return "the method solves with a constant matrix, which the device can not";
+        return "the method solves with a constant matrix, which the device cannot";
     if (splits(model->solver.method) && !ops->splitting)
         return "the method splits the objective, which the device does not";
     if (model->solver.method == PL_METHOD_NEWTON && !ops->hessian)

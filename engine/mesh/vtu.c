@@ -269,7 +269,7 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
               role_name(v, l),
               outcome == PL_PACKED_SHORT  ? "end with the file"
               : outcome == PL_PACKED_SIZE ? "have another size"
-                                          : "can not be unpacked",
+                                          : "cannot be unpacked",
               count);
         return false;
     }

@@ -147,7 +147,7 @@ static bool put_rows(table *t)
                                              &length);
         if (outcome == PL_LOG_ERROR)
             return pl_export_fail(e, PL_EXPORT_UNREADABLE,
-                                  "metrics of frame %" PRId64 " can not be read: %s", e->frames[i],
+                                  "metrics of frame %" PRId64 " cannot be read: %s", e->frames[i],
                                   strerror(errno));
         if (outcome != PL_LOG_OK)
             continue;

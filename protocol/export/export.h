@@ -86,7 +86,7 @@ typedef enum pl_export_why {
     PL_EXPORT_TOO_LARGE,  /* more than the format can hold */
     PL_EXPORT_NO_SHAPE,   /* the session has no topology: it was not checked */
     PL_EXPORT_DAMAGED,    /* a file of the session is not as it was written */
-    PL_EXPORT_UNREADABLE, /* a file of the session can not be read */
+    PL_EXPORT_UNREADABLE, /* a file of the session cannot be read */
     PL_EXPORT_NO_MEMORY,
     PL_EXPORT_STOPPED, /* the sink takes no more */
 } pl_export_why;

@@ -43,7 +43,7 @@ struct pl_export {
     pl_zip zip;
 };
 
-/* Note why it can not be. Return false. */
+/* Note why it cannot be. Return false. */
 __attribute__((format(printf, 3, 4))) bool pl_export_fail(pl_export *e, pl_export_why why,
                                                           const char *format, ...);
 bool pl_export_no_memory(pl_export *e);

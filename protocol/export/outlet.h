@@ -1,5 +1,5 @@
 /* outlet.h - bytes on their way out: to a file, or to whoever reads them over HTTP. Small pieces are
- * gathered; it can not go back, so that what comes out needs constant memory however long it is.
+ * gathered; it cannot go back, so that what comes out needs constant memory however long it is.
  */
 #ifndef PLIANT_PROTOCOL_EXPORT_OUTLET_H
 #define PLIANT_PROTOCOL_EXPORT_OUTLET_H

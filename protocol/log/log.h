@@ -38,10 +38,10 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
  * k must be the next frame. values: [count][3] of each field, then [elements][3], in dtype order. Rolls segments at PL_SEGMENT_BYTES
  * or PL_SEGMENT_FRAMES. A short write or ENOSPC leaves the log readable to the last committed frame
  * (the torn tail is cut) and returns PL_IO with errno; the same frame may be tried again.
- * An index entry that can not be written is no failure: it is tried again with the next frame. */
+ * An index entry that cannot be written is no failure: it is tried again with the next frame. */
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length);
-/* Prune what is sealed at each roll, and roll so that little more than `last` frames stay. What can not
+/* Prune what is sealed at each roll, and roll so that little more than `last` frames stay. What cannot
  * be pruned (a full disk) is tried again at the next. At any time; from the appender's thread. */
 struct pl_log_keep;
 void pl_log_writer_keep(pl_log_writer *w, const struct pl_log_keep *keep);

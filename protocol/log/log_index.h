@@ -12,7 +12,7 @@ void pl_index_entry_encode(const pl_index_entry *e, unsigned char *out);
 bool pl_index_entry_decode(const unsigned char *bytes, const pl_segment *segment, int64_t frame,
                            pl_index_entry *out);
 
-/* Bytes of an open segment file, 0 where that can not be told. */
+/* Bytes of an open segment file, 0 where that cannot be told. */
 uint64_t pl_file_length(int fd);
 /* pread the whole range; false at an early end (errno 0) or an error. */
 bool pl_read_range(int fd, void *out, size_t size, uint64_t offset);

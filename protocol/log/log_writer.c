@@ -101,7 +101,7 @@ static pl_status write_record(int fd, pl_record *record, const void *first, size
 }
 
 /* Bring the index up to the committed frames. It is only a witness, which readers can do without:
- * where it can not be written, the frames stay committed and the entries are tried again with the
+ * where it cannot be written, the frames stay committed and the entries are tried again with the
  * next frame. */
 static void write_index(pl_log_writer *w)
 {

@@ -32,7 +32,7 @@ typedef enum pl_record_type {
     PL_RECORD_METRICS = 3,   /* JSON */
     PL_RECORD_EPOCH = 4,     /* JSON: a worker's attempt begins or its numerics changed */
     PL_RECORD_HEARTBEAT = 5, /* empty, from the server */
-    PL_RECORD_GAP = 6,       /* JSON, from the server: frames that can not be had, and why */
+    PL_RECORD_GAP = 6,       /* JSON, from the server: frames that cannot be had, and why */
     PL_RECORD_END = 7,       /* JSON, from the server: {"reason", "state"}; nothing follows */
     PL_RECORD_CONTROL = 8,   /* JSON, in control.log: {"action": "cancel"} */
     PL_RECORD_STATE = 9,     /* JSON, from the server: the session, as it is from now on */

@@ -103,7 +103,7 @@ typedef struct pl_preflight {
     int64_t vertices, tets;
     double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
     pl_warnings warnings;
-    int32_t remark_count; /* "3 tetrahedra of body 'bunny' were turned round", ... */
+    int32_t remark_count; /* "body 'bunny' consists of 3 separate pieces", ... */
     char **remarks;
     pl_file_sum sums[PL_FILE_COUNT];
 } pl_preflight;

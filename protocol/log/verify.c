@@ -25,29 +25,31 @@
 /* ---- documents with a seal ---- */
 
 static const pl_damage_words bad_scene = {"every frame and the other files",
-                                          "Put the scene back from where it was submitted."};
+                                          "Restore it from the file that was submitted."};
 static const pl_damage_words bad_preflight = {
-    "every frame and the other files, but these can not be checked against it",
-    "Submit the scene again, or copy the file from a backup."};
+    "every frame and the other files, but their checksums are unknown",
+    "Submit the scene again, or restore the file from a backup."};
 static const pl_damage_words bad_derived = {"every frame and the other files",
-                                            "Submit the scene again: it is made from that."};
+                                            "Submit the scene again, which recreates the file."};
 static const pl_damage_words bad_head = {
-    "every frame: readers find the segments again",
-    "pliant verify --repair writes it again; so does the next attempt of a worker."};
-static const pl_damage_words bad_exit = {
-    "every frame", "How the run ended is not known from here; worker.log says it in words."};
-static const pl_damage_words bad_warnings = {"every frame and its metrics",
-                                             "Read the metrics: they say what it told of."};
-static const pl_damage_words bad_owned = {"every frame and the other files",
-                                          "The daemon's database knows the same; it is needed for "
-                                          "pliantd --reindex only."};
+    "every frame: readers find the segments without it",
+    "Run pliant verify --repair, which rebuilds it. A worker's next attempt does so too."};
+static const pl_damage_words bad_exit = {"every frame",
+                                         "Read worker.log to see how the run ended."};
+static const pl_damage_words bad_warnings = {
+    "every frame and its metrics",
+    "Read the metrics, which hold the same numbers. A worker's next attempt counts them again."};
+static const pl_damage_words bad_owned = {
+    "every frame and the other files",
+    "Keep the daemon's database, which holds the same. Only pliantd "
+    "--reindex needs the file."};
 
 static void document_damage(pl_verifier *v, const char *name, const pl_damage_words *words)
 {
     pl_verifier_damage(v, name, -1, -1, words, "%s",
                        errno == ENOENT ? "is missing"
                        : errno == EBADMSG
-                           ? "is damaged: it is no JSON of a known format, or its seal does not fit"
+                           ? "is damaged: not JSON of a known format, or its seal does not match"
                            : strerror(errno));
 }
 
@@ -62,7 +64,7 @@ static void check_head(pl_verifier *v)
     int error = errno;
     v->has_head = pl_head_load(v->dir_fd, &v->head, &recovered) == PL_OK;
     errno = error;
-    /* Before a worker's first frame there is neither head nor log. */
+    /* A session has neither head nor log before its first frame. */
     if (error != ENOENT || (recovered && !v->report->live) || v->has_ending)
         document_damage(v, "head.json", &bad_head);
 }
@@ -88,7 +90,7 @@ static void check_warnings(pl_verifier *v)
         document_damage(v, "warnings.json", &bad_warnings);
 }
 
-/* A log that its worker sealed has an exit.json beside it, and that says how many frames it has. */
+/* Compare the log with exit.json, which a worker that seals its log leaves beside it. */
 static void check_ending(pl_verifier *v)
 {
     const pl_segment *last = v->head.segment_count > 0
@@ -103,14 +105,14 @@ static void check_ending(pl_verifier *v)
     int64_t said = v->ending.frames + 1 -
                    v->head.segments[0].first_frame; /* what is kept of them */
     if (v->has_ending && v->ending.attempt == v->head.attempt && said > v->report->frames) {
-        static const pl_damage_words words = {"the frames before", "Run the scene again."};
+        static const pl_damage_words words = {"the other frames", "Run the scene again."};
         pl_verifier_damage(v, "log", -1, v->report->frames, &words,
-                           "has %" PRId64 " frames, and exit.json tells of %" PRId64,
+                           "has %" PRId64 " frames, but exit.json reports %" PRId64,
                            v->report->frames, said);
     }
 }
 
-/* What the daemon alone writes. */
+/* Check a file that only the daemon writes. */
 static void check_owned(pl_verifier *v, const char *name, bool needed)
 {
     pl_json *document = NULL;
@@ -139,12 +141,11 @@ static void check_file(pl_verifier *v, pl_session_file file, const pl_file_sum *
     else if (!said->known)
         v->report->unchecked++;
     else if (actual.bytes != said->bytes)
-        pl_verifier_damage(v, name, -1, -1, words,
-                           "has %" PRIu64 " bytes, and %" PRIu64 " were written", actual.bytes,
-                           said->bytes);
+        pl_verifier_damage(v, name, -1, -1, words, "has %" PRIu64 " bytes instead of %" PRIu64,
+                           actual.bytes, said->bytes);
     else if (actual.crc != said->crc)
         pl_verifier_damage(v, name, -1, -1, words,
-                           "is not as it was written: its CRC-32C is %08" PRIx32 ", not %08" PRIx32,
+                           "is damaged: its CRC-32C is %08" PRIx32 " instead of %08" PRIx32,
                            actual.crc, said->crc);
     v->report->bytes += actual.bytes;
     if (fd >= 0)
@@ -158,7 +159,7 @@ static void check_files(pl_verifier *v)
     bool known = pl_preflight_read(v->dir_fd, &p) == PL_OK;
     if (!known)
         document_damage(v, "preflight.json", &bad_preflight);
-    /* Of a scene that was refused there is nothing but itself. */
+    /* A rejected scene has no derived files. */
     bool refused = known && p.faults.total > 0;
     for (int f = 0; f < (refused ? 1 : PL_FILE_COUNT); f++)
         check_file(v, (pl_session_file)f, &p.sums[f]);
@@ -186,13 +187,13 @@ static void check_mesh(pl_verifier *v, const char *hash)
         document_damage(v, name, &bad_mesh);
     else if (strcmp(actual, hash) != 0)
         pl_verifier_damage(v, name, -1, -1, &bad_mesh,
-                           "is not the file that its name says: its SHA-256 is %.16s...", actual);
+                           "does not match its name: its SHA-256 is %.16s...", actual);
     v->report->bytes += bytes;
     if (fd >= 0)
         close(fd);
 }
 
-/* Each file there is, and those that the scene names but are not there. */
+/* Check every mesh file, and report those that the scene names but the folder lacks. */
 static void check_meshes(pl_verifier *v)
 {
     int fd = openat(v->dir_fd, "meshes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,11 +224,11 @@ static void check_meshes(pl_verifier *v)
 
 static void check_command(pl_verifier *v, const pl_record_walk *w, pl_walk_event event)
 {
-    static const pl_damage_words words = {"every frame, and the other commands",
-                                          "Give the command again if it did not take effect."};
-    const char *what = event == PL_WALK_DAMAGE  ? "bytes that are no record"
-                       : event == PL_WALK_CUT   ? "ends in a record that is not all there"
-                       : event == PL_WALK_ERROR ? "can not be read from here on"
+    static const pl_damage_words words = {"every frame and the other commands",
+                                          "Send the command again if it did not take effect."};
+    const char *what = event == PL_WALK_DAMAGE  ? "bytes that belong to no record"
+                       : event == PL_WALK_CUT   ? "ends in an incomplete record"
+                       : event == PL_WALK_ERROR ? "cannot be read from here on"
                        : !w->payload_good ? "the payload of a command is damaged: its CRC-32C is "
                                             "wrong"
                        : !w->padding_good ? "the padding after a command is not zero"
@@ -266,29 +267,29 @@ static void check_checkpoint(pl_verifier *v, const char *name, const pl_damage_w
     v->report->files++;
     v->report->bytes += (uint64_t)st.st_size;
     pl_status status = pl_checkpoint_check_file(v->dir_fd, name, &c);
-    /* While a worker lives the file may be replaced as it is looked at. */
+    /* A running worker may replace the file meanwhile. */
     if (status != PL_OK && v->report->live)
         status = pl_checkpoint_check_file(v->dir_fd, name, &c);
     if (status == PL_IO)
         document_damage(v, name, words);
     else if (status == PL_INVALID)
-        pl_verifier_damage(v, name, -1, -1, words, "is damaged: one of its CRC-32C is wrong");
+        pl_verifier_damage(v, name, -1, -1, words, "is damaged: a CRC-32C does not match");
 }
 
 static void check_checkpoints(pl_verifier *v)
 {
     static const pl_damage_words words = {
-        "every frame",
-        "None is needed: a run goes on from the checkpoint before, or from frame 0."};
+        "every frame", "Nothing to do: the run resumes from an older checkpoint, or from frame 0."};
     for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
         check_checkpoint(v, pl_checkpoint_name(slot), &words);
 }
 
-/* States that are kept by name: what describes each, and its checkpoint. */
+/* Check the document of each snapshot, and its checkpoint. */
 static void check_snapshots(pl_verifier *v)
 {
-    static const pl_damage_words words = {"every frame, and the other snapshots",
-                                          "Delete the snapshot; make it again from its frame."};
+    static const pl_damage_words words = {
+        "every frame and the other snapshots",
+        "Delete the snapshot and create it again from its frame."};
     char names[PL_SNAPSHOTS_MAX][PL_SNAPSHOT_NAME + 1], path[PL_SNAPSHOT_NAME + 20];
     int count = pl_snapshot_names(v->dir_fd, false, names);
     for (int i = 0; i < count; i++) {
@@ -309,7 +310,7 @@ static void check_snapshots(pl_verifier *v)
 
 /* ---- the whole ---- */
 
-/* Bytes of the log that there are to walk. */
+/* Bytes of all segments. */
 static uint64_t log_bytes(const pl_verifier *v)
 {
     uint64_t total = 0;

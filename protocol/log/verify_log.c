@@ -1,4 +1,4 @@
-/* verify_log.c - the log's part of verify.h: segments record by record, and indices against them. */
+/* verify_log.c - the log's part of verify.h: checks segments record by record, and indices against them. */
 #include "protocol/log/log_index.h"
 #include "protocol/log/record_walk.h"
 #include "protocol/log/verify_parts.h"
@@ -12,11 +12,10 @@
 
 static const pl_damage_words lost_part = {
     "every other frame",
-    "Readers report the frame as a gap. A backup of the file, or running the scene again, brings "
-    "it back."};
-static const pl_damage_words nothing_lost = {"every frame", "None is needed."};
+    "Restore the file from a backup, or run the scene again. Readers report the frame as a gap."};
+static const pl_damage_words nothing_lost = {"every frame", "Nothing to do."};
 static const pl_damage_words bad_index = {"every frame: readers walk the segment instead",
-                                          "pliant verify --repair writes the index again."};
+                                          "Run pliant verify --repair, which rebuilds the index."};
 
 /* One segment being walked. Parts of frames are numbered in the order that they are written in:
  * 2 i is the frame record of frame first_frame + i, 2 i + 1 its metrics. */
@@ -24,7 +23,7 @@ typedef struct segment_check {
     pl_verifier *verifier;
     const pl_segment *segment;
     char name[PL_SEGMENT_NAME];
-    int64_t frames;     /* committed; -1 where only the walk will tell */
+    int64_t frames;     /* committed; -1 if only the walk can tell */
     int64_t expected;   /* part that comes next */
     int64_t damaged_at; /* where bytes that are no record began, since the last good one; or -1 */
     bool stale;         /* what follows is of no frame of this segment */
@@ -42,26 +41,26 @@ static int64_t frame_of(const segment_check *c, int64_t part)
     return c->segment->first_frame + part / 2;
 }
 
-/* Whether a part was not to be kept: frames of a segment that was thinned. */
+/* True if retention removed the part: a frame of a thinned segment. */
 static bool is_pruned(const segment_check *c, int64_t part)
 {
     return part % 2 == 0 && c->segment->every > 0 && frame_of(c, part) % c->segment->every != 0;
 }
 
-/* The parts from the expected one to before `part` did not come. */
+/* Report the parts from the expected one to before `part` as lost. */
 static void report_lost(segment_check *c, int64_t part, uint64_t at)
 {
     int64_t offset = c->damaged_at >= 0 ? c->damaged_at : (int64_t)at;
     if (c->expected >= part && c->damaged_at >= 0)
         pl_verifier_damage(c->verifier, c->name, offset, -1, &nothing_lost,
-                           "%" PRId64 " bytes are damaged; they hold no frame (an epoch record "
+                           "%" PRId64 " bytes are damaged, but hold no frame (an epoch record "
                            "says who wrote the frames after it)",
                            (int64_t)at - offset);
     for (; c->expected < part; c->expected++)
         if (!is_pruned(c, c->expected))
             pl_verifier_damage(c->verifier, c->name, offset, frame_of(c, c->expected), &lost_part,
                                c->damaged_at >= 0 ? "the header of the %s record is damaged"
-                                                  : "there is no %s record",
+                                                  : "the %s record is missing",
                                part_name(c->expected));
     c->damaged_at = -1;
 }
@@ -115,13 +114,13 @@ static void note_record(segment_check *c, const pl_record_walk *w)
         note_epoch(c, w);
     else
         pl_verifier_damage(c->verifier, c->name, (int64_t)w->offset, -1, &nothing_lost,
-                           "a record of type %d has no place in a log", w->record.type);
+                           "a record of type %d does not belong in a log", w->record.type);
     if (!w->padding_good && !c->stale)
         pl_verifier_damage(c->verifier, c->name, (int64_t)(w->offset + w->size - 8), -1,
                            &nothing_lost, "the padding after a record is not zero");
 }
 
-/* From the first record to the last that readers may read. */
+/* Walk from the first record to the last that readers may read. */
 static void walk_segment(segment_check *c, int fd, uint64_t limit)
 {
     pl_record_walk w = {.fd = fd, .limit = limit};
@@ -132,7 +131,7 @@ static void walk_segment(segment_check *c, int fd, uint64_t limit)
             note_record(c, &w);
         } else if (event == PL_WALK_ERROR) {
             pl_verifier_damage(c->verifier, c->name, (int64_t)w.offset, -1, &lost_part,
-                               "can not be read from here on: %s",
+                               "cannot be read from here on: %s",
                                errno ? strerror(errno) : "the file ends");
             break;
         } else if (c->damaged_at < 0) {
@@ -148,8 +147,7 @@ static void walk_segment(segment_check *c, int fd, uint64_t limit)
 
 /* ---- the index ---- */
 
-/* Whether what an entry says of a part is what the walk found; a part that the walk did not find is
- * reported already. */
+/* True if the entry agrees with the walk. Parts that the walk did not find are reported already. */
 static bool part_fits(uint64_t offset, uint64_t size, uint64_t found_offset, uint64_t found_size)
 {
     return found_size == 0 || (offset == found_offset && size == found_size);
@@ -168,13 +166,13 @@ static void check_entries(segment_check *c, const char *name, const unsigned cha
                  !part_fits(e.metrics_offset, e.metrics_size, found->metrics_offset,
                             found->metrics_size))
             pl_verifier_damage(c->verifier, name, i * PL_INDEX_ENTRY, -1, &bad_index,
-                               "the entry of frame %" PRId64 " points elsewhere than its records",
+                               "the entry of frame %" PRId64 " does not point to its records",
                                frame);
     }
 }
 
-/* Entries of an open segment's index that are good from the first on: so many frames were
- * committed, whatever has become of their records. */
+/* Number of good entries from the first on in an open segment's index: as many frames were committed, whatever
+ * happened to their records. */
 static int64_t good_entries(const segment_check *c, const unsigned char *bytes, size_t size)
 {
     int64_t i = 0;
@@ -186,8 +184,8 @@ static int64_t good_entries(const segment_check *c, const unsigned char *bytes, 
     return i;
 }
 
-/* How many frames an open segment has: as many as the index says, or as are good up to the last
- * whole one. What comes after was not committed, and is no damage. */
+/* Set the number of frames of an open segment: that of the index, or more if the walk found whole frames after it.
+ * Bytes behind them were not committed and are no damage. */
 static void settle_open(segment_check *c, size_t mark, int64_t indexed, uint64_t limit)
 {
     c->frames = indexed;
@@ -225,7 +223,7 @@ static void check_index(segment_check *c, size_t mark, uint64_t limit)
 
 /* ---- segments ---- */
 
-/* Frames of a segment: head counts them, or for the open last one the end of the run does. */
+/* Number of frames of a segment, from the head, or from exit.json for the open last one; -1 if unknown. */
 static int64_t known_frames(const pl_verifier *v, const pl_segment *s)
 {
     if (s->frames >= 0)

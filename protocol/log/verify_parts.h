@@ -1,4 +1,4 @@
-/* verify_parts.h - what the parts of pl_verify share; private to verify*.c. */
+/* verify_parts.h - shared by the parts of pl_verify; private to verify*.c. */
 #ifndef PLIANT_PROTOCOL_LOG_VERIFY_PARTS_H
 #define PLIANT_PROTOCOL_LOG_VERIFY_PARTS_H
 
@@ -14,10 +14,10 @@ typedef struct pl_verifier {
     bool has_head;
     pl_exit ending;
     bool has_ending;
-    pl_status status; /* PL_OK, or why it can not go on */
+    pl_status status; /* PL_OK, or why it cannot continue */
 } pl_verifier;
 
-/* What is to be said of a damage beside where and what. */
+/* Texts of a damage beside its place and kind. */
 typedef struct pl_damage_words {
     const char *readable, *advice;
 } pl_damage_words;
@@ -28,7 +28,7 @@ __attribute__((format(printf, 6, 7))) void pl_verifier_damage(pl_verifier *v, co
                                                               const char *format, ...);
 /* Take back the damages after the first `count` whose frame is `frame` or later. */
 void pl_verifier_forgive(pl_verifier *v, size_t count, int64_t frame);
-/* Count bytes of the log as done; false where it is to end. */
+/* Count bytes of the log as done. False if `progress` ends it. */
 bool pl_verifier_advance(pl_verifier *v, uint64_t bytes);
 
 /* Every segment in v->head, and its index. */

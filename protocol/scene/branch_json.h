@@ -11,7 +11,7 @@ typedef struct pl_branch_request {
     char *scene;    /* the text with the patch in it, malloc'ed */
 } pl_branch_request;
 
-/* What a branch can not change (bodies, the time step, the frames' distance, ...) is a fault. *out may have
+/* What a branch cannot change (bodies, the time step, the frames' distance, ...) is a fault. *out may have
  * texts to be freed whatever is returned. */
 pl_decode_outcome pl_branch_decode(const char *text, size_t length, const char *scene_text,
                                    size_t scene_length, pl_branch_request *out, pl_faults *faults);

@@ -223,7 +223,7 @@ pl_decode_outcome pl_control_validate(const char *text, size_t length, const cha
     if (outcome == PL_DECODE_OK)
         outcome = decode_document(document, &scene, &change, faults);
     else if (outcome != PL_DECODE_NO_MEMORY)
-        pl_faults_add(faults, "", "no_scene", "a scene that can not be read",
+        pl_faults_add(faults, "", "no_scene", "a scene that cannot be read",
                       "the scene as it was accepted", "");
     if (outcome == PL_DECODE_OK) {
         *compact = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));

@@ -13,18 +13,19 @@ static const pl_param time_rows[] = {
            WORDED("1, unless steps is given; with pace realtime no end")),
     INTEGER("steps", FROM(1, PL_SCENE_STEPS_MAX), 0, pl_time, steps,
             "Number of steps. Excludes duration.", WORDED("from duration")),
-    CHOICE("integrator", integrators, pl_time, integrator,
-           "How a step is made into one minimisation, or two. backward_euler: of the first order, "
-           "loses energy wherever something swings, stable at any step. bdf2: of the second, loses "
-           "little of what is slow. trapezoidal and implicit_midpoint: of the second, lose nothing "
-           "of small motions, and what is stiff rings on. tr_bdf2: of the second, two "
-           "minimisations a step, keeps slow motions and loses stiff ones at once. sdirk2: as "
-           "tr_bdf2, smoother where forces jump, but loses more of slow motions. quasi_static "
-           "leaves out inertia: a step is the equilibrium under the loads and pins at its end."),
+    CHOICE(
+        "integrator", integrators, pl_time, integrator,
+        "Time integrator. backward_euler: first order, stable at any step, loses energy wherever "
+        "something swings. bdf2: second order, loses little energy of slow motions. trapezoidal "
+        "and implicit_midpoint: second order, lose no energy of small motions; stiff modes "
+        "ring on. tr_bdf2: second order, two minimisations a step, keeps slow motions and damps "
+        "stiff ones at once. sdirk2: like tr_bdf2, smoother where forces jump, but loses more "
+        "of slow motions. quasi_static: no inertia; a step is the equilibrium under the loads "
+        "and pins at its end."),
     CHOICE("pace", paces, pl_time, pace,
-           "free: as fast as it can. realtime: a frame is not shown before as much wall time has "
-           "passed as simulated time; what is late is not caught up. Without steps and duration "
-           "such a run has no end."),
+           "free: as fast as possible. realtime: a frame does not start before the wall clock "
+           "reaches its simulated time; delays are not caught up. Without steps and duration a "
+           "realtime run is endless."),
 };
 const pl_param_table pl_time_table = {
     .name = "time", .doc = "Steps and their integrator.", ROWS(time_rows)};
@@ -44,90 +45,93 @@ static const char *const obstacle_ways[] = {"hard", "energy", NULL};
 
 static const pl_param solver_rows[] = {
     CHOICE("method", methods, pl_solver_settings, method,
-           "How each step's objective is minimised. auto: quasi_newton, handing over to newton "
-           "where it "
-           "stalls; admm for hard constraints, obstacles under a second-order integrator, and "
-           "random or "
-           "collapsed initial shapes. By splitting: admm, and projective_dynamics, "
-           "for energies that are squared distances. By descent on a constant matrix, factored "
-           "once: quasi_newton (L-BFGS), chebyshev_semi_iterative. By descent without a matrix: "
-           "lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient descent with the "
-           "last step's curvature), and chebyshev_descent, which is Jacobi-preconditioned gradient "
-           "descent with Chebyshev's momentum. newton: by Hessians made semidefinite. The "
-           "capabilities' `carries` says which takes what.",
+           "Method that minimises each step's objective. auto: quasi_newton, handing over to "
+           "newton if it stalls; admm for hard constraints, obstacles under a second-order "
+           "integrator, and random or collapsed initial shapes. Splitting methods: admm, and "
+           "projective_dynamics for energies that are squared distances. Descent with a constant "
+           "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. Descent "
+           "without a matrix: lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient "
+           "descent with the last step's curvature), and chebyshev_descent, which is "
+           "Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: with "
+           "Hessians made semidefinite. The capabilities' `carries` lists what each supports.",
            DEFAULT(PL_METHOD_AUTO)),
     INTEGER("iterations", FROM(1, 10000), 50, pl_solver_settings, iterations,
             "Most iterations of a step.", WORDED("2000 with auto, else 50")),
     NUMBER(
         "tolerance", "1", FROM(0, 1), 1e-3, pl_solver_settings, tolerance,
-        "A step has converged when its Newton decrement, relative to the first iterate's, is below "
-        "this; 0 makes every iteration of every step. The decrement is in the norm of the constant "
-        "matrix; of methods without one, in that of its diagonal, where smooth errors weigh less."),
+        "Bound on the Newton decrement of a converged step, relative to that of its first iterate; "
+        "0 makes every iteration of every step. The decrement is measured in the norm of the "
+        "constant matrix. Methods without one use its diagonal, in which smooth errors weigh "
+        "less."),
     CHOICE("stiffness", stiffnesses, pl_solver_settings, stiffness,
-           "Of the constant matrix's terms, per rest volume: weight_scale times shear modulus, or "
-           "the slope that fits the material's stress over stretches of 0.5 to 1.5."),
-    NUMBER("weight_scale", "1", FROM(1e-6, 1e6), 1.8, pl_solver_settings, weight_scale,
-           "With stiffness shear: the squared weights are this, times shear modulus, times rest "
-           "volume. ADMM raises them of itself where elements are compressed hard. "
-           "projective_dynamics has the energies' own.",
-           WORDED("1.8 with admm, else 2")),
+           "Stiffness of the constant matrix's terms, per rest volume. shear: weight_scale times "
+           "shear modulus; fit: the slope that fits the material's stress over stretches of 0.5 "
+           "to 1.5."),
+    NUMBER(
+        "weight_scale", "1", FROM(1e-6, 1e6), 1.8, pl_solver_settings, weight_scale,
+        "With stiffness shear: factor of the squared weights, which are this times shear modulus "
+        "times rest volume. ADMM raises them itself where elements are compressed strongly. "
+        "projective_dynamics takes them from the energies.",
+        WORDED("1.8 with admm, else 2")),
     NUMBER("relaxation", "1", FROM(0.5, 1.95), 1.8, pl_solver_settings, relaxation,
-           "ADMM's over-relaxation; 1 is none. With momentum more than 1 may not converge.",
+           "Over-relaxation of ADMM; 1 is none. Above 1 ADMM may not converge with momentum.",
            WORDED("1.8 with anderson, else 1")),
     CHOICE("acceleration", accelerations, pl_solver_settings, acceleration,
-           "ADMM's: Anderson's, which extrapolates from the last six iterations; Nesterov's "
-           "momentum, dropped where the residuals do not fall; or none.",
+           "Acceleration of ADMM. anderson: extrapolation from the last six iterations; nesterov: "
+           "momentum, dropped when the residuals do not fall.",
            DEFAULT(PL_ACCELERATION_ANDERSON)),
     INTEGER("window", FROM(0, PL_WINDOW_MAX), 12, pl_solver_settings, window,
-            "quasi_newton and lbfgs: iterations that the history remembers; 0 uses the constant "
-            "matrix, or the preconditioner, alone."),
+            "quasi_newton and lbfgs: number of iterations in the history; 0 uses only the constant "
+            "matrix or the preconditioner."),
     CHOICE("preconditioner", preconditioners, pl_solver_settings, preconditioner,
-           "Methods without a matrix: the diagonal of the objective's Hessian, a multiple of the "
-           "identity, or the diagonal of the constant matrix that other methods solve with."),
+           "Preconditioner of methods without a matrix. jacobi: the diagonal of the objective's "
+           "Hessian; none: a multiple of the identity; constant: the diagonal of the constant "
+           "matrix of other methods."),
     INTEGER("jacobi_refresh", FROM(1, 10000), 32, pl_solver_settings, jacobi_refresh,
-            "Methods without a matrix: iterations until the Jacobi preconditioner is made anew, as "
-            "it is at the beginning of every step."),
+            "Methods without a matrix: iterations between updates of the Jacobi preconditioner, "
+            "which is also updated at the start of every step."),
     CHOICE("line_search", line_searches, pl_solver_settings, line_search,
-           "quasi_newton and lbfgs: halve a step until the objective falls enough (Armijo), or "
-           "look for both of Wolfe's conditions. nonlinear_cg always looks for those, the other "
-           "methods never."),
+           "Line search of quasi_newton and lbfgs. backtracking: halve a step until the objective "
+           "falls enough (Armijo); wolfe: meet both of Wolfe's conditions. nonlinear_cg always "
+           "uses wolfe, the other methods never."),
     CHOICE("initial_guess", initial_guesses, pl_solver_settings, initial_guess,
-           "Where the iterations of a step begin: where inertia and gravity alone would lead, "
-           "where it is or, with methods without a matrix, as acceleration says, whichever has the "
-           "lowest objective; where it is; with its velocity; with a fifth of its last change of "
-           "velocity too; or along its velocity as far as a parabola through the objective says. "
-           "Where the objective is infinite there, where it is."),
+           "Start of a step's iterations. best: the place of lowest objective among those to which "
+           "inertia and gravity lead, position and, for methods without a matrix, acceleration. "
+           "position: the current place. velocity: moved by the velocity. acceleration: moved also "
+           "by a fifth of the last change of velocity. step: along the velocity, to the minimum of "
+           "a parabola through the objective. If the objective is infinite there: the current "
+           "place."),
     NUMBER("rho", "1", FROM(0, 0.99999), 0, pl_solver_settings, rho,
-           "chebyshev_semi_iterative: the spectral radius; 0 estimates it from the first ten "
+           "Spectral radius. chebyshev_semi_iterative: 0 estimates it from the first ten "
            "iterations of a step. chebyshev_descent: that of the last phase; 0 takes it from "
            "inertia and preconditioner."),
     INTEGER(
         "phases", FROM(1, PL_PHASES_MAX), 1, pl_solver_settings, phases,
-        "chebyshev_descent: phases with a rho of their own: of 8, 16, 32, ... iterations, the last "
-        "without end, and 1 - rho three times that of the next. More than one is for tune."),
+        "chebyshev_descent: number of phases, each with its own rho: 8, 16, 32, ... iterations, "
+        "the "
+        "last endless, with 1 - rho three times that of the next. Use more than one with tune."),
     INTEGER(
         "tune", FROM(0, PL_SCENE_STEPS_MAX), 0, pl_solver_settings, tune,
-        "chebyshev_descent: the step, counted from 1, before which lengths and rho of the phases "
-        "are tuned to it by solving it again and again; all later ones keep them. 0: none."),
+        "chebyshev_descent: step, counted from 1, to which lengths and rho of the phases are tuned "
+        "by solving it repeatedly; later steps keep them. 0: none."),
     CHOICE("obstacles", obstacle_ways, pl_solver_settings, obstacles,
-           "What keeps bodies out of obstacles: constraints, or springs that push back what is "
-           "inside.",
+           "Contact with obstacles. hard: constraints; energy: springs that push vertices out.",
            OPTIONAL(pl_solver_settings, has_obstacles,
-                    "hard where the method holds constraints, else energy")),
+                    "hard if the method supports constraints, else energy")),
     NUMBER("contact_stiffness", "1", ABOVE(0, 1e6), 10, pl_solver_settings, contact_stiffness,
-           "With obstacles energy: a vertex's spring over its diagonal of the constant matrix. "
-           "Bodies go in less, and iterations are more, the larger it is."),
+           "With obstacles energy: stiffness of a vertex's spring, relative to its diagonal of the "
+           "constant matrix. Larger values mean less penetration and more iterations."),
     CHOICE("on_not_converged", not_converged, pl_solver_settings, on_not_converged,
-           "What a step that has not converged does to the session."),
+           "Reaction to an unconverged step: continue with a warning, or fail the session."),
     CHOICE("device", devices, pl_solver_settings, device,
-           "Where the iterations run. A GPU has every method but newton. Where there is none the "
-           "scene is refused, never run on the CPU instead."),
+           "Device that runs the iterations. A GPU supports every method but newton. Without a GPU "
+           "the scene is rejected, never run on the CPU instead."),
     CHOICE("precision", solver_precisions, pl_solver_settings, precision,
            "Floating-point precision: auto is double on the CPU and single on a GPU. The CPU has "
            "double only."),
     CHOICE("linear", linears, pl_solver_settings, linear,
-           "How Newton's steps are solved for: a Cholesky factor an iteration, or conjugate "
-           "gradients preconditioned by the constant matrix or by the blocks on the diagonal.",
+           "Linear solver of newton. direct: a Cholesky factor per iteration; pcg: conjugate "
+           "gradients, preconditioned by the constant matrix; pcg_jacobi: by its diagonal blocks.",
            OPTIONAL(pl_solver_settings, has_linear, "direct up to 4096 free vertices, pcg beyond")),
 };
 const pl_param_table pl_solver_table = {
@@ -138,49 +142,48 @@ static const char *const precisions[] = {"single", "double", NULL};
 
 static const pl_param retention_rows[] = {
     INTEGER("last", FROM(0, PL_SCENE_STEPS_MAX), 0, pl_retention, last,
-            "Frames at the end that are all kept, and a quarter of them more; 0: the newest "
-            "segment of the log."),
+            "Number of newest frames to keep, and up to a quarter more; 0: the newest segment of "
+            "the log."),
     INTEGER("every", FROM(0, PL_SCENE_STEPS_MAX), 0, pl_retention, every,
-            "Of older frames those stay whose number it divides; 0: none does, or all where `last` "
-            "is 0 too."),
+            "Keep every n-th older frame; 0 keeps none (or all, if `last` is 0 too)."),
     NUMBER("days", "days", FROM(0, 100000), 0, pl_retention, days,
-           "After its end the session is removed, by the daemon; 0: it is not."),
+           "Days until the daemon removes the session after its end; 0: never."),
 };
 const pl_param_table pl_retention_table = {
-    .name = "retention", .doc = "What is kept of the frames of a run.", ROWS(retention_rows)};
+    .name = "retention", .doc = "Frames of a run to keep.", ROWS(retention_rows)};
 
 static const pl_param output_rows[] = {
     INTEGER("every", FROM(1, PL_SCENE_STEPS_MAX), 1, pl_output, every,
             "Steps from one frame to the next."),
     CHOICE("metrics", metrics_details, pl_output, metrics,
-           "Whether metrics also list every iteration."),
+           "Detail of the metrics: a record per frame, or also every iteration."),
     CHOICE("precision", precisions, pl_output, precision, "Stored numbers: float32 or float64."),
     CUSTOM(
         "fields", FIELDS, "array of: position, velocity, stress, element_stress",
-        "What is stored of each vertex; its position always is. stress: von Mises', the greatest "
-        "principal and the mean Cauchy stress (Pa) in the tetrahedra about it, weighted by their "
-        "volumes; 0 where there are none. element_stress: the same of each tetrahedron and of each "
-        "triangle of cloth (over its thickness at rest), for exports as npz and vtu.",
+        "Values stored for each vertex; position is always among them. stress: von Mises, the "
+        "greatest principal and the mean Cauchy stress (Pa) of the tetrahedra around the vertex, "
+        "weighted by volume; 0 without tetrahedra. element_stress: the same for each tetrahedron "
+        "and each triangle of cloth (over its thickness at rest), for exports as npz and vtu.",
         AT(pl_output, fields), DEFAULT(PL_OUTPUT_POSITION), WORDED("position")),
     LIST("probes", pl_probe_table, FROM(1, 256), pl_output, probes, probe_count,
-         "Numbers that each frame's metrics have, by name; as a table at /probes.", WORDED("none")),
+         "Named numbers in each frame's metrics; /probes has them as a table.", WORDED("none")),
     OBJECT("retention", pl_retention_table, pl_output, retention,
-           "What is kept: everything, unless it says otherwise."),
+           "Frames to keep; by default all."),
 };
 const pl_param_table pl_output_table = {
-    .name = "output", .doc = "What is stored of a run.", ROWS(output_rows)};
+    .name = "output", .doc = "Stored results of a run.", ROWS(output_rows)};
 
 static const pl_param resources_rows[] = {
     INTEGER("cores", FROM(1, 256), 1, pl_resources, cores,
-            "Threads; the results are the same bits for any number."),
+            "Number of threads; the results are the same bits for any number."),
     NUMBER("memory", "bytes", FROM(0, 1e15), 0, pl_resources, memory,
-           "Most memory; 0: as estimated."),
+           "Memory limit; 0: as estimated."),
     NUMBER("time_limit", "s", FROM(0, 1e9), 0, pl_resources, time_limit,
-           "Most time of running; 0: no limit."),
+           "Limit of the running time; 0: none."),
     PRIORITY,
 };
 static const pl_absent resources_absent[] = {{"gpu", 0}, {0}};
 const pl_param_table pl_resources_table = {.name = "resources",
-                                           .doc = "What a run may take of the machine.",
+                                           .doc = "Resources of the machine for a run.",
                                            ROWS(resources_rows),
                                            .absent = resources_absent};

@@ -1,5 +1,5 @@
 /* json.h - reading and writing small JSON documents without jansson.h (which stays in this room).
- * Reading goes through jansson; writing is a streaming writer that can not fail halfway: NaN and
+ * Reading goes through jansson; writing is a streaming writer that cannot fail halfway: NaN and
  * infinities become null, strings are checked UTF-8 and escaped, and out of memory is found once,
  * at the end.
  */

@@ -1,7 +1,7 @@
 /* json_load.h - JSON texts into jansson's trees, with an end in good order where memory runs out; private to
  * protocol/.
  *
- * Jansson's lexer takes no notice where the buffer of the token that it reads can not grow (2.14 to 2.15, load.c,
+ * Jansson's lexer takes no notice where the buffer of the token that it reads cannot grow (2.14 to 2.15, load.c,
  * lex_save): it drops the byte, and then reads past the buffer's end or ends the program by an assertion.
  * Every other allocation of its parser may fail. So the room that this buffer can come to need is set
  * aside before a text is read, and only its growth, and only after an allocation has failed, is served from there.

@@ -15,7 +15,7 @@ void pl_sha256_hex(const void *data, size_t size, char hex[65]);
 /* HMAC-SHA256 (RFC 2104) in hex; false, and "", without memory. */
 bool pl_hmac_sha256_hex(const void *key, size_t key_size, const void *data, size_t size,
                         char hex[65]);
-/* Of an open file from its beginning; *bytes its size. False with errno where it can not be read. */
+/* Of an open file from its beginning; *bytes its size. False with errno where it cannot be read. */
 bool pl_sha256_file(int fd, char hex[65], uint64_t *bytes);
 
 #endif

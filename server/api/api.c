@@ -31,7 +31,7 @@ static bool take_labels(pl_request *r, pl_label_filter *out)
     pl_faults faults = {0};
     pl_faults_add(&faults, "/query/label", "bad_query_value", text,
                   "key=value or key, at most 8 of them joined by commas", "");
-    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value can not be used", &faults);
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value cannot be used", &faults);
     pl_faults_clear(&faults);
     return false;
 }

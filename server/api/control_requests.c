@@ -67,7 +67,7 @@ static char *judge(pl_request *r, const pl_session *s)
         close(dir_fd);
     }
     if (read != PL_OK) {
-        pl_reply_problem(r, 500, "damaged", "Damaged", "scene.json can not be read", NULL);
+        pl_reply_problem(r, 500, "damaged", "Damaged", "scene.json cannot be read", NULL);
         return NULL;
     }
     pl_faults faults = {0};
@@ -76,7 +76,7 @@ static char *judge(pl_request *r, const pl_session *s)
     if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", &faults);
     } else if (outcome == PL_DECODE_INVALID) {
-        pl_reply_problem(r, 422, "invalid_control", "The control can not be had",
+        pl_reply_problem(r, 422, "invalid_control", "The control cannot be had",
                          "every fault that was found is listed; nothing was changed", &faults);
     } else if (outcome != PL_DECODE_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
@@ -179,7 +179,7 @@ static void reply_list(pl_request *r, const pl_session *s, int64_t after, size_t
     if (error) {
         pl_reply_problemf(r, 500, "internal", "Internal error", "control.log: %s", strerror(error));
     } else if (dir_fd < 0 || pl_log_reader_open(dir_fd, &reader) != PL_OK) {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the log can not be opened", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error", "the log cannot be opened", NULL);
     } else {
         reply_entries(r, reader, entries, count, limit);
     }

@@ -100,7 +100,7 @@ static void *upload_open(pl_request *r)
         u->temporary[0] = 0;
         upload_close(u);
         pl_reply_problem(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                         "The upload can not be stored", "no temporary file could be made", NULL);
+                         "The upload cannot be stored", "no temporary file could be made", NULL);
         return NULL;
     }
     return u;
@@ -191,7 +191,7 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
     if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is ending", NULL);
     } else if (faults.total) {
-        pl_reply_problem(r, 422, "invalid_mesh", "The mesh can not be used",
+        pl_reply_problem(r, 422, "invalid_mesh", "The mesh cannot be used",
                          "every fault that was found is listed; nothing was kept", &faults);
     } else if (!report) {
         errno = EIO;
@@ -241,7 +241,7 @@ static bool is_sound(int state_fd, const char *hash)
     }
     bool sound = pl_sha256_file(fd, actual, &bytes) && strcmp(actual, hash) == 0;
     if (!sound) {
-        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored anew", hash);
+        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored again", hash);
     }
     close(fd);
     return sound;

@@ -16,50 +16,51 @@ typedef struct parameter {
     const char *key, *type, *text;
 } parameter;
 static const parameter known_parameters[] = {
-    {"{id}", "string", "an id, 32 hex digits"},
-    {"{k}", "string", "a frame's number from 0, or latest"},
-    {"{sha256}", "string", "a file's SHA-256, 64 hex digits"},
-    {"{code}", "string", "the last word of a problem's type"},
+    {"{id}", "string", "ID, 32 hex digits"},
+    {"{k}", "string", "number of a frame from 0, or latest"},
+    {"{sha256}", "string", "SHA-256 of a file, 64 hex digits"},
+    {"{code}", "string", "last word of a problem's type"},
     {"{device}", "string", "cpu"},
-    {"{name}", "string", "of the user or group"},
-    {"{user}", "string", "a user's name"},
-    {"{link}", "string", "a share link's id, 32 hex digits"},
-    {"{file}", "string", "as the page names it"},
-    {"{scene}", "string", "its name in the gallery"},
+    {"{name}", "string", "name of the user or group"},
+    {"{user}", "string", "name of a user"},
+    {"{link}", "string", "ID of a share link, 32 hex digits"},
+    {"{file}", "string", "name of the file in the page"},
+    {"{scene}", "string", "name of the scene in the gallery"},
     {"from", "integer", "first frame to send (0)"},
     {"to", "integer", "last frame to send"},
-    {"limit", "integer", "how many, at most"},
-    {"follow", "boolean", "go on with frames as they are made"},
+    {"limit", "integer", "most items"},
+    {"follow", "boolean", "continue with new frames"},
     {"mode", "string", "all: every frame (default); latest: skip to the newest"},
-    {"since", "integer", "events after the one of this number"},
-    {"buckets", "integer", "so many pieces, of each number the least and the greatest"},
+    {"since", "integer", "only events after this number"},
+    {"buckets", "integer", "number of pieces, with the minimum and maximum of each number"},
     {"every", "integer",
-     "only frames that this divides; of an export every N-th from its first on (1)"},
+     "only frames divisible by N; in an export every N-th from its first on (1)"},
     {"format", "string", PL_EXPORT_NAMES},
     {"frame", "string",
-     "of a series (vtu, obj, ply): one frame (a number, first or last) as the file itself"},
-    {"prefix", "string", "what the files are called by (the session's name)"},
-    {"body", "string", "of this body alone, by its name (all)"},
-    {"offset", "integer",
-     "so many bytes of the beginning are left out (0); more than there are: 416"},
-    {"frames", "integer", "how many frames to go on for (1)"},
-    {"max_fps", "integer", "at most so many frames a second, 1 to 1000"},
-    {"dtype", "string", "f32, f64 or u16: the numbers of a frame (as stored)"},
+     "one frame of a series (vtu, obj, ply): a number, first or last; returns the file itself"},
+    {"prefix", "string", "beginning of the files' names (the session's name)"},
+    {"body", "string", "name of the only body to export (all)"},
+    {"offset", "integer", "bytes to skip at the beginning (0); beyond the end: 416"},
+    {"frames", "integer", "number of frames to compute (1)"},
+    {"max_fps", "integer", "most frames per second, 1 to 1000"},
+    {"dtype", "string", "type of the numbers of a frame: f32, f64 or u16 (as stored)"},
     {"vertices", "string",
-     "all (default), or surface: those of topology?array=surface; of an export also no tetrahedra"},
-    {"fields", "string", "position, velocity, stress or several with commas, as far as stored"},
-    {"wait", "integer", "seconds to wait for another state, at most 60"},
-    {"prune", "boolean", "let go of frames that are there, where the change means that"},
+     "all (default), or surface: those of topology?array=surface; an export then has no "
+     "tetrahedra"},
+    {"fields", "string",
+     "position, velocity, stress, or several separated by commas; only stored ones"},
+    {"wait", "integer", "seconds to wait for a new state, at most 60"},
+    {"prune", "boolean", "allow the change to delete stored frames"},
     {"state", "string", "only sessions in this state"},
     {"name", "string", "only sessions whose name contains this"},
     {"owner", "string", "only sessions of this owner"},
     {"label", "string", "only sessions with these labels: key=value or key, joined by commas"},
-    {"cursor", "string", "next of the page before"},
-    {"group", "string", "the group that the session is given to"},
-    {"user", "string", "whose, for administrators"},
-    {"target", "string", "only what was about this id or name"},
-    {"array", "string", "triangles, tets or surface: that array as npy"},
-    {"form", "string", "posted (default) or effective: with every default filled in"},
+    {"cursor", "string", "`next` of the previous page"},
+    {"group", "string", "group that shares the session"},
+    {"user", "string", "user, for administrators"},
+    {"target", "string", "only changes to this ID or name"},
+    {"array", "string", "array to return as npy: triangles, tets or surface"},
+    {"form", "string", "posted (default), or effective: with every default filled in"},
 };
 
 static const parameter *find_parameter(const char *in, const char *key)
@@ -169,7 +170,7 @@ static void put_replies(pl_json_writer *w, const pl_route *r)
         snprintf(status, sizeof status, "%.3s", at);
         snprintf(schema + 1, sizeof schema - 1, "%.*s", (int)name, at + 4);
         bool empty = strcmp(status, "204") == 0 || strcmp(status, "304") == 0;
-        put_reply(w, status, strcmp(status, "304") == 0 ? "as the client has it" : "done",
+        put_reply(w, status, strcmp(status, "304") == 0 ? "not modified" : "done",
                   empty ? NULL : r->produces, name ? schema : NULL);
         at += n + strspn(at + n, ", ");
     }
@@ -267,7 +268,7 @@ static void put_problem(pl_json_writer *w)
 {
     pl_json_key(w, "Problem");
     pl_json_begin_object(w);
-    pl_json_set_string(w, "description", "What was wrong, as RFC 9457 has it.");
+    pl_json_set_string(w, "description", "A problem, as in RFC 9457.");
     pl_json_set_string(w, "type", "object");
     pl_json_set_boolean(w, "additionalProperties", false);
     pl_json_set_raw(w, "required", "[\"type\", \"title\", \"status\", \"detail\", \"faults\"]");
@@ -275,7 +276,7 @@ static void put_problem(pl_json_writer *w)
     pl_json_begin_object(w);
     pl_json_key(w, "type");
     pl_json_begin_object(w);
-    pl_json_set_string(w, "description", "the address of a page that says what to do");
+    pl_json_set_string(w, "description", "address of a page that says what to do");
     pl_json_key(w, "enum");
     pl_json_begin_array(w);
     for (const pl_problem *p = pl_problems; p->code; p++) {
@@ -286,12 +287,12 @@ static void put_problem(pl_json_writer *w)
     pl_json_end_array(w);
     pl_json_end_object(w);
     static const pl_reply_field others[] = {
-        {"title", "string", "in a few words"},
-        {"status", "integer", "the reply's"},
-        {"detail", "string", "what was wrong here"},
-        {"faults", "[]#Fault", "every fault that was found, as far as they are listed"},
-        {"faults_total", "integer", "how many there are, where not all are listed"},
-        {"first_available", "integer", "the first frame that can still be had"},
+        {"title", "string", "short summary"},
+        {"status", "integer", "status of the reply"},
+        {"detail", "string", "description of this case"},
+        {"faults", "[]#Fault", "faults; very long lists are cut"},
+        {"faults_total", "integer", "number of faults, if the list is cut"},
+        {"first_available", "integer", "first frame that is still available"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         pl_json_key(w, others[i].key);

@@ -53,7 +53,7 @@ static void reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_fau
     if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
     } else if (outcome == PL_DECODE_INVALID) {
-        pl_reply_problem(r, 422, "invalid_patch", "The session can not be changed so",
+        pl_reply_problem(r, 422, "invalid_patch", "The session cannot be changed so",
                          "every fault that was found is listed; nothing was changed", faults);
     } else {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
@@ -114,7 +114,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Whether the group that the session is now of, in the database too, was removed before it got there. From then on
- * it is in use and can not be. */
+ * it is in use and cannot be. */
 static bool group_is_gone(pl_store *store, const char *group)
 {
     pl_statement s = {"SELECT count(*) FROM user_groups WHERE name=?", {group}, 1};
@@ -123,7 +123,7 @@ static bool group_is_gone(pl_store *store, const char *group)
 }
 
 /* Everything that was asked for, or nothing but a newer revision: 0, errno, or -1 where it is the group that is not
- * there any more. What the worker is told can not be taken back, so it comes last. */
+ * there any more. What the worker is told cannot be taken back, so it comes last. */
 static int carry_out(const record *to, pl_session *s, const pl_row *before, const pl_notes *now,
                      pl_notes *next)
 {

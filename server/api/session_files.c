@@ -113,7 +113,7 @@ void pl_handle_session_files(pl_request *r)
     int fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         pl_reply_problemf(r, 500, "internal", "Unreadable",
-                          "the session's directory can not be read: %s", strerror(errno));
+                          "the session's directory cannot be read: %s", strerror(errno));
     } else {
         walk(&l, fd, "", 2);
         close(fd);

@@ -164,7 +164,7 @@ static void check_token(pl_body *b, const pl_principal *p, pl_token_request *t)
         char mine[64];
         pl_scopes_write(p->scopes, mine);
         pl_body_fault(b, "scopes", "beyond_yours", scopes ? scopes : "read submit", mine,
-                      "a token can not allow more than the credential that makes it");
+                      "a token cannot allow more than the credential that makes it");
     }
     if (strcmp(t->user, p->user) != 0 && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
         pl_body_fault(b, "user", "not_yours", t->user, p->user,

@@ -356,7 +356,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         puts("pliantd " PLIANT_VERSION);
         return PL_OPTIONS_DONE;
     default:
-        fputs("pliantd: --help says what there is\n", stderr);
+        fputs("pliantd: see --help\n", stderr);
         return PL_OPTIONS_WRONG;
     }
 }
@@ -364,7 +364,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
 static pl_options_outcome judge(const pl_options *o)
 {
     if (!o->state) {
-        fputs("pliantd: --state DIR is needed; --help says more\n", stderr);
+        fputs("pliantd: --state DIR is needed; see --help\n", stderr);
         return PL_OPTIONS_WRONG;
     }
     if (o->no_auth && !pl_options_loopback(o)) {

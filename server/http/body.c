@@ -146,7 +146,7 @@ bool pl_body_good(pl_body *b)
     if (!b->faults.total) {
         return true;
     }
-    pl_reply_problem(b->request, 422, "invalid_body", "The body can not be used",
+    pl_reply_problem(b->request, 422, "invalid_body", "The body cannot be used",
                      "every fault that was found is listed", &b->faults);
     return false;
 }

@@ -172,7 +172,7 @@ void pl_reply_document(pl_request *r, const char *type, char *text);
 bool pl_etag_listed(const char *list, const char *etag, bool strong);
 
 /* ---- waiting ---- */
-/* A handler of PL_RUN_HERE that can not reply yet suspends the request; some thread calls
+/* A handler of PL_RUN_HERE that cannot reply yet suspends the request; some thread calls
  * pl_request_finish exactly once, and the handler runs again (unless a reply was made before). */
 void pl_request_park(pl_request *r);
 void pl_request_finish(pl_request *r);

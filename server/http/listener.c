@@ -28,7 +28,7 @@ int pl_listener_open_address(const pl_options *o, char url[PL_URL_MAX])
     socklen_t size = is_v6 ? sizeof v6 : sizeof v4;
     if (fd < 0 || bind(fd, address, size) != 0 || listen(fd, 511) != 0 ||
         getsockname(fd, address, &size) != 0) {
-        pl_logf(PL_LEVEL_ERROR, "can not listen on %s port %d: %s", o->listen_host, o->listen_port,
+        pl_logf(PL_LEVEL_ERROR, "cannot listen on %s port %d: %s", o->listen_host, o->listen_port,
                 strerror(errno));
         if (fd >= 0) {
             close(fd);
@@ -64,7 +64,7 @@ int pl_listener_open_unix(const pl_options *o, char url[PL_URL_MAX])
     /* Who may connect is the matter of the folder; who that is, the kernel says. */
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         chmod(address.sun_path, 0666) != 0 || listen(fd, 511) != 0) {
-        pl_logf(PL_LEVEL_ERROR, "can not listen on %s: %s", address.sun_path, strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "cannot listen on %s: %s", address.sun_path, strerror(errno));
         if (fd >= 0) {
             close(fd);
         }

@@ -149,7 +149,7 @@ void pl_reply_bad_query(pl_request *r, const char *key, const char *got, const c
     char pointer[96];
     snprintf(pointer, sizeof pointer, "/query/%s", key);
     pl_faults_add(&faults, pointer, "bad_query_value", got, expected, "");
-    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value can not be used", &faults);
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value cannot be used", &faults);
     pl_faults_clear(&faults);
 }
 

@@ -38,7 +38,7 @@ void pl_admission_clear(pl_admission *a)
 
 bool pl_admission_reject(pl_admission *a)
 {
-    pl_reply_problem(a->request, 422, "invalid_scene", "The scene can not be run",
+    pl_reply_problem(a->request, 422, "invalid_scene", "The scene cannot be run",
                      "every fault that was found is listed", &a->faults);
     return false;
 }

@@ -49,7 +49,7 @@ static bool prepare(pl_request *r, pl_branch *b)
                 (manages || hide(b));
     bool good = read;
     if (!read) {
-        pl_reply_problem(r, 500, "damaged", "Damaged", "scene.json can not be read", NULL);
+        pl_reply_problem(r, 500, "damaged", "Damaged", "scene.json cannot be read", NULL);
     } else {
         pl_faults faults = {0};
         pl_branch_request q;

@@ -139,7 +139,7 @@ static void describe_crash(const ending *e, char *out, size_t size)
     if (e->fault) {
         snprintf(out, size, "%.190s", e->fault->failure.message);
     } else if (e->how->rebooted) {
-        snprintf(out, size, "the machine was started anew while it ran");
+        snprintf(out, size, "the machine restarted while it ran");
     } else if (e->how->found) {
         snprintf(out, size, "the worker ended without a report while no daemon watched it");
     } else if (!e->how->status_known) {

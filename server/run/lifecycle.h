@@ -7,7 +7,7 @@
 #include "server/run/executor.h"
 
 /* 0: done, or on its way; EALREADY: the session is over (pause and resume: or about to be), so that
- * it can not be had; else why control.log could not be written. */
+ * it cannot be had; else why control.log could not be written. */
 int pl_lifecycle_cancel(pl_sessions *sessions, pl_executor *executor, pl_session *session);
 int pl_lifecycle_pause(pl_sessions *sessions, pl_executor *executor, pl_session *session);
 int pl_lifecycle_resume(pl_sessions *sessions, pl_executor *executor, pl_session *session);

@@ -22,7 +22,7 @@ typedef struct reconciliation {
     int state_fd;
     pl_store *store;
     pl_sessions *sessions;
-    char (*bad)[33]; /* ids of rows that can not be believed; malloc'ed */
+    char (*bad)[33]; /* ids of rows that cannot be believed; malloc'ed */
     size_t bad_count;
 } reconciliation;
 
@@ -57,7 +57,7 @@ static bool rebuild(const reconciliation *x, const char *id)
     }
     bool stored = pl_store_replace(x->store, &r.row);
     pl_logf(PL_LEVEL_WARN,
-            "session %s: its row in the database was damaged and is made anew from "
+            "session %s: its row in the database was damaged and is rebuilt from "
             "its directory: %s",
             id, r.row.state);
     load_session(x, &r.row);

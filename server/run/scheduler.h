@@ -3,7 +3,7 @@
  * bookkeeping without locks or clocks; sessions.c calls it under the table's mutex.
  *
  * Strict order means that a session which does not fit now holds up those behind it: small sessions
- * can not starve a large one, and a position in the queue means something. But for two: a session
+ * cannot starve a large one, and a position in the queue means something. But for two: a session
  * whose owner uses as many cores as they may is passed over until one of theirs has ended, and one that
  * waits for memory of a GPU holds up those that want one too, and no other.
  */

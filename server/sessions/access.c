@@ -41,6 +41,6 @@ void pl_reply_session_over(pl_request *r, const pl_session *s, const char *verb)
                           pl_state_name(state), verb);
     } else {
         pl_reply_problemf(r, 409, "session_ending", "The session is ending",
-                          "it is being cancelled or deleted and can not be %s", verb);
+                          "it is being cancelled or deleted and cannot be %s", verb);
     }
 }

@@ -97,7 +97,7 @@ static bool gather_one(void *context, const char *payload, uint64_t length)
 }
 
 /* The last control in effect at the frame, where its metrics or later ones tell; of those that were pruned, or
- * can not be read, what has been asked for by now. */
+ * cannot be read, what has been asked for by now. */
 static int64_t last_control(const pl_session *s, pl_log_reader *reader, int64_t frame, int64_t end)
 {
     int64_t first = pl_log_reader_first(reader);
@@ -239,7 +239,7 @@ static bool refuse(pl_request *r, int dir_fd, const pl_branch_point *o, const ch
         snprintf(hint, sizeof hint, "frame %lld and those after it can be had",
                  (long long)newest.frame);
     }
-    pl_reply_problemf(r, 409, "no_way_back", "The frame can not be computed again",
+    pl_reply_problemf(r, 409, "no_way_back", "The frame cannot be computed again",
                       "no checkpoint is left that is not after frame %lld, and %s; %s",
                       (long long)o->frame, why, hint);
     return false;
@@ -281,7 +281,7 @@ bool pl_branch_point_find(pl_request *r, int state_fd, const pl_session *s, int 
     pl_log_reader *reader;
     *out = (pl_branch_point){.frame = frame, .state_fd = state_fd, .checkpoint = {.frame = -1}};
     if (pl_log_reader_open(dir_fd, &reader) != PL_OK) {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the log can not be opened", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error", "the log cannot be opened", NULL);
         return false;
     }
     bool found = describe(r, s, dir_fd, reader, out);

@@ -90,7 +90,7 @@ int pl_control_append_change(const char *directory, int64_t number, const char *
 
 typedef void (*seeing)(void *context, const pl_json *document, const char *action);
 
-/* Every command that is whole, in their order. 0, or errno where they can not be read. */
+/* Every command that is whole, in their order. 0, or errno where they cannot be read. */
 static int walk(const char *directory, seeing see, void *context)
 {
     char *bytes;

@@ -20,7 +20,7 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable);
 pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row);
 
 /* End a session by the daemon's own word: pl_sessions_move, and where that was allowed verdict.json,
- * brought to the disk. A record that can not be written is said in the log only. */
+ * brought to the disk. A record that cannot be written is said in the log only. */
 bool pl_directory_record_move(pl_sessions *sessions, pl_session *session, pl_session_state to,
                               const pl_move *what);
 pl_status pl_directory_record_read(int dir_fd, pl_row *row);

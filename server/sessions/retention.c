@@ -111,7 +111,7 @@ bool pl_retention_allows(pl_request *r, const pl_session *s, const pl_notes *now
     }
     if (!there) {
         pl_reply_problem(r, 500, "internal", "Internal error",
-                         "the log can not be opened, so what would go is not known", NULL);
+                         "the log cannot be opened, so what would go is not known", NULL);
         return false;
     }
     return !lets_go(now, next, first, frames) || refuse(r, next, first, frames);

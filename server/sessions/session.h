@@ -83,7 +83,7 @@ typedef struct pl_session {
     int64_t due_ms;                              /* the same on the monotonic clock; 0: now */
     int queue_position;                          /* from 1; 0: not queued, or not before due_ms */
     /* Held by whoever turns what its owner wants into control.log and a state, so that a pause, a
-     * resume and a worker's end can not pass one another. Taken before the table's. */
+     * resume and a worker's end cannot pass one another. Taken before the table's. */
     pthread_mutex_t lifecycle;
     int64_t
         controls;  /* under it: number of the newest control; 0: to be looked for in control.log */

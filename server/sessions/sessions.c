@@ -280,7 +280,7 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
         s->memory = what->recovery->memory;
         s->memory_limit = what->recovery->memory_limit;
     }
-    /* What was wanted is had now, or can not be had any more; but for the removal. */
+    /* What was wanted is had now, or cannot be had any more; but for the removal. */
     pl_desire desire = pl_desire_parse(s->desired);
     if ((to == PL_STATE_PAUSED && desire == PL_DESIRE_PAUSED) ||
         (pl_state_terminal(to) && desire != PL_DESIRE_DELETED)) {

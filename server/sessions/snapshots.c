@@ -86,8 +86,7 @@ static bool read_one(pl_request *r, int dir_fd, const char *name, pl_snapshot *o
         pl_reply_problem(r, 500, "damaged", "Damaged",
                          "the snapshot is not as it was written; it can be deleted", NULL);
     } else if (status != PL_OK) {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the snapshot can not be read",
-                         NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error", "the snapshot cannot be read", NULL);
     }
     return status == PL_OK;
 }

@@ -1,4 +1,4 @@
-/* store.h - the database: an index of the session directories, plus what they can not hold (owners'
+/* store.h - the database: an index of the session directories, plus what they cannot hold (owners'
  * grants, idempotency keys, meshes). SQLite in WAL mode, synchronous FULL, written by one thread
  * that commits whatever has gathered meanwhile in one transaction. Requests read the table of
  * sessions in memory, never this.
@@ -72,7 +72,7 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
 /* The one integer that a statement asks for, 0 where it is NULL; false where the database failed. */
 bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out);
 
-/* These are queued in order and not waited for. The row is taken. What can not be done is counted (store_failures). */
+/* These are queued in order and not waited for. The row is taken. What cannot be done is counted (store_failures). */
 void pl_store_update(pl_store *store, pl_row *row);
 /* Wait until what was queued before was tried; false where nothing can be committed. */
 bool pl_store_flush(pl_store *store);

@@ -180,7 +180,7 @@ void pl_reply_buckets(pl_request *r, pl_session *session, int64_t buckets)
     }
     if (!pl_session_log_open(session, &reader)) {
         pl_reply_problem(r, errno == ENOENT ? 410 : 503, errno == ENOENT ? "storage_lost" : "busy",
-                         errno == ENOENT ? "Gone" : "Busy", "the session's log can not be opened",
+                         errno == ENOENT ? "Gone" : "Busy", "the session's log cannot be opened",
                          NULL);
         return;
     }

@@ -208,7 +208,7 @@ static void handle(pl_request *r, const pl_stream_hub *hub, pl_session *s, int f
     pl_frame_view view;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0 || pl_log_reader_open(dir_fd, &reader) != PL_OK) {
-        pl_reply_problem(r, 410, "storage_lost", "Gone", "the session's log can not be opened",
+        pl_reply_problem(r, 410, "storage_lost", "Gone", "the session's log cannot be opened",
                          NULL);
     } else {
         int64_t k = parse_frame(r, s, pl_log_reader_refresh(reader));

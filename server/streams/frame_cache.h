@@ -42,7 +42,7 @@ typedef struct pl_frame_cache pl_frame_cache;
 pl_frame_cache *pl_frame_cache_create(int64_t bytes, pl_counters *counters);
 void pl_frame_cache_destroy(pl_frame_cache *cache); /* nothing may be held any more */
 
-/* Makes the bytes (malloc'ed, *size of them): NULL with errno where that can not be. */
+/* Makes the bytes (malloc'ed, *size of them): NULL with errno where that cannot be. */
 typedef char *(*pl_blob_maker)(void *context, size_t *size);
 /* The bytes of a key, held for the caller until pl_frame_cache_put; NULL with errno as the maker left
  * it, also for those who waited for the same. */

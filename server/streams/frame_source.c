@@ -262,7 +262,7 @@ static void refuse(pl_request *r, const char *pointer, const char *code, const c
 {
     pl_faults faults = {0};
     pl_faults_add(&faults, pointer, code, got, expected, hint);
-    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value can not be used", &faults);
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value cannot be used", &faults);
     pl_faults_clear(&faults);
 }
 
@@ -314,7 +314,7 @@ static int64_t count_surface(pl_request *r, pl_frame_cache *cache, pl_session *s
         pl_reply_problem(r, 500, "damaged", "Damaged",
                          "surface.npy is damaged; ask for vertices=all", NULL);
     } else {
-        pl_reply_problemf(r, 500, "internal", "Internal error", "surface.npy can not be read: %s",
+        pl_reply_problemf(r, 500, "internal", "Internal error", "surface.npy cannot be read: %s",
                           strerror(errno));
     }
     return -1;

@@ -123,7 +123,7 @@ static void reply_rows(pl_request *r, pl_log_reader *reader, int64_t from, int64
     if (fclose(t.out) != 0 || t.failed) {
         free(t.text);
         pl_reply_problem(r, 500, "internal", "Internal error",
-                         "out of memory, or the log can not be read", NULL);
+                         "out of memory, or the log cannot be read", NULL);
         return;
     }
     pl_reply_header(r, "Cache-Control", "no-store");
@@ -148,7 +148,7 @@ void pl_handle_probes(pl_request *r)
     pl_log_reader *reader = NULL;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0 || pl_log_reader_open(dir_fd, &reader) != PL_OK) {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the log can not be opened", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error", "the log cannot be opened", NULL);
     } else {
         reply_rows(r, reader, from, to, limit, form == 0);
     }

@@ -141,7 +141,7 @@ static pl_log_outcome begin_metrics_record(pl_stream *s, int64_t frame)
     return begin_range(s, frame, PL_LOG_METRICS);
 }
 
-/* Past a frame that can not be had, or all before the first that is kept: the last that was passed. */
+/* Past a frame that cannot be had, or all before the first that is kept: the last that was passed. */
 static int64_t skip(pl_stream *s, pl_log_outcome outcome)
 {
     int64_t last = s->next, kept = s->reader ? pl_log_reader_first(s->reader) : 0;
@@ -368,7 +368,7 @@ static ssize_t drain(pl_stream *s, char *out, size_t room)
     return got;
 }
 
-/* As drain, after producing something where there is nothing: 0 where that can not be now. */
+/* As drain, after producing something where there is nothing: 0 where that cannot be now. */
 static ssize_t next_bytes(pl_stream *s, char *out, size_t room, step *why)
 {
     for (;;) {

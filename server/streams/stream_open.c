@@ -74,7 +74,7 @@ static bool open_reader(pl_request *r, pl_stream *s)
     if (!pl_stream_open_log(s)) {
         bool gone = errno == ENOENT;
         pl_reply_problem(r, gone ? 410 : 503, gone ? "storage_lost" : "busy",
-                         gone ? "Gone" : "Busy", "the session's log can not be opened", NULL);
+                         gone ? "Gone" : "Busy", "the session's log cannot be opened", NULL);
         return false;
     }
     s->committed = pl_log_reader_refresh(s->reader);

@@ -245,11 +245,11 @@ void pl_watch_start(pl_watch *watch, pl_session *session)
     f->log_wd = inotify_add_watch(watch->inotify_fd, path, IN_MODIFY | IN_MOVED_TO | IN_CREATE);
     f->dir_wd = inotify_add_watch(watch->inotify_fd, session->directory, IN_MOVED_TO);
     if (f->log_wd < 0) {
-        pl_logf(PL_LEVEL_WARN, "session %s: polled, as its log can not be watched: %s", session->id,
+        pl_logf(PL_LEVEL_WARN, "session %s: polled, as its log cannot be watched: %s", session->id,
                 strerror(errno));
     }
     if (pl_tail_open(session, dir_fd) != PL_OK) {
-        pl_logf(PL_LEVEL_WARN, "session %s: its log can not be read: %s", session->id,
+        pl_logf(PL_LEVEL_WARN, "session %s: its log cannot be read: %s", session->id,
                 strerror(errno));
     }
     close(dir_fd);

@@ -184,7 +184,7 @@ void pl_handle_login(pl_request *r)
     pl_body_close(&b);
 }
 
-/* For a page, which can not see its own cookie: nobody is no fault here. */
+/* For a page, which cannot see its own cookie: nobody is no fault here. */
 void pl_handle_login_show(pl_request *r)
 {
     const pl_principal *p = pl_request_principal(r);

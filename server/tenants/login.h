@@ -1,4 +1,4 @@
-/* login.h - browsers: a token or a one-time code exchanged for a cookie that scripts can not read. A login is a
+/* login.h - browsers: a token or a one-time code exchanged for a cookie that scripts cannot read. A login is a
  * credential in the table of tokens, made by the one that it was exchanged for and revoked with it.
  */
 #ifndef PLIANT_SERVER_TENANTS_LOGIN_H

@@ -11,7 +11,7 @@
 
 typedef enum pl_change_outcome {
     PL_CHANGE_DONE,
-    PL_CHANGE_INVALID,  /* a name or value that can not be */
+    PL_CHANGE_INVALID,  /* a name or value that cannot be */
     PL_CHANGE_EXISTS,   /* it is there already */
     PL_CHANGE_MISSING,  /* what it is about is not there */
     PL_CHANGE_IN_USE,   /* it has sessions */

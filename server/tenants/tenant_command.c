@@ -31,18 +31,17 @@ static const char help[] =
     "90d]\n"
     "       pliantd token list [--user NAME] | revoke ID\n"
     "\n"
-    "  --state DIR       the daemon's state; it may run meanwhile, and knows when this returns\n"
-    "  --uid N           the uid of this machine that the user has on a unix socket\n"
+    "  --state DIR       state directory; a running daemon has the change when this returns\n"
+    "  --uid N           uid of the user on this machine, for a unix socket\n"
     "  --limit NAME=N    sessions (not ended), queued, cores (running), bytes, mesh_bytes,\n"
-    "                    requests (a second)\n"
-    "  --role ROLE       what a member may do with the group's sessions: view (default), manage\n"
-    "  --scopes LIST     read, submit (both is the default), admin, metrics\n"
-    "  --expires TIME    such as 30m, 12h, 90d (default), never\n"
+    "                    requests (per second)\n"
+    "  --role ROLE       permission for the group's sessions: view (default), manage\n"
+    "  --scopes LIST     any of read, submit (default: both), admin, metrics\n"
+    "  --expires TIME    lifetime, such as 30m, 12h, 90d (default), never\n"
     "  --json            print JSON\n"
     "\n"
-    "A token is printed once, when it is made; the database has its SHA-256 only. Without --user "
-    "it is\n"
-    "the daemon's owner's.\n";
+    "A token is printed once, when it is created; the database stores only its SHA-256. Without\n"
+    "--user it belongs to the daemon's owner.\n";
 
 typedef struct command {
     const char *noun, *verb, *first, *second;
@@ -56,7 +55,7 @@ typedef struct command {
 
 static int wrong(const char *what, const char *got)
 {
-    fprintf(stderr, "pliantd: %s '%s'; --help says more\n", what, got ? got : "");
+    fprintf(stderr, "pliantd: %s '%s'; see --help\n", what, got ? got : "");
     return 2;
 }
 
@@ -102,12 +101,12 @@ static int take(command *c, int option, const char *text)
         c->role = text;
         return -1;
     case OPT_LIMIT:
-        return pl_limits_parse(text, &c->limits) ? -1 : wrong("--limit can not be", text);
+        return pl_limits_parse(text, &c->limits) ? -1 : wrong("--limit cannot be", text);
     case OPT_UID:
         c->uid = strtoll(text, &end, 10);
         return *text && !*end && c->uid >= 0 && c->uid <= UINT32_MAX
                    ? -1
-                   : wrong("--uid can not be", text);
+                   : wrong("--uid cannot be", text);
     case 'j':
         c->json = true;
         return -1;
@@ -138,7 +137,7 @@ static int parse(command *c, int argc, char **argv)
         *words[i] = argv[optind++];
     }
     if (optind < argc || !c->verb) {
-        return wrong("can not make sense of", optind < argc ? argv[optind] : argv[0]);
+        return wrong("unknown argument", optind < argc ? argv[optind] : argv[0]);
     }
     return c->state ? -1 : wrong("needed: --state DIR, not", c->state);
 }
@@ -189,10 +188,10 @@ static int run_token_create(command *c)
                           .name = c->name,
                           .parent = ""};
     if (seconds < 0) {
-        return wrong("--expires can not be", c->expires);
+        return wrong("--expires cannot be", c->expires);
     }
     if (!pl_scopes_parse(c->scopes, &t.scopes)) {
-        return wrong("--scopes can not be", c->scopes);
+        return wrong("--scopes cannot be", c->scopes);
     }
     t.expires = seconds ? time(NULL) + seconds : 0;
     pl_token_made made;
@@ -245,7 +244,7 @@ static int run_group_add(command *c)
 {
     bool manage = strcmp(c->role, "manage") == 0;
     if (!manage && strcmp(c->role, "view") != 0) {
-        return wrong("--role can not be", c->role);
+        return wrong("--role cannot be", c->role);
     }
     return say(c, pl_group_member(c->store, c->first, c->second,
                                   manage ? PL_ACCESS_MANAGE : PL_ACCESS_VIEW));

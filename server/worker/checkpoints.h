@@ -3,7 +3,7 @@
  * The state is copied on the solver's thread and written by the log's syncer, after the log: what a
  * checkpoint stands on is on the disk before it is. One is due when the time since the last exceeds
  * both `every` and 50 times what the last one took, so that they cost at most 2 %; but never while
- * one is still being written. Where one can not be written the run goes on: worker.log says so.
+ * one is still being written. Where one cannot be written the run goes on: worker.log says so.
  */
 #ifndef PLIANT_SERVER_WORKER_CHECKPOINTS_H
 #define PLIANT_SERVER_WORKER_CHECKPOINTS_H

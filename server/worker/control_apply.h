@@ -44,7 +44,7 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults);
  * the sooner done. Changes nothing that a frame, the log or a checkpoint has; what fails is tried again then. */
 void pl_steering_prepare(pl_steering *s, const pl_control_reader *queue);
 /* Let what the queue has take effect before frame `frame`, which comes next in the log, and note it
- * there. PL_OK; PL_INVALID where a control can not be had (with faults); PL_NO_MEMORY; PL_IO. */
+ * there. PL_OK; PL_INVALID where a control cannot be had (with faults); PL_NO_MEMORY; PL_IO. */
 pl_status pl_steering_apply(pl_steering *s, pl_control_reader *queue, int64_t frame,
                             pl_faults *faults);
 /* Let one take effect, from the next step on. */

@@ -49,7 +49,7 @@ static const pl_plugin *load(const char *file, char *why, size_t why_size)
 {
     char path[PATH_MAX];
     if (!file && !find_standard(path, sizeof path)) {
-        snprintf(why, why_size, "no device, because the program's folder can not be found");
+        snprintf(why, why_size, "no device, because the program's folder cannot be found");
         return NULL;
     }
     file = file ? file : path;
@@ -65,7 +65,7 @@ static const pl_plugin *load(const char *file, char *why, size_t why_size)
         *(void **)&entry = dlsym(library, "pliant_plugin");
     if (!entry) {
         const char *error = dlerror();
-        snprintf(why, why_size, "no device, because the plug-in can not be loaded: %.300s",
+        snprintf(why, why_size, "no device, because the plug-in cannot be loaded: %.300s",
                  error ? error : "it is none");
         return NULL;
     }
@@ -118,7 +118,7 @@ static bool take_device(void)
     }
     char error[256] = "";
     if (!gpu.plugin->select(device->uuid, error, sizeof error)) {
-        snprintf(gpu.why, sizeof gpu.why, "no device, because %s can not be used: %s", device->uuid,
+        snprintf(gpu.why, sizeof gpu.why, "no device, because %s cannot be used: %s", device->uuid,
                  error);
         return false;
     }

@@ -23,7 +23,7 @@ bool pl_worker_gpu_take(const pl_solver_settings *solver, char *why, size_t why_
 /* What went wrong with the device, after which nothing in this process computes on it; NULL: nothing. */
 const char *pl_worker_gpu_fault(void);
 
-/* Why the device that was taken can not run a model; NULL where it can. */
+/* Why the device that was taken cannot run a model; NULL where it can. */
 const char *pl_worker_gpu_refuses(const pl_model *model);
 
 /* The numerics class: pl_engine_class(), and of a device that was taken what it is. */
@@ -33,7 +33,7 @@ const char *pl_worker_class(void);
 const char *pl_worker_precision(void);
 
 /* {"devices": [{"name", "uuid", "memory", "unused", "capability"}], "reason": null or why there is none}
- * to standard output. False where it can not be written. */
+ * to standard output. False where it cannot be written. */
 bool pl_worker_gpu_list(const char *plugin);
 
 #endif

@@ -446,7 +446,7 @@ static bool print_report(const mesh_check *c)
 static bool write_mesh(const mesh_check *c, const char *format)
 {
     if (c->format == TETGEN_NODE || c->format == TETGEN_ELE) {
-        fprintf(stderr, "pliant-preflight: one file of a TetGen mesh can not be written\n");
+        fprintf(stderr, "pliant-preflight: one file of a TetGen mesh cannot be written\n");
         return false;
     }
     return pl_mesh_write(stdout, format, &c->mesh) == PL_OK && fflush(stdout) == 0 &&

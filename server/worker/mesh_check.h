@@ -24,7 +24,7 @@ typedef struct pl_mesh_check_request {
 } pl_mesh_check_request;
 
 /* Check the file and print the line to standard output. Returns 0 for a good mesh, 1 with faults, 2 where
- * the format is unknown or a file can not be read (message on stderr). Takes over the process: sandbox
+ * the format is unknown or a file cannot be read (message on stderr). Takes over the process: sandbox
  * and limits. */
 int pl_mesh_check_file(const pl_mesh_check_request *request);
 

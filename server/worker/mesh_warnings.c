@@ -6,16 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-/* From here on linear tetrahedra lock: what keeps its volume is too stiff in every way. */
+/* Poisson's ratio from which linear tetrahedra lock: nearly incompressible bodies become too stiff. */
 static const double LOCKING = 0.49;
-/* Of greatest and least thickness: what is less slender is not there to bend; of a body that nothing holds,
- * which slides or falls, it takes more. */
+/* Ratio of greatest to least thickness of bodies that are meant to bend. A body that nothing holds slides or falls
+ * and needs a larger one. */
 static const double SLENDER = 4, SLENDER_FREE = 8;
-/* Of the right deflection: told below. */
+/* Warn of deflections below this share of the true one. */
 static const double TOLD = 2.0 / 3;
 
-/* A bar of n cells of six tetrahedra across bends 1 / (1 + c / n^2) of what it should: measured by bars of 10
- * to 1, n from 1 to 6 and Poisson's ratio from 0 to 0.49, within a tenth (clients/docs/troubleshooting.md). */
+/* c of the share 1 / (1 + c / n^2) of its true deflection to which a bar of n cells across bends. Fitted to bars ten
+ * times as long as thick, of n from 1 to 6 and Poisson's ratios from 0 to 0.49, to within a tenth
+ * (clients/docs/troubleshooting.md). */
 static double locking_constant(double poisson)
 {
     return 2.4 + 0.73 / (1 - 2 * poisson);
@@ -23,7 +24,7 @@ static double locking_constant(double poisson)
 
 typedef struct moments {
     double volume, middle[3];
-    double xx, yy, zz, xy, yz, zx; /* of the volume about its middle, m^5 */
+    double xx, yy, zz, xy, yz, zx; /* second moments of the volume about its middle, m^5 */
 } moments;
 
 /* The integral over a tetrahedron of (x - o)(x - o)^T is V / 20 (sum_i a_i a_i^T + s s^T), with a_i its corners
@@ -59,7 +60,7 @@ static void add_tet(moments *m, const pl_mesh *mesh, const int32_t *tet, const d
     m->zx += volume * sum[2][0] / 20;
 }
 
-/* Eigenvalues of the symmetric matrix of second moments over the volume, least and greatest: of a box the
+/* Least and greatest extent, from the eigenvalues of the second moments over the volume: for a box these are the
  * squares of its sides over 12. */
 static void find_extents(const pl_mesh *mesh, double *least, double *greatest, double *volume)
 {
@@ -83,7 +84,7 @@ static void find_extents(const pl_mesh *mesh, double *least, double *greatest, d
     *volume = m.volume;
 }
 
-/* Of all materials of its elements. */
+/* The largest Poisson's ratio of a body's materials. */
 static double largest_poisson(const pl_scene *scene, const pl_body *body)
 {
     double most = pl_material_poisson(&scene->materials[body->material]);
@@ -114,9 +115,9 @@ static pl_status warn_of_body(const pl_scene *scene, const pl_body *body, const 
     double constant = locking_constant(poisson), part = 1 / (1 + constant / (across * across));
     if (volume > 0 && greatest >= slender * least && part < TOLD) {
         snprintf(text, sizeof text,
-                 "body '%s' is about %.2g cells across where it is thinnest, and its material "
-                 "has Poisson's ratio %g: it bends about %.2g times as stiffly as it should; take "
-                 "%.0f cells across, which makes that %.2g%s",
+                 "body '%s' is about %.2g cells across at its thinnest, and its material has a "
+                 "Poisson's ratio of %g: it bends about %.2g times as stiffly as it should; use "
+                 "%.0f cells across (%.2g times as stiffly)%s",
                  body->name, across, poisson, 1 / part, ceil(sqrt(3 * constant)),
                  1 + constant / pow(ceil(sqrt(3 * constant)), 2),
                  poisson > 0.35 ? ", or a lower ratio" : "");
@@ -125,8 +126,8 @@ static pl_status warn_of_body(const pl_scene *scene, const pl_body *body, const 
     if (poisson < LOCKING)
         return PL_OK;
     snprintf(text, sizeof text,
-             "body '%s' has a material of Poisson's ratio %g: linear tetrahedra lock from about "
-             "%g on and bend too stiffly; use a lower ratio",
+             "body '%s' has a material with a Poisson's ratio of %g: from about %g on, linear "
+             "tetrahedra lock and bend too stiffly; use a lower ratio",
              body->name, poisson, LOCKING);
     return pl_warnings_add(out, PL_WARNING_FEW_ELEMENTS, 1, scene->body_count, text);
 }

@@ -1,4 +1,5 @@
-/* mesh_warnings.h - bodies whose linear tetrahedra are too few, or too incompressible, to bend as they should. */
+/* mesh_warnings.h - warnings of bodies that bend too stiffly: too few linear tetrahedra, or a Poisson's ratio at
+ * which these lock. */
 #ifndef PLIANT_SERVER_WORKER_MESH_WARNINGS_H
 #define PLIANT_SERVER_WORKER_MESH_WARNINGS_H
 
@@ -6,7 +7,7 @@
 #include "engine/scene/scene.h"
 #include "protocol/log/warnings.h"
 
-/* Append one for each such body, with the stiffness that is predicted. meshes [body_count], before their
+/* Append a warning for each such body, with the predicted stiffness. meshes [body_count], before their
  * transform. PL_OK or PL_NO_MEMORY. */
 pl_status pl_mesh_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out);
 

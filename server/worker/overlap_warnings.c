@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PAIRS_MAX = 20000 }; /* pairs of bodies that are looked at */
-/* Of a body's size: its vertices are drawn in so far, so that what touches is not in one another. */
+enum { PAIRS_MAX = 20000 }; /* most pairs of bodies that are checked */
+/* Share of a body's size by which its vertices are moved inwards, so that touching bodies do not overlap. */
 static const double DRAWN_IN = 1e-4;
-static const double ON = 1e-9; /* barycentric: on a face, which two tetrahedra share */
+static const double ON =
+    1e-9; /* barycentric tolerance: a point on a shared face is in both tetrahedra */
 
-/* s, of a run that has no end. */
+/* Duration assumed for a run without end, s. */
 static const double ENDLESS = 10;
 
 static bool is_pinned(const pl_scene *scene, const pl_body *body)
@@ -32,9 +33,9 @@ static bool boxes_meet(const double alo[3], const double ahi[3], const double bl
     return meet;
 }
 
-/* ---- in one another ---- */
+/* ---- overlap at the start ---- */
 
-/* Whether a point is in a tetrahedron, or on its surface. */
+/* True if a point is in a tetrahedron, or on its surface. */
 static bool in_tet(const double *x, const int32_t *tet, const double p[3])
 {
     double e[3][3], d[3], n[3], weights[3];
@@ -61,7 +62,7 @@ static bool in_tet(const double *x, const int32_t *tet, const double p[3])
     return inside && fabs(det) - sum > least;
 }
 
-/* Vertices in order of their x, so that a tetrahedron looks at those in its own range only. */
+/* A vertex in a list sorted by x, so that a tetrahedron visits only those in its own range. */
 typedef struct along {
     double x[3];
     int64_t vertex;
@@ -86,7 +87,7 @@ static int64_t first_from(const along *list, int64_t count, double x)
     return lo;
 }
 
-/* Vertices of a in the tetrahedra of b, into *count. */
+/* Count the vertices of a in the tetrahedra of b. */
 static pl_status count_inside(const pl_placed_body *a, const pl_placed_body *b, int64_t *count)
 {
     int64_t near = 0, vertices = a->mesh->vertex_count;
@@ -129,9 +130,9 @@ static pl_status count_inside(const pl_placed_body *a, const pl_placed_body *b, 
     return PL_OK;
 }
 
-/* ---- ways that cross ---- */
+/* ---- paths that cross ---- */
 
-/* The box that a body sweeps if nothing stops it: by its velocity, and where it falls by gravity. */
+/* The box that a body sweeps if nothing stops it: by its velocity and, if it falls, by gravity. */
 static void sweep(const pl_scene *scene, const pl_placed_body *p, bool falls, double lo[3],
                   double hi[3])
 {
@@ -140,7 +141,7 @@ static void sweep(const pl_scene *scene, const pl_placed_body *p, bool falls, do
     for (int c = 0; c < 3; c++) {
         double v = p->body->initial.velocity[c], g = falls ? scene->gravity[c] : 0;
         double end = moves ? v * t + g * t * t / 2 : 0;
-        /* Thrown up, it turns round on the way. */
+        /* A body thrown upwards turns back on the way. */
         bool turns = moves && v * g < 0 && fabs(v) < fabs(g) * t;
         double turn = turns ? v * v / (-2 * g) : 0;
         lo[c] = p->lo[c] + fmin(0, fmin(end, turn));
@@ -148,13 +149,13 @@ static void sweep(const pl_scene *scene, const pl_placed_body *p, bool falls, do
     }
 }
 
-/* Whether one would come to where the other begins, or both fall freely and come together. */
+/* True if one body may reach the start of the other, or if both fall freely and may meet. */
 static bool may_meet(const pl_scene *scene, const pl_placed_body *a, const pl_placed_body *b)
 {
     double lo[3], hi[3];
     bool free_fall = !is_pinned(scene, a->body) && !is_pinned(scene, b->body) &&
                      scene->obstacle_count == 0;
-    if (free_fall) { /* gravity takes both along alike */
+    if (free_fall) { /* gravity moves both alike */
         double rlo[3], rhi[3];
         sweep(scene, a, false, lo, hi);
         sweep(scene, b, false, rlo, rhi);
@@ -167,7 +168,7 @@ static bool may_meet(const pl_scene *scene, const pl_placed_body *a, const pl_pl
     return boxes_meet(lo, hi, a->lo, a->hi);
 }
 
-/* Bodies that hold each other belong together. */
+/* True if an attachment connects the bodies. */
 static bool attached(const pl_scene *scene, const pl_body *a, const pl_body *b)
 {
     bool found = false;
@@ -195,13 +196,13 @@ static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
         return status;
     if (in_a + in_b > 0)
         snprintf(text, sizeof text,
-                 "bodies '%s' and '%s' begin in one another, with %lld and %lld vertices: "
-                 "bodies do not feel each other; move one, or attach them",
+                 "bodies '%s' and '%s' overlap at the start, with %lld and %lld vertices: there is "
+                 "no contact between bodies; move one, or attach them",
                  a->body->name, b->body->name, (long long)in_b, (long long)in_a);
     else if (may_meet(scene, a, b))
         snprintf(text, sizeof text,
-                 "bodies '%s' and '%s' may come together, and would pass through each "
-                 "other: bodies feel obstacles only; make one of them an obstacle, or attach them",
+                 "bodies '%s' and '%s' may meet, and would pass through each other: there is no "
+                 "contact between bodies; make one an obstacle, or attach them",
                  a->body->name, b->body->name);
     else
         return PL_OK;

@@ -55,7 +55,7 @@ __attribute__((format(printf, 2, 3))) static void remark(preflight *p, const cha
     report->remarks[report->remark_count++] = text;
 }
 
-/* ---- what is unusual but allowed ---- */
+/* ---- remarks on what is unusual but allowed ---- */
 
 static void remark_on_slivers(preflight *p, const char *name, const pl_mesh *mesh,
                               const pl_mesh_quality *q)
@@ -71,7 +71,7 @@ static void remark_on_slivers(preflight *p, const char *name, const pl_mesh *mes
     remark(p,
            "%" PRId64
            " elements of body '%s' have a quality below %g (1 is regular), the worst %.2g: "
-           "expect slow convergence; the worst are %s",
+           "expect slow convergence, or improve the mesh at %s",
            q->poor, name, PL_MESH_POOR, q->worst_quality, ids);
 }
 
@@ -80,7 +80,9 @@ static pl_status remark_on_mesh(preflight *p, int32_t b)
     const char *name = p->scene.scene.bodies[b].name;
     const pl_mesh *mesh = &p->scene.meshes[b];
     if (mesh->repaired > 0)
-        remark(p, "%" PRId64 " of %" PRId64 " tetrahedra of body '%s' were turned round",
+        remark(p,
+               "%" PRId64 " of %" PRId64
+               " tetrahedra of body '%s' had a negative volume: their vertices were reordered",
                mesh->repaired, mesh->tet_count, name);
     if (mesh->unused > 0)
         remark(p, "%" PRId64 " vertices of body '%s' belong to no element and were dropped",
@@ -92,11 +94,11 @@ static pl_status remark_on_mesh(preflight *p, int32_t b)
     if (quality.poor > 0)
         remark_on_slivers(p, name, mesh, &quality);
     if (quality.components > 1)
-        remark(p, "body '%s' is %" PRId64 " separate pieces", name, quality.components);
+        remark(p, "body '%s' consists of %" PRId64 " separate pieces", name, quality.components);
     return PL_OK;
 }
 
-/* As a whole or by tag. */
+/* True if the whole body, or a tag of it, has the material. */
 static bool has_material(const pl_body *body, int32_t material)
 {
     bool has = body->material == material;
@@ -105,7 +107,7 @@ static bool has_material(const pl_body *body, int32_t material)
     return has;
 }
 
-/* Whether a body with tetrahedra has the material: sheets do not lock. */
+/* True if a body with tetrahedra has the material. */
 static bool is_solid(const preflight *p, int32_t material)
 {
     const pl_scene *scene = &p->scene.scene;
@@ -115,10 +117,10 @@ static bool is_solid(const preflight *p, int32_t material)
     return false;
 }
 
-/* The part of a rigid turn that happens in a step: from here on dF/dt by a difference is visibly none. */
+/* Warn of rotations above this angle in a step, rad: the difference quotient of F then sees a visible strain rate. */
 static const double turn_of_a_step = 0.1;
 
-/* The fastest that something is said to turn, rad/s. */
+/* The largest angular speed that the scene gives a body or a pin, rad/s. */
 static double fastest_turn(const pl_scene *scene)
 {
     double most = 0;
@@ -131,7 +133,7 @@ static double fastest_turn(const pl_scene *scene)
     return most;
 }
 
-/* What a dissipation function does not do, or does not do well, as the scene has it. */
+/* Remark on damping that does not act, or acts inaccurately, in this scene. */
 static void remark_on_damping(preflight *p, const pl_material *m)
 {
     const pl_scene *scene = &p->scene.scene;
@@ -142,32 +144,31 @@ static void remark_on_damping(preflight *p, const pl_material *m)
     if (!d->present || scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
         return;
     if (plain && d->beta > step)
-        remark(
-            p,
-            "material '%s' has rayleigh damping with beta %g s, more than a step of %g s: the part "
-            "of its force that second_order takes off is as large as elasticity's; use "
-            "\"second_order\": true, rayleigh_lagged, or a shorter step",
-            m->name, d->beta, step);
+        remark(p,
+               "material '%s' has rayleigh damping with beta %g s, more than a step of %g s: its "
+               "first-order error is as large as the elastic force; use \"second_order\": true, "
+               "rayleigh_lagged, or a smaller time.step",
+               m->name, d->beta, step);
     if (plain && turn > turn_of_a_step)
-        remark(
-            p,
-            "material '%s' has rayleigh damping, and something turns by %.2g rad in a step, more "
-            "than %g: it would be damped as if it were strained; use \"momentum\": \"nonrigid\", "
-            "or a shorter step",
-            m->name, turn, turn_of_a_step);
+        remark(p,
+               "material '%s' has rayleigh damping, and a body or pin turns by %.2g rad in a step, "
+               "more "
+               "than %g: rotation is then damped like strain; use \"momentum\": \"nonrigid\", or a "
+               "smaller time.step",
+               m->name, turn, turn_of_a_step);
     if (m->fibers.present && d->model == PL_DAMPING_PRINCIPAL_STRAIN)
-        remark(
-            p,
-            "material '%s' is damped by the principal strains of a solid, which its fibers are not "
-            "in: they are not damped but by damping.mass and air_damping; rayleigh damps them",
-            m->name);
+        remark(p,
+               "principal_strain damping of material '%s' does not act on its fibers: only "
+               "damping.mass "
+               "and air_damping do; use rayleigh to damp them",
+               m->name);
     if (m->bending.present && m->bending.model == PL_BENDING_QUADRATIC &&
         d->momentum != PL_MOMENTUM_NONE)
         remark(
             p,
-            "damping.momentum of material '%s' is not of its quadratic bending, whose rate is that "
-            "of a vector: where it is bent, turning costs energy; of sheets use \"model\": "
-            "\"hinge\", whose angle sees no turn",
+            "damping.momentum of material '%s' does not apply to its quadratic bending: turning a "
+            "bent body costs energy; for sheets use the bending \"model\": \"hinge\", which "
+            "does not",
             m->name);
 }
 
@@ -209,7 +210,7 @@ static pl_status describe_bodies(preflight *p)
     return PL_OK;
 }
 
-/* A scene that cannot fit is refused here, not killed later. */
+/* Reject a scene that cannot fit into memory. */
 static pl_status check_memory(preflight *p)
 {
     const double asked = p->scene.scene.resources.memory, needed = p->report.memory_bytes;
@@ -229,7 +230,7 @@ static pl_status check_memory(preflight *p)
     return p->report.faults.total ? PL_INVALID : PL_OK;
 }
 
-/* Everything that is judged. PL_INVALID leaves its reasons in the report's faults. */
+/* Check the whole scene. PL_INVALID: the report's faults say why. */
 static pl_status judge(preflight *p)
 {
     pl_faults *faults = &p->report.faults;
@@ -263,7 +264,7 @@ static pl_status judge(preflight *p)
     return status == PL_OK ? find_warnings(p) : status;
 }
 
-/* Whether a body with triangles or edges has the material. */
+/* True if a body with triangles or edges has the material. */
 static bool is_sheet(const preflight *p, int32_t material)
 {
     const pl_scene *scene = &p->scene.scene;
@@ -274,8 +275,8 @@ static bool is_sheet(const preflight *p, int32_t material)
     return false;
 }
 
-/* What "auto" comes to, so that the effective scene says it; where sheets have the material too, which have
- * terms of their own always, it stays. */
+/* Replace "auto" by the form of damping that is used, for the effective scene. "auto" stays if sheets have the
+ * material too: they always have separate terms. */
 static void settle_damping(preflight *p)
 {
     pl_scene *scene = &p->scene.scene;
@@ -304,9 +305,9 @@ static pl_preflight_exit report(preflight *p, const char *path, pl_status status
 {
     int error = errno;
     pl_faults *faults = &p->report.faults;
-    /* Two bounded gibibytes were not enough: the scene's fault, not the machine's. */
+    /* The limit of 2 GiB was too small: the scene's fault, not the machine's. */
     if (status == PL_NO_MEMORY)
-        pl_faults_add(faults, "", "too_large", "more than a preflight's 2 GiB of memory holds",
+        pl_faults_add(faults, "", "too_large", "a scene that needs more than 2 GiB to check",
                       "a smaller scene", "Use coarser or fewer meshes.");
     if (status == PL_INVALID && faults->total == 0)
         pl_faults_add(faults, "", "invalid", "", "a scene that can be simulated", "");

@@ -1,6 +1,6 @@
-/* preflight.h - judge a session's scene before it is accepted, and write down what viewers and the
- * scheduler need: effective.json, topology.json, triangles.npy, tets.npy and, last, preflight.json
- * with faults, warnings, sizes and an estimate of the cost. Links no BLAS.
+/* preflight.h - checks a session's scene before it is accepted, and writes the files that viewers
+ * and the scheduler need: effective.json, topology.json, triangles.npy, tets.npy, surface.npy and,
+ * last, preflight.json with faults, warnings, sizes and an estimate of the cost. Links no BLAS.
  */
 #ifndef PLIANT_SERVER_WORKER_PREFLIGHT_H
 #define PLIANT_SERVER_WORKER_PREFLIGHT_H
@@ -8,10 +8,10 @@
 typedef enum pl_preflight_exit {
     PL_PREFLIGHT_ACCEPTED = 0,
     PL_PREFLIGHT_REFUSED = 1, /* preflight.json has the faults */
-    PL_PREFLIGHT_ERROR = 2,   /* usage, or a file could not be written: message on stderr */
+    PL_PREFLIGHT_ERROR = 2,   /* usage, or a file could not be written; message on stderr */
 } pl_preflight_exit;
 
-/* Preflight the session in the directory at `path`. Takes over the process: sandbox and limits. */
+/* Check the session in the directory at `path`. Puts the process into a sandbox with limits. */
 pl_preflight_exit pl_preflight_session(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* pliant-preflight: judge a session before it is accepted, or one mesh file. */
+/* pliant-preflight: checks a session before it is accepted, or one mesh file. */
 #include "server/worker/mesh_check.h"
 #include "server/worker/preflight.h"
 #include "server/worker/sandbox.h"
@@ -13,18 +13,17 @@ static const char usage[] =
     "                        vega|abaqus|stl|ply] [--ele FILE] [--shapes]\n"
     "                        [--write gmsh|medit|vtk|obj|stl]\n"
     "\n"
-    "Checks the scene in DIR (scene.json, meshes/HASH) and writes effective.json, topology.json,\n"
-    "triangles.npy, tets.npy and preflight.json beside it; or checks one mesh file and prints "
-    "what\n"
-    "is in it as one line of JSON, with --shapes also how its elements are shaped, or writes it "
-    "to\n"
-    "standard output in another format. A TetGen mesh: --mesh NODES --ele ELEMENTS --format "
-    "tetgen.\n"
+    "--session checks the scene in DIR (scene.json, meshes/HASH) and writes effective.json,\n"
+    "topology.json, triangles.npy, tets.npy, surface.npy and preflight.json into DIR.\n"
+    "\n"
+    "--mesh checks one mesh file and prints a summary as one line of JSON. --shapes adds the\n"
+    "shapes of its elements. --write prints the mesh in another format instead. A TetGen mesh\n"
+    "takes both of its files: --mesh NODES --ele ELEMENTS --format tetgen.\n"
     "\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 accepted, 1 refused (the faults say why), 2 usage or a file that can not be\n"
-    "read or written.\n";
+    "Exit status: 0 accepted, 1 rejected (the faults say why), 2 usage, or a file cannot be read\n"
+    "or written.\n";
 
 int main(int argc, char **argv)
 {

@@ -82,7 +82,7 @@ static pl_status restore_slot(int directory, int slot, pl_steering *steering, in
         if (status == PL_INVALID)
             pl_worker_logf("%s is damaged and passed over", pl_checkpoint_name(slot));
         else
-            pl_worker_logf("%s can not be read: %s", pl_checkpoint_name(slot), strerror(errno));
+            pl_worker_logf("%s cannot be read: %s", pl_checkpoint_name(slot), strerror(errno));
         return PL_UNSUPPORTED;
     }
     if (c.frame >= committed) {
@@ -140,7 +140,7 @@ pl_status pl_recovery_note_class(pl_log_writer *log, const char *before)
 
 /* ---- comparing ---- */
 
-/* Numerics class of the attempt that wrote a frame; "unknown" where its epoch can not be read. */
+/* Numerics class of the attempt that wrote a frame; "unknown" where its epoch cannot be read. */
 static void class_of(pl_log_reader *reader, int64_t frame, char out[PL_CHECKPOINT_CLASS])
 {
     char *text;

@@ -1,5 +1,5 @@
-/* run_warnings.h - counts the frames of a run that a user should not trust blindly, from the metrics as they go
- * into the log, and keeps the counts in warnings.json.
+/* run_warnings.h - counts the frames of a run that a user should not trust blindly, from the metrics that go into the
+ * log, and keeps the counts in warnings.json.
  */
 #ifndef PLIANT_SERVER_WORKER_RUN_WARNINGS_H
 #define PLIANT_SERVER_WORKER_RUN_WARNINGS_H
@@ -15,7 +15,7 @@ typedef struct pl_frame_signs {
     int64_t frame, unconverged, inverted, control;
     double energy, kinetic; /* J */
     double depth;           /* m, the deepest */
-    int32_t obstacle;       /* in which, -1: none */
+    int32_t obstacle;       /* index of that obstacle, -1: none */
 } pl_frame_signs;
 
 typedef struct pl_run_warnings {
@@ -34,13 +34,14 @@ typedef struct pl_run_warnings {
 pl_status pl_run_warnings_init(pl_run_warnings *w, int directory, const pl_scene *scene,
                                const pl_mesh *meshes);
 /* Continue the counts of an earlier attempt: read warnings.json, then count later frames up to `last` from the
- * log's metrics. Unreadable frames are skipped. PL_OK or PL_NO_MEMORY. */
+ * log's metrics, or all frames if the file is missing or damaged. Unreadable frames are skipped. PL_OK or
+ * PL_NO_MEMORY. */
 pl_status pl_run_warnings_resume(pl_run_warnings *w, pl_log_reader *log, int64_t last);
 /* Take the metrics of a frame that is not committed yet. */
 void pl_run_warnings_begin(pl_run_warnings *w, const pl_metrics *metrics);
 /* Count that frame: it is committed. */
 void pl_run_warnings_commit(pl_run_warnings *w);
-/* True if counts changed and a write is due: at most one a second, and 1 % of the run's time. */
+/* True if counts changed and a write is due: writes happen at most once a second, and take at most 1 % of the time. */
 bool pl_run_warnings_due(const pl_run_warnings *w);
 /* Write warnings.json. PL_OK, PL_NO_MEMORY, or PL_IO with errno. */
 pl_status pl_run_warnings_keep(pl_run_warnings *w);

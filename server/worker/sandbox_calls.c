@@ -195,7 +195,7 @@ static void build(filter *f, bool traced)
     refuse_argument(f, SYS_tgkill, 0, BPF_JEQ, self, false);
     if (!traced) {
         refuse_call(f, SYS_ptrace, EPERM);
-        /* Threads, not processes. The flags of clone3 lie in memory, where a filter can not see
+        /* Threads, not processes. The flags of clone3 lie in memory, where a filter cannot see
          * them: the C library falls back to clone when told that there is none. */
         refuse_argument(f, SYS_clone, 0, BPF_JSET, CLONE_THREAD, false);
         refuse_call(f, SYS_clone3, ENOSYS);

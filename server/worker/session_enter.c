@@ -30,7 +30,7 @@ static bool is_newest(int directory, const pl_session_options *options)
     if (status == PL_IO && errno == EBADMSG)
         newest = pl_log_newest_attempt(directory);
     else if (status != PL_OK && !(status == PL_IO && errno == ENOENT)) {
-        pl_worker_logf("%s: head.json can not be read: %s", options->directory, strerror(errno));
+        pl_worker_logf("%s: head.json cannot be read: %s", options->directory, strerror(errno));
         return false;
     }
     if (options->attempt <= newest)
@@ -59,7 +59,7 @@ static pl_worker_exit take(const pl_session_options *options, bool alone, pl_ses
         return PL_WORKER_REFUSED;
     int own = alone ? STDERR_FILENO : pl_worker_log_open_own(e->directory);
     if (own < 0 || (alone && !pl_worker_log_open(e->directory)))
-        pl_worker_logf("%s: worker.log can not be opened: %s", path, strerror(errno));
+        pl_worker_logf("%s: worker.log cannot be opened: %s", path, strerror(errno));
     e->log = own < 0 ? STDERR_FILENO : own;
     return PL_WORKER_SUCCEEDED;
 }

@@ -6,7 +6,7 @@
 
 typedef enum pl_worker_exit {
     PL_WORKER_SUCCEEDED = 0,
-    PL_WORKER_USAGE = 2,        /* or the directory can not be opened */
+    PL_WORKER_USAGE = 2,        /* or the directory cannot be opened */
     PL_WORKER_FAILED = 3,       /* exit.json says why */
     PL_WORKER_CANCELLED = 4,    /* exit.json too */
     PL_WORKER_REFUSED = 5,      /* the lock is held, or the attempt is or has become stale */

@@ -9,26 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes across of what users simulate, m; beyond, a file in millimetres was most likely taken for metres. */
+/* Usual sizes of bodies, m. Outside them, the mesh file most likely has other units than metres. */
 static const double SMALL = 1e-3, LARGE = 50;
-/* Of a body's size: what is no deeper inside an obstacle rests on it. */
+/* Share of a body's size: vertices no deeper than this in an obstacle rest on it. */
 static const double TOUCHING = 1e-4;
-/* Of an obstacle's thickness: a way in a step that is longer resolves no impact on it. */
+/* Warn of bodies that move farther in a step than this many times an obstacle's thickness. */
 static const double THIN = 50;
 
-/* Distances that are looked at, of all bodies to all obstacles: a mesh's costs microseconds. Of more vertices
- * every second, third, ... is. */
+/* Most distances of vertices to obstacles that are computed: that to a mesh takes microseconds. With more vertices,
+ * only every second, third, ... is checked. */
 static const int64_t DISTANCES_MAX = 200000;
 
 typedef struct look {
     const pl_scene *scene;
     pl_warnings *out;
-    int64_t every;     /* vertices: 1, or more where there are many */
-    pl_placed_body at; /* the body that is looked at */
-    bool *touched;     /* [vertices] of it that obstacles hold out */
+    int64_t every;     /* every n-th vertex is checked */
+    pl_placed_body at; /* the body being checked */
+    bool *touched;     /* [vertices] of it that feel obstacles */
 } look;
 
-/* What obstacles hold out: of tetrahedra the surface; all of sheets and ropes. */
+/* Mark the vertices that feel obstacles: the surface of tetrahedra; all of sheets and ropes. */
 static pl_status find_touched(look *l)
 {
     const pl_mesh *mesh = l->at.mesh;
@@ -51,10 +51,11 @@ static pl_status warn_of_size(const look *l)
     double size = l->at.size;
     if (size >= SMALL && size <= LARGE)
         return PL_OK;
-    snprintf(text, sizeof text,
-             "body '%s' is %.3g m across: lengths are metres, in mesh files too; if its file is in "
-             "other units, set transform.scale (millimetres: 0.001)",
-             l->at.body->name, size);
+    snprintf(
+        text, sizeof text,
+        "body '%s' is %.3g m across: lengths are in metres, in mesh files too; if its file has "
+        "other units, set transform.scale (0.001 for millimetres)",
+        l->at.body->name, size);
     return pl_warnings_add(l->out, PL_WARNING_ODD_SIZE, 1, l->scene->body_count, text);
 }
 
@@ -102,9 +103,10 @@ static pl_status warn_of_speed(const look *l, const pl_obstacle *obstacle)
         return PL_OK;
     snprintf(
         text, sizeof text,
-        "body '%s' begins at %.3g m/s, which is %.3g m in a step of %g s, and obstacle '%s' is "
-        "%.3g m thin: it is stopped, but when and where in the step is not resolved; use a step "
-        "of %.2g s",
+        "body '%s' starts at %.3g m/s and moves %.3g m in a step of %g s, but obstacle '%s' is "
+        "only "
+        "%.3g m thick: the impact stops the body, but its time and place are inaccurate; use a "
+        "time.step of %.2g s",
         l->at.body->name, speed, way, l->scene->time.step, obstacle->name, thickness,
         THIN * thickness / speed);
     return pl_warnings_add(l->out, PL_WARNING_THIN_OBSTACLE, 1, l->scene->body_count, text);

@@ -1,5 +1,5 @@
-/* start_warnings.h - how a scene begins that users do not mean: bodies within obstacles, of an odd size, or so
- * fast that a step takes them through something thin. */
+/* start_warnings.h - warnings of starts that users rarely intend: bodies inside obstacles, of an odd size, or so
+ * fast that they move many times the thickness of an obstacle in a step. */
 #ifndef PLIANT_SERVER_WORKER_START_WARNINGS_H
 #define PLIANT_SERVER_WORKER_START_WARNINGS_H
 
@@ -7,8 +7,8 @@
 #include "engine/scene/scene.h"
 #include "protocol/log/warnings.h"
 
-/* Append each to `out`. meshes [body_count], as they are before their transform. Bodies with a shape of their
- * own in `initial` are looked at for their speed and size alone. PL_OK or PL_NO_MEMORY. */
+/* Append the warnings to `out`. meshes [body_count], before their transform. For bodies with an `initial` shape
+ * only speed and size are checked. PL_OK or PL_NO_MEMORY. */
 pl_status pl_start_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out);
 
 #endif

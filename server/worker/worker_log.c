@@ -56,7 +56,7 @@ void pl_worker_logf(const char *format, ...)
     if (n > sizeof line - 2)
         n = sizeof line - 2;
     line[n++] = '\n';
-    /* A log that can not be written is no reason to stop computing. */
+    /* A log that cannot be written is no reason to stop computing. */
     ssize_t written = write(used, line, n);
     (void)written;
 }

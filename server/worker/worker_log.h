@@ -8,7 +8,7 @@
 #include "engine/scene/fault.h"
 
 /* Append to DIR/worker.log from now on: opens it and makes it the standard error, so that what
- * libraries print lands there too. False with errno where it can not be opened. */
+ * libraries print lands there too. False with errno where it cannot be opened. */
 bool pl_worker_log_open(int directory);
 
 /* Open DIR/worker.log for a session that shares its process; -1 with errno where that fails. */

@@ -124,7 +124,7 @@ static void assert_frames(int64_t hit, const char *what)
                               "%s: frame %d reads differently", what, k);
                 free(payload);
             } else {
-                ck_assert_msg(outcome == PL_LOG_CORRUPT && k == hit, "%s: frame %d can not be read",
+                ck_assert_msg(outcome == PL_LOG_CORRUPT && k == hit, "%s: frame %d cannot be read",
                               what, k);
             }
         }

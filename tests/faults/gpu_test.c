@@ -224,7 +224,7 @@ static const struct {
 } WITHOUT[] = {
     {NULL, NULL, NULL, "no device, because the worker was started without --gpu"},
     {"auto", "/nowhere/plugin.so", NULL, "no device, because there is no plug-in"},
-    {"auto", "/etc/passwd", NULL, "no device, because the plug-in can not be loaded"},
+    {"auto", "/etc/passwd", NULL, "no device, because the plug-in cannot be loaded"},
     {"auto", plugin, "other build",
      "no device, because the plug-in does not fit: it was built from engine headers"
      " 0123456789abcdef, this program from "},

@@ -238,7 +238,7 @@ START_TEST(test_checkpoint_ahead_of_the_log)
 }
 END_TEST
 
-/* A checkpoint that can not be written is said, and is no reason to fail. */
+/* A checkpoint that cannot be written is said, and is no reason to fail. */
 START_TEST(test_unwritable_checkpoints)
 {
     session_fixture f;

@@ -79,7 +79,7 @@ START_TEST(test_few_elements)
         {"\"size\": [1, 1, 1], \"cells\": [2, 2, 2]", "\"poisson\": 0.45",
          "\"body\": \"b\", \"select\": {\"side\": \"-x\"}", NULL},
         {"\"size\": [1, 1, 1], \"cells\": [2, 2, 2]", "\"poisson\": 0.495",
-         "\"body\": \"b\", \"select\": {\"side\": \"-x\"}", "Poisson's ratio 0.495"},
+         "\"body\": \"b\", \"select\": {\"side\": \"-x\"}", "Poisson's ratio of 0.495"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         session_fixture f;
@@ -112,23 +112,23 @@ START_TEST(test_overlap)
     static const struct {
         const char *second, *more, *said;
     } cases[] = {
-        {"\"transform\": {\"translate\": [0.6, 0.25, 0.25]}", "", "begin in one another, with 4"},
+        {"\"transform\": {\"translate\": [0.6, 0.25, 0.25]}", "", "overlap at the start, with 4"},
         {"\"transform\": {\"translate\": [1, 0, 0]}", "", NULL}, /* side by side, touching */
         {"\"transform\": {\"translate\": [0, 2, 0]}",
          ", \"obstacles\": [{\"plane\": {\"offset\":"
          " -0.5}}]",
-         "may come together"},
+         "may meet, and would pass"},
         {"\"transform\": {\"translate\": [2, 0, 0]}",
          ", \"obstacles\": [{\"plane\": {\"offset\": -0.5}}]", NULL},
         {"\"transform\": {\"translate\": [0, 2, 0]}", "", NULL}, /* both fall alike */
         {"\"transform\": {\"translate\": [2, 0, 0]}, \"initial\": {\"velocity\": [-3, 0, 0]}", "",
-         "may come together"},
+         "may meet, and would pass"},
         {"\"transform\": {\"translate\": [2, 0, 0]}, \"initial\": {\"velocity\": [3, 0, 0]}", "",
          NULL},
         {"\"transform\": {\"translate\": [0, 2, 0]}",
-         ", \"pins\": [{\"body\": \"a\", \"select\": \"all\"}]", "may come together"},
+         ", \"pins\": [{\"body\": \"a\", \"select\": \"all\"}]", "may meet, and would pass"},
         {"\"transform\": {\"translate\": [0, -2, 0]}, \"initial\": {\"velocity\": [0, 9, 0]}",
-         ", \"pins\": [{\"body\": \"a\", \"select\": \"all\"}]", "may come together"},
+         ", \"pins\": [{\"body\": \"a\", \"select\": \"all\"}]", "may meet, and would pass"},
         {"\"transform\": {\"translate\": [0.6, 0.25, 0.25]}",
          ", \"attachments\": [{\"body\": \"b\", \"select\": {\"side\": \"-x\"}, \"to\": \"a\", "
          "\"stiffness\": 100}]",

@@ -52,9 +52,9 @@ int fuzz_directory(void)
     const char *base = getenv("TMPDIR");
     snprintf(directory_path, sizeof directory_path, "%s/pliant-fuzz-XXXXXX",
              base ? base : "/dev/shm");
-    FUZZ_REQUIRE(mkdtemp(directory_path), "%s can not be made", directory_path);
+    FUZZ_REQUIRE(mkdtemp(directory_path), "%s cannot be made", directory_path);
     fd = open(directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    FUZZ_REQUIRE(fd >= 0 && mkdirat(fd, "log", 0700) == 0, "%s can not be used", directory_path);
+    FUZZ_REQUIRE(fd >= 0 && mkdirat(fd, "log", 0700) == 0, "%s cannot be used", directory_path);
     atexit(remove_directory);
     return fd;
 }
@@ -62,7 +62,7 @@ int fuzz_directory(void)
 static void put_file(const char *name, const void *bytes, size_t size, int how)
 {
     int fd = openat(fuzz_directory(), name, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
-    FUZZ_REQUIRE(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "%s can not be written", name);
+    FUZZ_REQUIRE(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "%s cannot be written", name);
     close(fd);
 }
 

@@ -73,7 +73,7 @@ static void cut(const fuzz_part *part)
     file_name(part->bytes[0] % FILES, name);
     int file = openat(fuzz_directory(), name, O_WRONLY | O_CLOEXEC);
     if (file >= 0 && ftruncate(file, part->bytes[1] | part->bytes[2] << 8) != 0)
-        fuzz_fail("%s can not be cut", name);
+        fuzz_fail("%s cannot be cut", name);
     if (file >= 0)
         close(file);
 }

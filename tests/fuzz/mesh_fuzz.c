@@ -60,7 +60,7 @@ static void use(const pl_mesh *mesh)
     int64_t count = 0;
     check_indices(mesh);
     check_fields(mesh);
-    FUZZ_REQUIRE(pl_mesh_measure(mesh, &quality) == PL_OK, "can not be measured");
+    FUZZ_REQUIRE(pl_mesh_measure(mesh, &quality) == PL_OK, "cannot be measured");
     FUZZ_REQUIRE((quality.volume > 0) == (mesh->tet_count > 0) &&
                      (quality.area > 0) == (mesh->triangle_count > 0) &&
                      (quality.length > 0) == (mesh->edge_count > 0) && quality.components >= 1,

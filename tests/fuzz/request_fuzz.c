@@ -191,7 +191,7 @@ static const char *pass_response(const char *at, const char *end, bool heads)
     FUZZ_REQUIRE(r.status != 500, "500: %.600s", status_line);
     if (!at || r.status < 200 || r.status == 204 || r.status == 304)
         return at;
-    /* The library's own page, for what it can not parse; some of them it sends with two heads. It
+    /* The library's own page, for what it cannot parse; some of them it sends with two heads. It
      * closes the connection after it. */
     if (!r.ours) {
         FUZZ_REQUIRE(r.status >= 400, "not ours: %.600s", status_line);
@@ -298,7 +298,7 @@ static void run_session(void)
 static void disarm(const char *base)
 {
     snprintf(fuzzed.programs, sizeof fuzzed.programs, "%.200s/programs", base);
-    FUZZ_REQUIRE(mkdir(fuzzed.programs, 0700) == 0, "%s can not be made", fuzzed.programs);
+    FUZZ_REQUIRE(mkdir(fuzzed.programs, 0700) == 0, "%s cannot be made", fuzzed.programs);
     static const char *const names[] = {"pliant-preflight", "pliant-worker"};
     for (int i = 0; i < 2; i++) {
         char path[300];
@@ -306,7 +306,7 @@ static void disarm(const char *base)
         FILE *script = fopen(path, "w");
         FUZZ_REQUIRE(script && fputs("#!/bin/sh\nkill -9 $$\n", script) >= 0 &&
                          fchmod(fileno(script), 0700) == 0,
-                     "%s can not be written", path);
+                     "%s cannot be written", path);
         fclose(script);
     }
 }
@@ -321,7 +321,7 @@ static void start_daemon(void)
     setenv("PLIANT_BINDIR", build ? build : "build", 1);
     snprintf(state_path, sizeof state_path, "%s/pliant-fuzz-XXXXXX",
              temporary ? temporary : "/dev/shm");
-    FUZZ_REQUIRE(mkdtemp(state_path), "%s can not be made", state_path);
+    FUZZ_REQUIRE(mkdtemp(state_path), "%s cannot be made", state_path);
     snprintf(state, sizeof state, "%.250s/state", state_path);
     signal(SIGPIPE, SIG_IGN);
     FUZZ_REQUIRE(pl_options_parse(11, arguments, &fuzzed.options) == PL_OPTIONS_RUN, "options");

@@ -183,7 +183,7 @@ static void check_again(const pl_scene *scene)
     pl_scene again;
     pl_faults faults = {0};
     char *text = pl_scene_encode(scene);
-    FUZZ_REQUIRE(text, "a decoded scene can not be encoded");
+    FUZZ_REQUIRE(text, "a decoded scene cannot be encoded");
     pl_decode_outcome outcome = pl_scene_decode(text, strlen(text), &again, &faults);
     FUZZ_REQUIRE(outcome == PL_DECODE_OK, "the effective scene is refused: %s: got %s in %s",
                  faults.count ? faults.items[0].pointer : "",

@@ -16,7 +16,7 @@ static char *contents(const char *name)
     char *text = NULL;
     size_t size;
     FUZZ_REQUIRE(pl_file_read(fuzz_directory(), name, LIMIT, &text, &size) == PL_OK,
-                 "%s can not be read", name);
+                 "%s cannot be read", name);
     return text;
 }
 
@@ -102,7 +102,7 @@ static void read_document(int dir, const fuzz_part *part)
     if (pl_sealed_read(dir, "document.json", LIMIT, 1, &document) != PL_OK)
         return;
     char *text = pl_json_dump(document, false);
-    FUZZ_REQUIRE(text, "a document that can not be printed");
+    FUZZ_REQUIRE(text, "a document that cannot be printed");
     free(text);
     pl_json_free(document);
     /* The seal covers every byte: with any bit turned round it must not be believed. */

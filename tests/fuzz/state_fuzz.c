@@ -64,7 +64,7 @@ static void step(const run *r, pl_state *state)
 
 static void save(pl_state *state, void **bytes, size_t *size)
 {
-    FUZZ_REQUIRE(pl_state_save(state, bytes, size) == PL_OK, "can not be saved");
+    FUZZ_REQUIRE(pl_state_save(state, bytes, size) == PL_OK, "cannot be saved");
 }
 
 static void mend_state(uint8_t *bytes, size_t size)

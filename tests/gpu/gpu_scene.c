@@ -30,7 +30,7 @@ static void *open_library(char *why, size_t why_size)
                 *slash = '\0';
     }
     if (!slash) {
-        snprintf(why, why_size, "the program's folder can not be found");
+        snprintf(why, why_size, "the program's folder cannot be found");
         return NULL;
     }
     strcat(path, "/libpliant_cuda.so");
@@ -307,7 +307,7 @@ gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *
     if (status == PL_OK)
         return r;
     if (status != PL_NO_MEMORY)
-        no_good(&faults, "the backend can not hold the model");
+        no_good(&faults, "the backend cannot hold the model");
     gpu_run_close(r);
     return NULL;
 }

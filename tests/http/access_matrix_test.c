@@ -352,7 +352,7 @@ static void whole_reply(const char *secret, const char *method, const char *wher
     http_reply_free(r);
 }
 
-/* What is another's is answered byte for byte like what is not there: ids and hashes can not be tried out. */
+/* What is another's is answered byte for byte like what is not there: ids and hashes cannot be tried out. */
 START_TEST(others_things_are_not_there)
 {
     static const struct {

@@ -225,7 +225,7 @@ START_TEST(cancelled_session_is_no_success)
     ck_assert_int_ne(pliant("control %s '{\"gravity\": 1}'", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_err, "/gravity"));
     ck_assert_int_eq(pliant("step %s --frames 3", id), 0);
-    ck_assert_ptr_nonnull(strstr(pliant_err, "goes on to frame"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "continues to frame"));
     session_await_frame(&pliant_fixture, id, 2);
     ck_assert_int_eq(pliant("branch %s '{\"name\": \"other\"}' --frame 2", id), 0);
     ck_assert_uint_eq(strlen(pliant_out), 33);
@@ -401,7 +401,7 @@ START_TEST(interrupt_stops_watching_but_not_the_session)
     char id[40];
     snprintf(id, sizeof id, "%s", pliant_submit(100000));
     ck_assert_int_eq(pliant_interrupt_at("/100000", (const char *[]){"follow", id, NULL}), 130);
-    ck_assert_ptr_nonnull(strstr(pliant_err, "the session goes on"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "the session continues"));
     ck_assert_int_eq(pliant("show %s", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "running"));
     ck_assert_int_eq(pliant("cancel %s", id), 0);

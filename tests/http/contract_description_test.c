@@ -113,7 +113,7 @@ START_TEST(test_committed)
     snprintf(path, sizeof path, "%.500s", __FILE__);
     snprintf(strrchr(path, '/'), 40, "/openapi.sha256");
     FILE *file = fopen(path, "r");
-    ck_assert_msg(file != NULL && fgets(held, sizeof held, file), "%s can not be read", path);
+    ck_assert_msg(file != NULL && fgets(held, sizeof held, file), "%s cannot be read", path);
     fclose(file);
     const char *build = getenv("PLIANT_BUILD") ? getenv("PLIANT_BUILD") : "build";
     snprintf(command, sizeof command, "'%.1000s/pliantd' --openapi", build);

@@ -267,7 +267,7 @@ START_TEST(test_running)
 }
 END_TEST
 
-/* ---- what can not be ---- */
+/* ---- what cannot be ---- */
 
 START_TEST(test_refusals)
 {
@@ -330,7 +330,7 @@ START_TEST(test_no_frames)
 }
 END_TEST
 
-/* Of what is kept; a format of one time step can not leave anything out. */
+/* Of what is kept; a format of one time step cannot leave anything out. */
 START_TEST(test_pruned)
 {
     char id[33], *scene = session_scene(400, 1, ""), *more = NULL;

@@ -123,7 +123,7 @@ START_TEST(test_mesh_delete)
     ck_assert_str_eq(json_text(found, "items/0/groups/0"), "lab");
     ck_assert(json_is_false(json_at(found, "items/0/yours")));
     json_decref(found);
-    /* Another's grant is untouched, and a mesh that is not there can not be let go. */
+    /* Another's grant is untouched, and a mesh that is not there cannot be let go. */
     ck_assert_int_eq(drop(alice, mine, ""), 204);
     ck_assert_int_eq(drop(alice, mine, ""), 404);
     ck_assert_uint_eq(held(alice), 1);
@@ -135,7 +135,7 @@ START_TEST(test_mesh_delete)
     ck_assert_uint_eq(held(carol), 0);
     ck_assert_uint_eq(held(alice), 1); /* she uploaded it herself */
     ck_assert_int_eq(drop(alice, "nothing", ""), 404);
-    /* Who has let go of a mesh can not name it in a scene. */
+    /* Who has let go of a mesh cannot name it in a scene. */
     char scene[400];
     snprintf(scene, sizeof scene,
              "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"upload\": \"sha256:%s\"}}]}", mine);

@@ -341,7 +341,7 @@ START_TEST(test_not_stored)
 }
 END_TEST
 
-/* Why it can not be stored is what the system said. */
+/* Why it cannot be stored is what the system said. */
 START_TEST(test_directory_is_gone)
 {
     char id[33], away[400], at[400];

@@ -153,7 +153,7 @@ START_TEST(test_allow_host)
 }
 END_TEST
 
-/* A page of another origin can not submit, with the token or without. */
+/* A page of another origin cannot submit, with the token or without. */
 START_TEST(test_origin)
 {
     static const char *const foreign[] = {"http://evil.example", "null",    "https://127.0.0.1:1",
@@ -279,7 +279,7 @@ START_TEST(test_no_path)
 }
 END_TEST
 
-/* The forms of a resource are fixed; what it can not give is 406 with the list. */
+/* The forms of a resource are fixed; what it cannot give is 406 with the list. */
 START_TEST(test_not_acceptable)
 {
     static const struct {

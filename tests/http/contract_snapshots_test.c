@@ -1,5 +1,5 @@
 /* Snapshots, and branches whose way back is long: states that are kept by name and outlive retention, restarts and
- * kills; branches of branches; what can not be computed again is refused and never begun wrongly.
+ * kills; branches of branches; what cannot be computed again is refused and never begun wrongly.
  */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/record.h"

@@ -1,4 +1,4 @@
-/* Browsers and those without a token: logins by cookie and what a foreign page can not do with one, share links that
+/* Browsers and those without a token: logins by cookie and what a foreign page cannot do with one, share links that
  * show one session, signed addresses that are good for one thing.
  */
 #include "tests/support/one_daemon.h"

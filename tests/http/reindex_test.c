@@ -263,7 +263,7 @@ START_TEST(test_flipped_bit)
     expect_same(id, &before);
     expect_same(other, &before_other);
     ck_assert_int_eq(daemon_fixture_sessions(d), 2);
-    ck_assert(daemon_fixture_said(d, "was damaged and is made anew"));
+    ck_assert(daemon_fixture_said(d, "was damaged and is rebuilt"));
 }
 END_TEST
 

@@ -124,7 +124,7 @@ class Audit(unittest.TestCase):
             ("06_start_inside", "start_inside", "0.2 m"),
             ("07_two_bodies", "overlap", "pass through each other"),
             ("08_default_nu_bending", "few_elements", "3.4 times as stiffly"),
-            ("10_tunnel_100", "thin_obstacle", "0.002 m thin"),
+            ("10_tunnel_100", "thin_obstacle", "0.002 m thick"),
         ):
             run = self.run_of(name)
             self.assertIn(code, run.warnings, name)

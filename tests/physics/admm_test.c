@@ -116,7 +116,7 @@ START_TEST(decrement_is_the_step_in_the_norm_of_the_matrix)
 }
 END_TEST
 
-/* A tolerance is kept: fewer iterations for a looser one, and a step that can not reach it fails
+/* A tolerance is kept: fewer iterations for a looser one, and a step that cannot reach it fails
  * only where the scene asks for that, leaving the last good state. */
 START_TEST(tolerance_decides_when_to_stop)
 {

@@ -1,4 +1,4 @@
-/* The cut between solvers and backends: on memory that the host can not read (strict_backend.h) every
+/* The cut between solvers and backends: on memory that the host cannot read (strict_backend.h) every
  * method gives the CPU's bits, leaves no array behind, and is saved and restored; and that backend
  * notices what it is there for. `make check` also runs other programs of this folder on it. */
 #include "engine/step/state.h"

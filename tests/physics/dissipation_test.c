@@ -297,7 +297,7 @@ START_TEST(large_steps_of_rayleigh_stay_bounded)
 }
 END_TEST
 
-/* What can not be merged is said where. */
+/* What cannot be merged is said where. */
 START_TEST(what_can_not_be_merged_is_a_fault)
 {
     static const struct {

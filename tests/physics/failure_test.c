@@ -182,7 +182,7 @@ START_TEST(not_converged_names_the_vertex)
 END_TEST
 
 /* A run that goes wrong: a bar's end is driven through the other one. Every method ends it in the
- * first step that it can not solve, with the place and advice, and the state is the last good one. */
+ * first step that it cannot solve, with the place and advice, and the state is the last good one. */
 START_TEST(a_run_that_diverges_fails)
 {
     pl_run *r = pl_run_openf(

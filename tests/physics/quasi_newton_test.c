@@ -1,5 +1,5 @@
 /* Quasi-Newton as a minimiser: what it finds is what ADMM finds, in the iterations that it should
- * take, and where it can not go on it says why. */
+ * take, and where it cannot go on it says why. */
 #include "engine/backends/backend.h"
 #include "engine/isa.h"
 #include "engine/model/materials.h"

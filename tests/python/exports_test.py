@@ -454,7 +454,7 @@ class ExportsTest(unittest.TestCase):
         return waits
 
     def test_a_disk_that_is_full(self):
-        """Nobody asks the daemon again for what can not be written."""
+        """Nobody asks the daemon again for what cannot be written."""
         daemon = Daemon()
         try:
             with pliant.Client(state=daemon.state) as client:

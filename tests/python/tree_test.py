@@ -134,7 +134,7 @@ BREACHES = [
     ("clients/web/src/far.js", "fetch('https://example.org')\n", "names an address elsewhere"),
     ("tests/web/package-lock.json", '"resolved": "https://example.org/x"\n', "another registry"),
     ("engine/kernels/x_isa.c", '#include "engine/scene/scene.h"\n', "each new key compiles"),
-    ("engine/kernels/y_isa.c", '#include "engine/nowhere.h"\n', "its includes can not be told"),
+    ("engine/kernels/y_isa.c", '#include "engine/nowhere.h"\n', "its includes cannot be told"),
     ("server/base/up.c", '#include "server/api/x.h"\n', "server/base/up.c includes"),
     ("server/base/large.c", "\n" * 601, "server/base/large.c has 601 lines"),
     ("server/base/braces.c", "int  f( void ){return 0;}\n", "braces.c is not formatted"),

@@ -112,7 +112,7 @@ static void check_body(const char *what, const json_t *description, const json_t
     json_decref(value);
 }
 
-/* The library answers what it can not read by itself, without our headers. */
+/* The library answers what it cannot read by itself, without our headers. */
 static bool is_library(const http_reply *r)
 {
     return r->status >= 400 && !http_header(r, "Pliant-Version");

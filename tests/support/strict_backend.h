@@ -1,5 +1,5 @@
 /* strict_backend.h - the CPU backend behind memory of its own, as a GPU has: its arrays are addresses
- * that the host can not read, and a phase takes no others. What the rest of the engine may do to a
+ * that the host cannot read, and a phase takes no others. What the rest of the engine may do to a
  * device's arrays by mistake ends the test: reading or writing one (a segmentation fault), giving a
  * phase the host's memory, one that was released, or one that is too small, and copying with upload or
  * download from the wrong side. */

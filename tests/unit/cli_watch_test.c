@@ -1,4 +1,4 @@
-/* The table of pliant watch, as text: widths, order, bars, and what a name can not do to a terminal. */
+/* The table of pliant watch, as text: widths, order, bars, and what a name cannot do to a terminal. */
 #include "clients/cli/draw/watch_view.h"
 
 #include "tests/support/suite.h"

@@ -68,7 +68,7 @@ START_TEST(another_build_is_unfit)
 }
 END_TEST
 
-/* Nothing else of the plug-in is to be seen, so that it can not take the place of the program's own. */
+/* Nothing else of the plug-in is to be seen, so that it cannot take the place of the program's own. */
 START_TEST(one_symbol)
 {
     char command[2 * PATH_MAX], line[256];

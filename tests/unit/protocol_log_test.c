@@ -410,7 +410,7 @@ START_TEST(attempts_chain)
     ck_assert_int_eq(pl_log_writer_open(t.fd, 4, 25, NULL, &none), PL_INVALID);
     ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
     assert_readable(20);
-    /* What the stale worker still writes, nobody reads; it can not publish either. */
+    /* What the stale worker still writes, nobody reads; it cannot publish either. */
     write_frames(killed, 12, 15);
     assert_readable(20);
     ck_assert_int_eq(pl_log_writer_close(killed), PL_INVALID);

@@ -360,7 +360,7 @@ static outcome read_log(void)
             char *payload = NULL;
             uint64_t size;
             if (pl_log_read(reader, k, PL_LOG_FRAME, &payload, &size) != PL_LOG_OK)
-                o = NO_MEMORY; /* that frame can not be read now */
+                o = NO_MEMORY; /* that frame cannot be read now */
             free(payload);
         }
         o = frames > 0 ? o : NO_MEMORY;

@@ -168,7 +168,7 @@ END_TEST
 START_TEST(preflight_written_and_read)
 {
     pl_preflight_body bodies[2] = {{"bar", 2107, 0, 9072}, {"ball", 10, 2107, 20}};
-    char *remarks[] = {"3 tetrahedra of body 'bar' were turned round"};
+    char *remarks[] = {"body 'bar' consists of 3 separate pieces"};
     pl_warning warnings[] = {{PL_WARNING_START_INSIDE, "begins in \"floor\"", 12, 40},
                              {PL_WARNING_ODD_SIZE, "127 m", 1, 2}};
     pl_preflight p = {.body_count = 2,

@@ -525,7 +525,7 @@ await run({
         await asked;
         await daemon.start();
         await page.locator('.view canvas[data-frame="7"]').waitFor();
-        check((await page.getByText('can not be shown').count()) === 0, 'it is told as missing');
+        check((await page.getByText('cannot be shown').count()) === 0, 'it is told as missing');
         await quiet(page);
     },
 

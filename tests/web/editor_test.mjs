@@ -94,7 +94,7 @@ await run({
         await status(page).getByText('ms a frame').waitFor();
         check(
             await page.getByRole('button', { name: 'submit' }).isEnabled(),
-            'a good scene can not be submitted',
+            'a good scene cannot be submitted',
         );
         const wrong = (await text(page))
             .replace('"step"', '"stp"')

@@ -55,7 +55,7 @@ await run({
         await page.getByLabel(LOGIN).fill('wrong');
         await page.keyboard.press('Enter');
         await page.getByText('Not logged in').waitFor();
-        check(await page.getByLabel(LOGIN).isVisible(), 'it can not be tried again');
+        check(await page.getByLabel(LOGIN).isVisible(), 'it cannot be tried again');
         await quiet(page);
     },
 

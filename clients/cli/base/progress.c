@@ -8,7 +8,7 @@ enum { BAR_LEAST = 10, BAR_MOST = 40 }; /* characters */
 
 #define PLAIN_EVERY    2.0  /* s */
 #define SMOOTHING      0.1  /* weight of the newest frame's time */
-#define TERMINAL_EVERY 0.05 /* s: a terminal can not show more */
+#define TERMINAL_EVERY 0.05 /* s: a terminal cannot show more */
 
 void pl_progress_init(pl_progress *p, int64_t frames)
 {
@@ -43,7 +43,7 @@ void pl_progress_hardship(const pl_progress *p, char out[PL_PROGRESS_TEXT])
     if (p->halved > 0)
         snprintf(out, PL_PROGRESS_TEXT,
                  "%" PRId64 " of %" PRId64
-                 " frames have steps that were retried as two half steps: a smaller time.step",
+                 " frames have steps that were retried as two half steps: use a smaller time.step",
                  p->halved, p->noted);
 }
 

@@ -9,7 +9,7 @@ typedef struct pl_terminal {
     bool tty;    /* standard error is a terminal that moves its cursor */
     bool colour; /* and NO_COLOR is not set */
     bool utf8;   /* the locale's characters */
-    int columns; /* 80 where it can not be told */
+    int columns; /* 80 where it cannot be told */
     bool live;   /* an updated line stands unfinished */
 } pl_terminal;
 

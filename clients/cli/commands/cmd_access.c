@@ -22,7 +22,7 @@ static int64_t lifetime(const pl_cli *cli, const char *text)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (!errno && end > text && n > 0 && n <= 100000 && strcmp(end, units[i].unit) == 0)
             return n * units[i].seconds;
-    pl_cli_fail(cli, PL_EXIT_USAGE, "--expires: '%s' is no time such as 30m, 12h, 90d or never",
+    pl_cli_fail(cli, PL_EXIT_USAGE, "--expires: '%s' is not a time such as 30m, 12h, 90d or never",
                 text);
     return -1;
 }
@@ -66,7 +66,7 @@ static int make(pl_cli *cli, const char *path, const char *lasts, const char *co
 static int revoke(pl_cli *cli, const char *format, const char *id)
 {
     if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is no id of 32 hex digits", id);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is not an ID of 32 hex digits", id);
     char *path = pl_api_path(format, id);
     int status = pl_api_order(cli, "DELETE", path, NULL, NULL);
     free(path);

@@ -53,7 +53,7 @@ static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
     }
     free(copy);
     if (!good)
-        pl_cli_fail(cli, 0, "--limit: '%s' is no list such as sessions=20,bytes=none", text);
+        pl_cli_fail(cli, 0, "--limit: '%s' is not a list such as sessions=20,bytes=none", text);
     return good;
 }
 

@@ -1,5 +1,5 @@
-/* capabilities: every parameter of a scene, from the daemon, or with words, or without a daemon, from the tables
- * that this program has itself. */
+/* capabilities: lists every parameter of a scene. Asks the daemon. With words, or if no daemon is reached, it
+ * reads this program's own tables. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 
@@ -10,7 +10,7 @@
 
 enum { INDENT = 4, NARROWEST = 40 };
 
-/* A text in lines of the terminal's width, indented. */
+/* Print a text indented, wrapped at the width of the terminal. */
 static void print_wrapped(const pl_terminal *t, const char *text)
 {
     int width = (t->columns > NARROWEST ? t->columns : NARROWEST) - INDENT - 1;
@@ -29,7 +29,8 @@ static void print_wrapped(const pl_terminal *t, const char *text)
     }
 }
 
-/* Whether a parameter has every word from `first` on: in its name, its table's, its choices or its description. */
+/* True if a parameter contains every word from `first` on, in its name, its table's name, its choices or its
+ * description. */
 static bool has_words(const pl_cli *cli, const char *table, const char *key, const pl_json *about,
                       int first)
 {
@@ -42,7 +43,7 @@ static bool has_words(const pl_cli *cli, const char *table, const char *key, con
     return has;
 }
 
-/* "material" is the table of that name with those below it, "material.damping"; "materials" too. */
+/* True if `word` names the table or one above it: "material" and "materials" name "material.damping". */
 static bool is_table(const char *table, const char *word)
 {
     size_t n = strlen(word);
@@ -144,7 +145,7 @@ static int find(pl_cli *cli, const pl_json *own)
         return PL_EXIT_OK;
     return pl_cli_fail(
         cli, PL_EXIT_FAILED,
-        "no parameter has these words; the first may be a table: scene, time, solver, "
+        "no parameter contains these words; the first may name a table: scene, time, solver, "
         "material, body, mesh, pin, obstacle, force, output, expect, ...");
 }
 
@@ -162,7 +163,7 @@ int pl_command_capabilities(pl_cli *cli)
         else if (outcome != PL_HTTP_UNREACHABLE)
             return pl_api_failed(cli, outcome, &answer);
         else
-            pl_cli_note(cli, "no daemon answers: this is what pliant itself knows");
+            pl_cli_note(cli, "no daemon reached: these are the parameters of this program");
         pl_http_answer_clear(&answer);
     }
     if (status == PL_EXIT_OK && !value)

@@ -103,7 +103,7 @@ static int simulate(comparer *c, int64_t threads)
     if (!fill_scratch(c))
         return PL_EXIT_FILE;
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(c->cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
+        return pl_cli_fail(c->cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
                            strerror(errno));
     bool interrupted;
     pl_run_session_wait(pid, look, c, &interrupted);
@@ -114,7 +114,7 @@ static int simulate(comparer *c, int64_t threads)
         return pl_cli_fail(c->cli, PL_EXIT_FAILED, "the frame was not reached: %s",
                            c->result.trouble);
     if (!c->result.ended)
-        return pl_cli_fail(c->cli, PL_EXIT_FAILED, "the worker ended and left no word");
+        return pl_cli_fail(c->cli, PL_EXIT_FAILED, "the worker ended without a report");
     return PL_EXIT_OK;
 }
 

@@ -296,6 +296,5 @@ int pl_command_completion(pl_cli *cli)
             shells[i].print();
             return PL_EXIT_OK;
         }
-    return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is no shell of bash, zsh and fish",
-                       cli->arguments[0]);
+    return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s': expected bash, zsh or fish", cli->arguments[0]);
 }

@@ -102,7 +102,7 @@ int pl_command_branch(pl_cli *cli)
     if (!pl_cli_integer(cli, "--frame", 0, INT64_MAX / 4, 0, &frame))
         return PL_EXIT_USAGE;
     if (snapshot && strcspn(snapshot, "\"\\") != strlen(snapshot))
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%.64s' is no snapshot's name", snapshot);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%.64s' is not a valid snapshot name", snapshot);
     char *patch = cli->argument_count > 1 ? read_control(cli->arguments[1]) : strdup("{}");
     if (!patch)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: %s", cli->arguments[1], strerror(errno));
@@ -145,7 +145,7 @@ int pl_command_step(pl_cli *cli)
             asprintf(&path, "/v1/sessions/%s/step?frames=%" PRId64, id, frames) < 0)
             status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
         else if (status == PL_EXIT_OK)
-            status = tell(cli, id, path, strdup(""), "goes on to frame", "until");
+            status = tell(cli, id, path, strdup(""), "continues to frame", "until");
         free(path);
         worst = status != PL_EXIT_OK ? status : worst;
     }

@@ -56,7 +56,7 @@ static int judge(pl_cli *cli, const pl_curve_material *material, const pl_temp_d
     pl_preflight p;
     int status = pl_run_session_preflight(cli, scratch->path, scratch->dir_fd, &p);
     if (p.faults.total > 0) {
-        pl_cli_fail(cli, 0, "%s can not be measured:", material->label);
+        pl_cli_fail(cli, 0, "%s cannot be measured:", material->label);
         pl_cli_print_faults(cli, &p.faults);
     }
     pl_preflight_clear(&p);
@@ -69,7 +69,7 @@ static int simulate(pl_cli *cli, const pl_temp_dir *scratch)
     pid_t pid;
     bool interrupted;
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
                            strerror(errno));
     int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
     if (interrupted)
@@ -89,7 +89,7 @@ static int read_branch(pl_cli *cli, const pl_temp_dir *scratch, branch *b, char 
         return status;
     status = pl_session_source_metrics(&source, 0, take, b);
     if (pl_exit_read(scratch->dir_fd, &e) != PL_OK)
-        snprintf(end, size, "the worker left no word");
+        snprintf(end, size, "the worker ended without a report");
     else if (strcmp(e.state, "succeeded") != 0)
         snprintf(end, size, "%.20s: %s", pl_failure_name(e.failure.code), e.failure.message);
     pl_session_source_close(&source);

@@ -86,9 +86,9 @@ static char *build_patch(const pl_cli *cli, int *status)
     }
     *status = PL_EXIT_USAGE;
     if (!any)
-        pl_cli_fail(cli, PL_EXIT_USAGE, "say what is to change: --name, --label, ...");
+        pl_cli_fail(cli, PL_EXIT_USAGE, "nothing to change: give --name, --label, ...");
     if (good && labels && !put_labels(&w, labels)) {
-        pl_cli_fail(cli, PL_EXIT_USAGE, "--label: '%s' is no list such as run=8,old=", labels);
+        pl_cli_fail(cli, PL_EXIT_USAGE, "--label: '%s' is not a list such as run=8,old=", labels);
         good = false;
     }
     if (good && keep && !put_retention(&w, keep)) {
@@ -199,12 +199,12 @@ int pl_command_meshes(pl_cli *cli)
     if (!hash)
         return pl_listing_print(cli, "/v1/meshes", PL_LISTING_ALL, print_mesh);
     if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--delete: '%s' is no hash of a mesh", hash);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--delete: '%s' is not the hash of a mesh", hash);
     char *path = pl_api_path("/v1/meshes/%s", hash);
     int status = path ? pl_api_order(cli, "DELETE", path, NULL, NULL)
                       : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     free(path);
     if (status == PL_EXIT_OK)
-        fprintf(stderr, "%.12s is yours no more\n", hash);
+        fprintf(stderr, "%.12s released\n", hash);
     return status;
 }

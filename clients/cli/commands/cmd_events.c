@@ -32,7 +32,7 @@ static int take_page(pl_cli *cli, const char *where, int64_t *since, bool wait, 
     if (status != PL_EXIT_OK)
         return status;
     if (pl_json_boolean(page, "missed", false))
-        pl_cli_note(cli, "some events are no longer known; pliant list shows how things stand");
+        pl_cli_note(cli, "some events were dropped; pliant list shows the current states");
     const pl_json *items = pl_json_at(page, "items");
     for (size_t i = 0; i < pl_json_count(items); i++) {
         const pl_json *event = pl_json_item(items, i);

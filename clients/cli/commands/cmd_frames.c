@@ -96,7 +96,7 @@ static int write_raw(pl_cli *cli, pl_session_source *source, int64_t from, int64
     char form[400] = "";
     if (source->dir_fd >= 0)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--raw wants the id of a daemon's session; here the records lie in "
+                           "--raw needs the ID of a session on a daemon; here the records are in "
                            "%s/log",
                            cli->arguments[0]);
     append_form(cli, form, sizeof form);
@@ -132,7 +132,7 @@ int pl_command_frames(pl_cli *cli)
     if (raw) {
         status = write_raw(cli, &source, from, to, follow, raw);
     } else if (follow && source.dir_fd >= 0) {
-        status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow wants the id of a daemon's session");
+        status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow needs the ID of a session on a daemon");
     } else {
         frame_writer w = {.cli = cli, .folder = folder};
         int64_t last = to < source.frames - 1 ? to : source.frames - 1;

@@ -26,7 +26,7 @@ typedef struct runner {
     pl_progress progress;
     pl_log_reader *reader; /* while the worker is watched */
     int64_t printed;       /* frames whose metrics were printed, with --json */
-    int64_t frames;        /* the last one's number; 0 where the scene can not be read */
+    int64_t frames;        /* the last one's number; 0 where the scene cannot be read */
     bool gpu;              /* the scene asks for one */
     bool stopping;         /* that Ctrl-C asked it to stop was said */
 } runner;
@@ -63,7 +63,7 @@ static void report_accepted(const runner *r, const pl_preflight *p)
 static void report_resume(const runner *r)
 {
     if (!r->cli->json)
-        fprintf(stderr, "pliant run --resume --out %s goes on from there\n", r->path);
+        fprintf(stderr, "pliant run --resume --out %s continues from there\n", r->path);
 }
 
 static int preflight(runner *r)
@@ -198,7 +198,7 @@ static int conclude(const runner *r, int state)
             return status;
         stopped = !fault;
     } else if (!stopped)
-        pl_cli_fail(r->cli, 0, "the worker ended by %s %d and left no word; see %s/worker.log",
+        pl_cli_fail(r->cli, 0, "the worker ended by %s %d without a report; see %s/worker.log",
                     WIFSIGNALED(state) ? "signal" : "status",
                     WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state), r->path);
     report_resume(r);
@@ -257,7 +257,7 @@ static int simulate(runner *r, int64_t threads, int32_t attempt)
     }
     pl_progress_init(&r->progress, r->frames);
     if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-worker can not be started: %s",
+        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
                            strerror(errno));
     int state = watch(r, pid);
     if (!r->cli->json)
@@ -388,7 +388,7 @@ int pl_command_run(pl_cli *cli)
     if (again &&
         (cli->argument_count > 0 || pl_cli_flag(cli, "--force") || pl_cli_flag(cli, "--quick")))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--resume goes on with the scene in %s: give no other, and no --force "
+                           "--resume continues the scene in %s: give no other, and no --force "
                            "or --quick",
                            r.path);
     int status = again ? resume(&r, threads) : run_scene(&r, threads);

@@ -102,11 +102,12 @@ static int add(pl_cli *cli, pl_servers *servers, char error[PL_SERVER_ERROR])
     char *file = NULL;
     if (!pl_server_name_good(name))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "'%s' is no name: letters, digits, '.', '_' and '-', at most 64", name);
+                           "'%s' is not a name: use letters, digits, '.', '_' and '-', at most 64",
+                           name);
     if (!pl_server_url_good(url))
-        return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "'%s' is no address: http://HOST:PORT, https://HOST:PORT or unix:PATH",
-                           url);
+        return pl_cli_fail(
+            cli, PL_EXIT_USAGE,
+            "'%s' is not an address: use http://HOST:PORT, https://HOST:PORT or unix:PATH", url);
     int status = place_token(cli, servers, &file, error);
     if (status == PL_EXIT_OK && !pl_servers_add(servers, name, url, file, error))
         status = PL_EXIT_FILE;

@@ -177,7 +177,7 @@ int pl_command_list(pl_cli *cli)
     if (!pl_cli_integer(cli, "--limit", 1, 1000000, 50, &limit))
         return PL_EXIT_USAGE;
     if (state && state[strspn(state, "abcdefghijklmnopqrstuvwxyz_")] != '\0')
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: '%s' is no state", state);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: '%s' is not a state", state);
     char *path = list_path(cli);
     int status = path ? pl_listing_print(cli, path, limit, print_item)
                       : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
@@ -211,7 +211,7 @@ static void print_session(const pl_cli *cli, const pl_json *s)
         print_row(cli, "queue", pl_json_string(s, "queue/reason", ""));
     }
     if (!pl_json_is_null(pl_json_at(s, "paused"))) {
-        snprintf(text, sizeof text, "by %.40s; pliant resume %.8s goes on",
+        snprintf(text, sizeof text, "by %.40s; pliant resume %.8s continues it",
                  pl_json_string(s, "paused/by", ""), pl_json_string(s, "id", ""));
         print_row(cli, "paused", text);
     }
@@ -280,7 +280,7 @@ static int print_buckets(pl_cli *cli, const pl_session_source *source, int64_t f
     char *path = NULL, *text;
     size_t size;
     if (source->dir_fd >= 0)
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--buckets wants the id of a daemon's session");
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--buckets needs the ID of a session on a daemon");
     if (asprintf(&path, "/v1/sessions/%s/metrics?from=%" PRId64 "&buckets=%" PRId64, source->id,
                  from, buckets) < 0)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
@@ -308,7 +308,7 @@ int pl_command_metrics(pl_cli *cli)
     else if (!pl_cli_flag(cli, "--follow"))
         status = pl_session_source_metrics(&source, from, print_line, NULL);
     else if (source.dir_fd >= 0)
-        status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow wants the id of a daemon's session");
+        status = pl_cli_fail(cli, PL_EXIT_USAGE, "--follow needs the ID of a session on a daemon");
     else
         status = pl_follow(cli, source.id, from, true);
     pl_session_source_close(&source);

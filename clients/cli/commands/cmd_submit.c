@@ -112,12 +112,12 @@ static int prepare(pl_cli *cli, pl_scene_files *scene)
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     } else if (read == PL_INVALID) {
         char *text = cli->json ? pl_problem_encode(422, "invalid_scene", "The scene is not valid",
-                                                   "its mesh files can not be read", &faults)
+                                                   "its mesh files cannot be read", &faults)
                                : NULL;
         if (text)
             puts(text);
         else
-            pl_cli_fail(cli, 0, "%s names mesh files that can not be used", path);
+            pl_cli_fail(cli, 0, "%s names mesh files that cannot be used", path);
         if (!text)
             pl_cli_print_faults(cli, &faults);
         free(text);

@@ -123,7 +123,7 @@ static void print_summary(const pl_verify_report *r, double seconds)
                "checksums\n",
                r->unchecked);
     if (r->live)
-        printf("a worker is at work: what it is just writing was not judged\n");
+        printf("a worker is running: bytes that it is still writing were not checked\n");
 }
 
 static void set_place(pl_json_writer *w, const char *key, int64_t value)
@@ -206,9 +206,9 @@ static int repair(const pl_cli *cli, const char *where, int dir_fd)
 {
     pl_status status = pl_verify_repair(dir_fd);
     if (status == PL_INVALID)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "%s: a worker is at work there", where);
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "%s: a worker is running there", where);
     if (status != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: can not be repaired: %s", where,
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: cannot be repaired: %s", where,
                            status == PL_IO ? strerror(errno) : "out of memory");
     return PL_EXIT_OK;
 }

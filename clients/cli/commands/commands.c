@@ -3,7 +3,7 @@
 #include "protocol/export/export.h"
 
 #define RANGE_OPTIONS                                                                              \
-    {"--from", "K", "first frame (0)"}, {"--to", "K", "last frame (the last there is)"},           \
+    {"--from", "K", "first frame (0)"}, {"--to", "K", "last frame (the newest)"},                  \
     {                                                                                              \
         "--every", "N", "every N-th frame (1)"                                                     \
     }
@@ -13,60 +13,62 @@ const pl_option pl_global_options[] = {
     {"--token", "T", "token (the named server's, $PLIANT_TOKEN, $PLIANT_TOKEN_FILE, STATE/token)"},
     {"--state", "DIR", "a daemon's state directory on this machine (~/.local/state/pliant)"},
     {"--json", NULL, "machine-readable output"},
-    {"--help", NULL, "also after a command"},
-    {"--man", NULL, "the manual page: pliant --man | man -l -"},
-    {"--version", NULL, "this program's version"},
+    {"--help", NULL, "print this text; after a command, its options"},
+    {"--man", NULL, "print the manual page: pliant --man | man -l -"},
+    {"--version", NULL, "print the version of this program"},
     {NULL, NULL, NULL},
 };
 
 const char pl_help_end[] =
-    "An ID may be shortened to a beginning that only one session has.\n"
-    "\nexit status: 0 done, and the session succeeded where one was followed;\n"
-    "  1 it failed or was refused; 2 wrong command line; 3 no daemon reached;\n"
+    "An ID may be shortened to any unique beginning.\n"
+    "\nexit status: 0 success, also of the session if one was followed;\n"
+    "  1 failed or rejected; 2 wrong command line; 3 daemon not reached;\n"
     "  4 not authorised; 5 no such session; 6 the session was cancelled or deleted;\n"
-    "  7 a file here could not be read or written; 130 interrupted (Ctrl-C)\n";
+    "  7 a local file could not be read or written; 130 interrupted (Ctrl-C)\n";
 
 const pl_command pl_commands[] = {
     {.name = "run",
      .arguments = "SCENE.json --out DIR | --resume --out DIR",
-     .summary = "simulate here, with no daemon",
+     .summary = "simulate a scene on this machine, without a daemon",
      .least = 0,
      .most = 1,
      .notes =
-         "DIR becomes a session directory, which export, plot, frames and metrics read in\n"
-         "place of an id. Mesh files are named as {\"file\": \"bunny.msh\"} in the scene.\n"
-         "Ctrl-C stops the run at a checkpoint, from which --resume goes on, as it does after\n"
-         "a crash; the frames are those of a run that was never interrupted.",
-     .options = {{"--out", "DIR", "the session directory to make"},
-                 {"--resume", NULL, "go on with an interrupted run in DIR; takes no scene"},
+         "DIR becomes a session directory, which export, plot, frames and metrics accept in\n"
+         "place of an ID. The scene names mesh files as {\"file\": \"bunny.msh\"}.\n"
+         "Ctrl-C stops the run at a checkpoint. --resume continues it, also after a crash, with\n"
+         "the same frames as an uninterrupted run.",
+     .options = {{"--out", "DIR", "session directory to create"},
+                 {"--resume", NULL, "continue an interrupted run in DIR; takes no scene"},
                  {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
-                 {"--gpu", "UUID", "the GPU for a scene that asks for one (the emptiest)"},
-                 {"--gpu-plugin", "FILE", "what runs on it (libpliant_cuda.so beside pliant)"},
+                 {"--gpu", "UUID",
+                  "GPU for a scene that asks for one (the one with the most free memory)"},
+                 {"--gpu-plugin", "FILE", "GPU plug-in (libpliant_cuda.so beside pliant)"},
                  {"--quick", NULL,
-                  "the scene's short form: with its \"metadata\": {\"quick\"} merged"},
-                 {"--check", NULL, "then judge the scene's \"expect\", as check does"},
-                 {"--strict", NULL, "exit with 1 where there are warnings, too"},
-                 {"--force", NULL, "replace what an earlier run left in DIR"}},
+                  "run the short form of the scene: merge in its \"metadata\": {\"quick\"}"},
+                 {"--check", NULL, "then check the scene's \"expect\", as pliant check does"},
+                 {"--strict", NULL, "also exit 1 if there are warnings"},
+                 {"--force", NULL, "replace the files of an earlier run in DIR"}},
      .run = pl_command_run},
     {.name = "submit",
      .arguments = "SCENE.json",
-     .summary = "hand a scene to the daemon",
+     .summary = "submit a scene to the daemon",
      .least = 1,
      .most = 1,
      .notes =
-         "Prints the session's id. Mesh files named in the scene, {\"file\": \"bunny.msh\"} or\n"
-         "{\"file\": \"a.node\"} with a.ele beside it, are uploaded where the daemon does not\n"
-         "have them yet; their paths count from the scene file. SCENE.json may be '-'.",
+         "Prints the session's ID. Mesh files that the scene names, {\"file\": \"bunny.msh\"} or\n"
+         "{\"file\": \"a.node\"} with a.ele beside it, are uploaded unless the daemon has them.\n"
+         "Their paths are relative to the scene file. SCENE.json may be '-', the standard input.",
      .options = {{"--follow", NULL, "show its progress until it ends"},
                  {"--detach", NULL, "return at once (as without --follow)"},
                  {"--strict", NULL,
-                  "exit with 1 where there are warnings, too: the check's, or with --follow all"},
-                 {"--group", "NAME", "give it to a group of yours, whose members see it"},
-                 {"--idempotency-key", "K", "repeating the command with K submits only once"}},
+                  "also exit 1 if there are warnings: those of the check, or with --follow all"},
+                 {"--group", "NAME", "share it with one of your groups"},
+                 {"--idempotency-key", "K",
+                  "submit only once, however often the command is repeated with K"}},
      .run = pl_command_submit},
     {.name = "list",
      .arguments = "",
-     .summary = "sessions, newest first",
+     .summary = "list sessions, newest first",
      .most = 0,
      .options = {{"--state", "STATE", "only those that are queued, running, paused, ..."},
                  {"--label", "K=V,...", "only those with these labels; K alone: with any value"},
@@ -76,7 +78,7 @@ const pl_command pl_commands[] = {
      .run = pl_command_list},
     {.name = "show",
      .arguments = "ID",
-     .summary = "one session",
+     .summary = "show one session",
      .least = 1,
      .most = 1,
      .run = pl_command_show},
@@ -85,61 +87,64 @@ const pl_command pl_commands[] = {
      .summary = "show a session's progress until it ends",
      .least = 1,
      .most = 1,
-     .notes = "Ctrl-C stops the display, never the session. A lost connection is taken up again\n"
-              "by itself.",
-     .options = {{"--from", "K", "first frame whose metrics are wanted (0)"},
-                 {"--strict", NULL, "exit with 1 where there are warnings, too"}},
+     .notes =
+         "Ctrl-C stops the display, never the session. A lost connection is restored by itself.",
+     .options = {{"--from", "K", "first frame to show (0)"},
+                 {"--strict", NULL, "also exit 1 if there are warnings"}},
      .run = pl_command_follow},
     {.name = "watch",
      .arguments = "[ID...]",
-     .summary = "a live table of sessions: state, frame, rate, time left, residuals",
+     .summary = "show a live table of sessions: state, frame, rate, time left, residuals",
      .most = PL_ARGUMENTS_MAX,
      .notes =
-         "Of all that you may see, or of some; those end it when all of them have ended. q or\n"
-         "Ctrl-C quits and touches no session. Where the output is no terminal the table is\n"
-         "printed again and again, with --json as a line.",
-     .options = {{"--interval", "S", "seconds between two looks (1; 10 where it is no terminal)"},
+         "Shows every session you can see, or only the given IDs; with IDs, exits when all have\n"
+         "ended. q or Ctrl-C quits and affects no session. If the output is not a terminal, the\n"
+         "table is printed repeatedly, with --json as one line each time.",
+     .options = {{"--interval", "S",
+                  "seconds between updates (1; 10 if the output is not a terminal)"},
                  {"--once", NULL, "print the table once"}},
      .run = pl_command_watch},
     {.name = "frames",
      .arguments = "ID|DIR",
-     .summary = "a session's frames: list them, or write them to files",
+     .summary = "list the frames of a session, or write them to files",
      .least = 1,
      .most = 1,
      .options = {RANGE_OPTIONS,
                  {"--follow", NULL, "wait for frames until the session ends (ID only)"},
-                 {"--out", "DIR", "one frame_000012.npy a frame: float32 (vertices, 3)"},
+                 {"--out", "DIR", "write one frame_000012.npy per frame: float32 (vertices, 3)"},
                  {"--raw", "FILE",
-                  "the stream's records as they come, going on after a cut (ID only); with it:"},
-                 {"--dtype", "f32|f64|u16", "of the values (as stored)"},
+                  "write the stream's records unchanged, reconnecting after a lost connection (ID "
+                  "only); with it:"},
+                 {"--dtype", "f32|f64|u16", "type of the values (as stored)"},
                  {"--vertices", "all|surface", "which vertices (all)"},
                  {"--fields", "F", "position, velocity, stress or several with commas (as stored)"},
-                 {"--max-fps", "N", "at most so many frames a second"},
-                 {"--latest", NULL, "skip to the newest"}},
+                 {"--max-fps", "N", "at most N frames a second"},
+                 {"--latest", NULL, "skip to the newest frame"}},
      .run = pl_command_frames},
     {.name = "metrics",
      .arguments = "ID|DIR",
-     .summary = "residuals, energies and times of each frame as lines of JSON",
+     .summary = "print residuals, energies and times of each frame as lines of JSON",
      .least = 1,
      .most = 1,
      .options = {{"--from", "K", "first frame (0)"},
                  {"--follow", NULL, "wait for more until the session ends (ID only)"},
-                 {"--buckets", "N", "so many pieces: of each number the least and the greatest"}},
+                 {"--buckets", "N",
+                  "divide the run into N pieces and print the minimum and maximum of each number"}},
      .run = pl_command_metrics},
     {.name = "events",
      .arguments = "[ID]",
-     .summary = "what happens to sessions, or to one, as it happens",
+     .summary = "print events of all sessions, or of one, as they happen",
      .most = 1,
-     .notes = "Until Ctrl-C, or until the session is deleted. With --json a line each.",
-     .options = {{"--since", "SEQ", "what came after this event (now)"},
-                 {"--once", NULL, "what there is, without waiting"}},
+     .notes = "Ends at Ctrl-C, or when the session is deleted. --json prints one line per event.",
+     .options = {{"--since", "SEQ", "start after this event (now)"},
+                 {"--once", NULL, "print past events and exit, without waiting"}},
      .run = pl_command_events},
     {.name = "probes",
      .arguments = "ID",
-     .summary = "what a scene's output.probes showed, as CSV: a row a frame",
+     .summary = "print the scene's output.probes as CSV, one row per frame",
      .least = 1,
      .most = 1,
-     .notes = "With --json lines of JSON in its place.",
+     .notes = "--json prints lines of JSON instead.",
      .options = {{"--from", "K", "first frame (0)"}},
      .run = pl_command_probes},
     {.name = "plot",
@@ -161,55 +166,56 @@ const pl_command pl_commands[] = {
      .most = 1,
      .notes = PL_EXPORT_LINES
      "png  a picture of one frame, drawn in software\n"
-     "mp4, webm, gif  the same of as many frames as fit --fps and --speed, by ffmpeg, which "
-     "has\n"
-     "     to be installed. The camera stands still",
+     "mp4, webm, gif  a film at --fps and --speed, made by ffmpeg, which must be installed;\n"
+     "     the camera does not move",
      .options = {{"--format", PL_EXPORT_BARS "png|mp4|webm|gif",
-                  "told from PATH's ending where left out"},
-                 {"--out", "PATH", "the file; of vtu and obj how the files' names begin"},
+                  "format (from the ending of PATH)"},
+                 {"--out", "PATH",
+                  "file to write; for vtu and obj the beginning of the files' names"},
                  RANGE_OPTIONS,
-                 {"--body", "NAME", "this body alone; not of csv and pictures"},
-                 {"--surface", NULL, "what is drawn alone: triangles and ropes, no tetrahedra"},
+                 {"--body", "NAME", "only this body; not for csv and pictures"},
+                 {"--surface", NULL, "only the drawn parts: triangles and ropes, no tetrahedra"},
                  {"--frame", "K|last", "png: the frame to draw (last)"},
                  {"--size", "WxH", "pixels (1280x800; films: 960x600)"},
                  {"--azimuth", "DEG", "camera about the vertical (32)"},
                  {"--elevation", "DEG", "camera above the horizon (20)"},
-                 {"--fps", "N", "films: pictures a second (30; gif: 20)"},
-                 {"--speed", "X", "films: simulated seconds in one of the film (1)"}},
+                 {"--fps", "N", "films: frames per second (30; gif: 20)"},
+                 {"--speed", "X", "films: simulated seconds per second of film (1)"}},
      .run = pl_command_export},
     {.name = "check",
      .arguments = "DIR|ID...",
-     .summary = "whether a session shows what its scene's \"expect\" states",
+     .summary = "check the results of a session against its scene's \"expect\"",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
      .notes =
-         "Prints each expectation with what the stored frames and metrics have. Exit status 0\n"
-         "only where the session succeeded, there are expectations and all of them hold.",
+         "Prints each expectation with the value found in the stored frames and metrics. Exits\n"
+         "0 only if the session succeeded, has expectations, and all of them hold.",
      .run = pl_command_check},
     {.name = "compare",
      .arguments = "SCENE.json|DIR|ID --methods A,B,...",
-     .summary = "several methods on one frame from the same state: error against work",
+     .summary = "compare methods on one frame from the same state: error against work",
      .least = 1,
      .most = 1,
      .notes =
          "The scene's own method makes the frames before; then each method makes frame K with\n"
-         "every iteration recorded. Prints, and with --out draws, the error of the objective\n"
-         "relative to its minimum against iterations and time. The minimum is newton's where it\n"
-         "can carry the scene, else the best of a long run. A method takes options of the scene's\n"
-         "solver: --methods admm,admm:weight_scale=1,quasi_newton:window=16. What can not carry\n"
-         "the scene is named with the reason and left out. Times are of a run that records\n"
-         "nothing.",
-     .options = {{"--methods", "A,B,...", "methods and their options (all there are)"},
-                 {"--frame", "K", "the frame (1)"},
-                 {"--iterations", "N", "of each method (100)"},
+         "every iteration recorded. Prints, and with --out plots, the error of the objective\n"
+         "relative to its minimum against iterations and time. The minimum is newton's if it\n"
+         "supports the scene, else the best of a long run. A method takes options of the scene's\n"
+         "solver: --methods admm,admm:weight_scale=1,quasi_newton:window=16. Methods that do not\n"
+         "support the scene are skipped, with the reason. Times are from a separate run that\n"
+         "records nothing.",
+     .options = {{"--methods", "A,B,...", "methods and their options (all methods)"},
+                 {"--frame", "K", "frame to compare (1)"},
+                 {"--iterations", "N", "iterations of each method (100)"},
                  {"--threads", "N", "threads of the solver (the scene's resources.cores)"},
-                 {"--gpu", "UUID", "the GPU for methods that ask for one; auto: the emptiest"},
-                 {"--gpu-plugin", "FILE", "what runs on it (libpliant_cuda.so beside pliant)"},
+                 {"--gpu", "UUID",
+                  "GPU for methods that ask for one; auto: the one with the most free memory"},
+                 {"--gpu-plugin", "FILE", "GPU plug-in (libpliant_cuda.so beside pliant)"},
                  {"--out", "DIR", "write compare.svg, compare.csv and compare.json there"}},
      .run = pl_command_compare},
     {.name = "curve",
      .arguments = "MATERIAL...",
-     .summary = "force against stretch of materials, measured on a cube",
+     .summary = "measure force against stretch of materials on a cube",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
      .notes =
@@ -219,7 +225,7 @@ const pl_command pl_commands[] = {
          "whose vertices are free in their planes; the force on them is drawn per rest area.",
      .options = {{"--from", "S", "smallest stretch (0.6)"},
                  {"--to", "S", "largest stretch (1.8)"},
-                 {"--points", "N", "steps from one to the other (48)"},
+                 {"--points", "N", "number of steps between them (48)"},
                  {"--out", "DIR", "write curve.svg and curve.csv there"}},
      .run = pl_command_curve},
     {.name = "verify",
@@ -228,17 +234,16 @@ const pl_command pl_commands[] = {
      .least = 1,
      .most = 1,
      .notes =
-         "Holds seals, checksums, hashes and every record of the log against the files; says of\n"
-         "each damage where it is, what can still be read, and what to do. Exit status 0: clean,\n"
-         "1: damaged. An ID is looked up in the state directory (--state), with no daemon.",
-     .options = {{"--repair", NULL, "first write head.json and indices again from the log"},
+         "Checks every file against its seal, checksum or hash, and every record of the log. For\n"
+         "each damage it prints where it is, what is still readable and what to do. Exit status\n"
+         "0: clean, 1: damaged. Finds an ID in the state directory (--state), without a daemon.",
+     .options = {{"--repair", NULL, "first rebuild head.json and the indices from the log"},
                  {"--replay", NULL,
-                  "then compute the session once more, with the controls that it had, and compare "
-                  "every frame to the bit"}},
+                  "then repeat the session with its controls and compare every frame bit for bit"}},
      .run = pl_command_verify},
     {.name = "mesh",
      .arguments = "info|quality|convert|tetrahedralise FILE",
-     .summary = "look at a mesh file, write it in another format, fill a surface with tetrahedra",
+     .summary = "inspect or convert a mesh file, or fill a surface with tetrahedra",
      .least = 2,
      .most = 2,
      .notes =
@@ -254,89 +259,89 @@ const pl_command pl_commands[] = {
          "                NAME.node with NAME.ele, by tetgen or gmsh, one of which has to be "
          "installed;\n"
          "                triangles of the surface are kept (tetgen may divide them)\n"
-         "Reads every format that a scene may name; a .node file with the .ele file beside it. No\n"
-         "daemon is asked.",
+         "Reads every format that a scene may name, a .node file with the .ele file beside it.\n"
+         "Needs no daemon.",
      .options =
-         {{"--out", "FILE", "what to write; it appears whole"},
-          {"--with", "PROGRAM", "tetrahedralise: tetgen or gmsh (tetgen where it is installed)"},
+         {{"--out", "FILE", "file to write; it appears complete"},
+          {"--with", "PROGRAM", "tetrahedralise: tetgen or gmsh (tetgen if it is installed)"},
           {"--volume", "V",
-           "tetrahedralise: no tetrahedron above V m^3 (no limit); gmsh: no edge longer than "
-           "the regular one's"},
+           "tetrahedralise: largest tetrahedron, m^3 (no limit); gmsh: no edge longer than in a "
+           "regular one of that volume"},
           {"--quality", "Q",
-           "tetrahedralise, tetgen: radius of the sphere through a tetrahedron's "
-           "corners by its shortest edge, at most (1.414)"},
-          {"--limit", "S", "tetrahedralise: at most so many seconds (300)"}},
+           "tetrahedralise, tetgen: largest ratio of a tetrahedron's circumradius to its "
+           "shortest edge (1.414)"},
+          {"--limit", "S", "tetrahedralise: give up after S seconds (300)"}},
      .run = pl_command_mesh},
     {.name = "control",
      .arguments = "ID CONTROL",
-     .summary = "change what a session computes, from its next frame on",
+     .summary = "change a running session from its next frame on",
      .least = 2,
      .most = 2,
      .notes =
-         "CONTROL is JSON, or a file with it (- is standard input): a fragment of a scene, of "
-         "what\n"
-         "the session's scene has by name:\n"
+         "CONTROL is JSON, or a file with it (- is the standard input). It is a fragment of a\n"
+         "scene and refers to things in the session's scene by name:\n"
          "  {\"gravity\": [0, -1, 0]}\n"
          "  {\"pins\": [{\"name\": \"hand\", \"motion\": {\"velocity\": [0, 0, 1]}}]}\n"
          "  {\"obstacles\": [{\"name\": \"plate\", \"motion\": {\"keyframes\":\n"
          "    [{\"time\": 0.5, \"translate\": [0, -0.2, 0]}]}}]}\n"
          "  {\"forces\": [{\"name\": \"wind\", \"velocity\": [5, 0, 0]}]}\n"
          "  {\"materials\": [{\"name\": \"rubber\", \"young\": 2e5}]}\n"
-         "Motions go on from where things are; keyframes' times count from then. A control is on\n"
-         "the disk before the command returns, and a frame's metrics name the last in effect.",
+         "A motion starts from the current pose, and times of keyframes count from that moment.\n"
+         "A control is durable before the command returns. The metrics of a frame name the last\n"
+         "control in effect.",
      .run = pl_command_control},
     {.name = "branch",
      .arguments = "ID [PATCH]",
-     .summary = "a session that begins where another one was at a frame, with an edited scene",
+     .summary = "start a new session from a frame of another one, with an edited scene",
      .least = 1,
      .most = 2,
      .notes =
          "PATCH is a merge patch (RFC 7396) on the session's scene, JSON or a file with it:\n"
          "  {\"name\": \"softer\", \"materials\": {\"rubber\": {\"young\": 5e4}}}\n"
-         "Its bodies, time step and distance of frames stay. Frame 0 of the branch is that frame,\n"
-         "computed once more; the id of the branch is printed.",
-     .options = {{"--frame", "K", "where it begins (the newest)"},
-                 {"--snapshot", "NAME", "the same by a snapshot's name"}},
+         "Bodies, time step and output.every cannot change. Frame 0 of the branch is that frame,\n"
+         "computed again. Prints the ID of the branch.",
+     .options = {{"--frame", "K", "frame to start from (the newest)"},
+                 {"--snapshot", "NAME", "start from this snapshot instead"}},
      .run = pl_command_branch},
     {.name = "snapshot",
      .arguments = "ID [NAME]",
-     .summary = "keep a session's state by name; without NAME list those that are kept",
+     .summary = "keep a session's state under a name; without NAME, list its snapshots",
      .least = 1,
      .most = 2,
-     .notes = "pliant branch ID --snapshot NAME begins a session there, also when retention has "
-              "taken\n"
-              "the frame. A snapshot's bytes count as the session's.",
-     .options = {{"--frame", "K", "of this frame (the newest)"}, {"--delete", NULL, "remove it"}},
+     .notes = "pliant branch ID --snapshot NAME starts a session there, even after retention has\n"
+              "removed the frame. The bytes of a snapshot count towards the session's.",
+     .options = {{"--frame", "K", "frame to keep (the newest)"},
+                 {"--delete", NULL, "delete the snapshot"}},
      .run = pl_command_snapshot},
     {.name = "controls",
      .arguments = "ID",
-     .summary = "the controls that a session had, and the frame that each was first in effect in",
+     .summary = "list a session's controls, each with the first frame it was in effect",
      .least = 1,
      .most = 1,
      .run = pl_command_controls},
     {.name = "step",
      .arguments = "ID...",
-     .summary = "let sessions go on for a frame, and pause",
+     .summary = "run sessions for one more frame, then pause them",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
-     .options = {{"--frames", "N", "so many frames (1)"}},
+     .options = {{"--frames", "N", "number of frames (1)"}},
      .run = pl_command_step},
     {.name = "pause",
      .arguments = "ID...",
-     .summary = "stop sessions at a checkpoint; their cores are free meanwhile",
+     .summary = "stop sessions at a checkpoint and free their cores",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
-     .notes = "A paused session keeps its frames and whoever follows it; resume goes on with it.",
+     .notes = "A paused session keeps its frames and its followers. resume continues it.",
      .run = pl_command_pause},
     {.name = "resume",
      .arguments = "ID...",
-     .summary = "queue paused sessions again; they go on where they were",
+     .summary = "queue paused sessions; they continue where they stopped",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
      .run = pl_command_resume},
     {.name = "cancel",
      .arguments = "ID...",
-     .summary = "end sessions; their frames stay",
+     .summary = "end sessions and keep their frames",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
      .run = pl_command_cancel},
@@ -345,22 +350,23 @@ const pl_command pl_commands[] = {
      .summary = "change a session's name, labels, priority, webhook or retention",
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
-     .options = {{"--name", "TEXT", "what it is called"},
+     .options = {{"--name", "TEXT", "new name"},
                  {"--label", "K=V,...", "set labels; K= takes one away"},
-                 {"--priority", "N", "-100 to 100; of those that wait a higher one starts first"},
-                 {"--webhook", "URL", "is sent a signed POST when it has ended; none: nobody is"},
+                 {"--priority", "N", "-100 to 100; waiting sessions with a higher one start first"},
+                 {"--webhook", "URL",
+                  "URL that receives a signed POST when the session ends; none: no webhook"},
                  {"--keep", "last=N,every=N,days=N",
-                  "which frames are kept, and the session after its end; all: everything"},
-                 {"--prune", NULL, "though frames that are there go by that"}},
+                  "frames to keep, and days to keep the session after its end; all: everything"},
+                 {"--prune", NULL, "allow --keep to delete frames that are stored"}},
      .run = pl_command_edit},
     {.name = "queue",
      .arguments = "",
-     .summary = "what runs, what waits and why",
+     .summary = "show running and waiting sessions, and why they wait",
      .run = pl_command_queue},
     {.name = "meshes",
      .arguments = "",
-     .summary = "mesh files that you have uploaded",
-     .options = {{"--delete", "HASH", "let go of one; sessions that use it keep it"}},
+     .summary = "list the mesh files you have uploaded",
+     .options = {{"--delete", "HASH", "release one; sessions that use it keep it"}},
      .run = pl_command_meshes},
     {.name = "delete",
      .arguments = "ID...",
@@ -370,146 +376,151 @@ const pl_command pl_commands[] = {
      .run = pl_command_delete},
     {.name = "validate",
      .arguments = "SCENE.json",
-     .summary = "every fault of a scene, without submitting it",
+     .summary = "list every fault of a scene without submitting it",
      .least = 1,
      .most = 1,
-     .notes = "Mesh files named in the scene are uploaded, so that they are checked as well.",
+     .notes = "Mesh files that the scene names are uploaded, so that they are checked too.",
      .run = pl_command_validate},
     {.name = "topology",
      .arguments = "ID",
-     .summary = "what to draw: bodies and their triangles, as JSON",
+     .summary = "print the bodies and their triangles as JSON, for viewers",
      .least = 1,
      .most = 1,
      .run = pl_command_topology},
     {.name = "log",
      .arguments = "ID",
-     .summary = "what a session's worker said",
+     .summary = "print the log of a session's worker",
      .least = 1,
      .most = 1,
      .run = pl_command_log},
     {.name = "scene",
      .arguments = "ID",
-     .summary = "a session's scene",
+     .summary = "print a session's scene",
      .least = 1,
      .most = 1,
      .options = {{"--effective", NULL, "with every default filled in"}},
      .run = pl_command_scene},
     {.name = "share",
      .arguments = "ID",
-     .summary = "an address that shows a session to whoever has it",
+     .summary = "make a link that shows one session without a token",
      .least = 1,
      .most = 1,
-     .notes = "It shows this one session, and nothing else, until it expires or is revoked.",
-     .options = {{"--name", "TEXT", "to know it by"},
-                 {"--expires", "TIME", "such as 12h or 30d (7d)"},
-                 {"--list", NULL, "the links that there are"},
-                 {"--revoke", "LINK", "revoke the one of this id"}},
+     .notes = "The link shows this session and nothing else, until it expires or is revoked.",
+     .options = {{"--name", "TEXT", "a name to recognise it by"},
+                 {"--expires", "TIME", "lifetime, such as 12h or 30d (7d)"},
+                 {"--list", NULL, "list the links of the session"},
+                 {"--revoke", "LINK", "revoke the link with this ID"}},
      .run = pl_command_share},
     {.name = "token",
-     .summary = "tokens to use the daemon with",
-     .verbs = (const pl_verb[]){{"create", "", "make one and print it", 0, 0, pl_token_create},
-                                {"list", "", "those that there are", 0, 0, pl_token_list},
-                                {"revoke", "ID", "and those made with it", 1, 1, pl_token_revoke},
-                                {0}},
+     .summary = "manage access tokens of the daemon",
+     .verbs =
+         (const pl_verb[]){
+             {"create", "", "create a token and print it", 0, 0, pl_token_create},
+             {"list", "", "list the tokens", 0, 0, pl_token_list},
+             {"revoke", "ID", "revoke it and those made with it", 1, 1, pl_token_revoke},
+             {0}},
      .notes =
-         "A token allows no more than the one that makes it, and is revoked with it. It is "
-         "printed\n"
-         "once. Those of other users are for administrators; so is pliantd token on the machine.",
-     .options = {{"--name", "TEXT", "to know it by"},
-                 {"--scopes", "LIST", "of read, submit, admin, metrics (read,submit)"},
-                 {"--expires", "TIME", "such as 12h, 30d, never (90d)"},
-                 {"--user", "NAME", "whose it is to be (yours)"}}},
+         "A token allows no more than the one that makes it, and is revoked with it. It is\n"
+         "printed once. Administrators also manage the tokens of other users; pliantd token does\n"
+         "so on the daemon's machine.",
+     .options = {{"--name", "TEXT", "a name to recognise it by"},
+                 {"--scopes", "LIST", "any of read, submit, admin, metrics (read,submit)"},
+                 {"--expires", "TIME", "lifetime, such as 12h, 30d, never (90d)"},
+                 {"--user", "NAME", "user who gets the token (you)"}}},
     {.name = "user",
-     .summary = "users of the daemon, for administrators",
-     .verbs = (const pl_verb[]){{"list", "", "those that there are, with their limits", 0, 0,
-                                 pl_user_list},
-                                {"create", "NAME", "make one; pliant token create --user NAME then",
-                                 1, 1, pl_user_create},
-                                {"change", "NAME", "limits or uid", 1, 1, pl_user_change},
-                                {"disable", "NAME", "refuse their tokens", 1, 1, pl_user_disable},
-                                {"enable", "NAME", "take them again", 1, 1, pl_user_enable},
-                                {"remove", "NAME", "one who has no sessions", 1, 1, pl_user_remove},
-                                {0}},
+     .summary = "manage users of the daemon, for administrators",
+     .verbs =
+         (const pl_verb[]){
+             {"list", "", "list users with their limits", 0, 0, pl_user_list},
+             {"create", "NAME",
+              "create a user; then give them a token: pliant token create --user NAME", 1, 1,
+              pl_user_create},
+             {"change", "NAME", "change limits or uid", 1, 1, pl_user_change},
+             {"disable", "NAME", "reject their tokens", 1, 1, pl_user_disable},
+             {"enable", "NAME", "accept them again", 1, 1, pl_user_enable},
+             {"remove", "NAME", "remove a user without sessions", 1, 1, pl_user_remove},
+             {0}},
      .notes =
          "Limits: sessions (not ended), queued, cores (running), bytes, mesh_bytes, requests (a\n"
-         "second); none: the daemon's own. pliantd user does the same on its machine.",
-     .options = {{"--limit", "NAME=N,...", "create, change: what they may have"},
-                 {"--uid", "N", "create, change: their uid at a unix socket"}}},
+         "second); none: the daemon's default. pliantd user does the same on its machine.",
+     .options = {{"--limit", "NAME=N,...", "create, change: limits"},
+                 {"--uid", "N", "create, change: uid of the user on a unix socket"}}},
     {.name = "group",
-     .summary = "groups, whose members share sessions, for administrators",
+     .summary = "manage groups, whose members share sessions, for administrators",
      .verbs =
          (const pl_verb[]){
-             {"list", "", "those that there are, with their members", 0, 0, pl_group_list},
-             {"create", "NAME", "make one", 1, 1, pl_group_create},
-             {"add", "GROUP USER", "a member, or another role", 2, 2, pl_group_add},
-             {"drop", "GROUP USER", "a member no more", 2, 2, pl_group_drop},
-             {"remove", "NAME", "one that has no sessions", 1, 1, pl_group_remove},
+             {"list", "", "list groups with their members", 0, 0, pl_group_list},
+             {"create", "NAME", "create a group", 1, 1, pl_group_create},
+             {"add", "GROUP USER", "add a member, or change their role", 2, 2, pl_group_add},
+             {"drop", "GROUP USER", "remove a member", 2, 2, pl_group_drop},
+             {"remove", "NAME", "remove a group without sessions", 1, 1, pl_group_remove},
              {0}},
-     .options = {{"--role", "view|manage",
-                  "add: what they may do with the group's sessions (view)"}}},
+     .options = {{"--role", "view|manage", "add: permission for the group's sessions (view)"}}},
     {.name = "devices",
-     .summary = "what sessions run on, and what is free of it",
+     .summary = "show the cores and GPUs that sessions run on, and what is free",
      .verbs =
          (const pl_verb[]){
-             {"list", "", "cores and GPUs", 0, 0, pl_devices_list},
-             {"drain", "DEVICE", "start nothing more there", 1, 1, pl_devices_drain},
+             {"list", "", "list cores and GPUs", 0, 0, pl_devices_list},
+             {"drain", "DEVICE", "start no more sessions there", 1, 1, pl_devices_drain},
              {"resume", "DEVICE", "start sessions there again", 1, 1, pl_devices_resume},
              {0}}},
     {.name = "audit",
      .arguments = "",
-     .summary = "who changed what, newest first: you, or for administrators everybody",
-     .options = {{"--user", "NAME", "only what this user did"},
-                 {"--target", "WHAT", "only what was done to this: an id, a name"},
+     .summary = "list changes, newest first: yours, or for administrators everybody's",
+     .options = {{"--user", "NAME", "only changes by this user"},
+                 {"--target", "WHAT", "only changes to this ID or name"},
                  {"--limit", "N", "at most N (50)"}},
      .run = pl_command_audit},
     {.name = "server",
-     .summary = "daemons by name, for --server NAME",
+     .summary = "manage names of daemons, for --server NAME",
      .verbs =
-         (const pl_verb[]){{"list", "", "those that there are", 0, 0, pl_server_list},
-                           {"add", "NAME URL", "name one, or change it", 2, 2, pl_server_add},
-                           {"remove", "SERVER", "forget one, and the token that was written for it",
-                            1, 1, pl_server_remove},
-                           {"default", "SERVER|none", "the one that is meant where none is said", 1,
-                            1, pl_server_default},
+         (const pl_verb[]){{"list", "", "list the names", 0, 0, pl_server_list},
+                           {"add", "NAME URL", "add a name, or change it", 2, 2, pl_server_add},
+                           {"remove", "SERVER", "remove a name and the token stored for it", 1, 1,
+                            pl_server_remove},
+                           {"default", "SERVER|none",
+                            "set the server that is used without --server", 1, 1,
+                            pl_server_default},
                            {0}},
-     .notes = "They stand in $PLIANT_CONFIG (~/.config/pliant/config). URL is http://HOST:PORT,\n"
-              "https://HOST:PORT or unix:PATH. The token is in a file that only you may read: one\n"
-              "that is there (--token-file), or NAME.token beside the configuration with what\n"
-              "--token, or standard input for --token-file -, says.",
-     .options = {{"--token-file", "FILE", "add: where its token is; - is standard input"}}},
+     .notes =
+         "Names are stored in $PLIANT_CONFIG (~/.config/pliant/config). URL is\n"
+         "http://HOST:PORT, https://HOST:PORT or unix:PATH. The token lies in a file that\n"
+         "only you can read: the one of --token-file, or NAME.token beside the configuration,\n"
+         "which receives the token of --token or, with --token-file -, the standard input.",
+     .options = {{"--token-file", "FILE", "add: file with its token; - is the standard input"}}},
     {.name = "login",
      .arguments = "",
-     .summary = "an address that logs a browser in, once, within five minutes",
+     .summary = "print a link that logs a browser in, once, within five minutes",
      .run = pl_command_login},
     {.name = "whoami",
      .arguments = "",
-     .summary = "who the daemon takes you for, and what you use and may use",
+     .summary = "show your user, scopes, limits and usage",
      .run = pl_command_whoami},
     {.name = "webhook-secret",
      .arguments = "",
-     .summary = "the key that your sessions' webhooks are signed with",
+     .summary = "print the key that signs your sessions' webhooks",
      .run = pl_command_webhook_secret},
     {.name = "schema",
      .arguments = "",
-     .summary = "the JSON Schema of scenes, for editors",
+     .summary = "print the JSON Schema of scenes, for editors",
      .run = pl_command_schema},
     {.name = "explain",
      .arguments = "CODE",
-     .summary = "what a problem means and what to do, such as no_such_mesh",
+     .summary = "explain a problem code, such as no_such_mesh, and what to do",
      .least = 1,
      .most = 1,
      .run = pl_command_explain},
     {.name = "capabilities",
      .arguments = "[WORD...]",
-     .summary = "what the daemon can do, every parameter with unit, range and default",
+     .summary = "list every parameter with unit, range and default, and the daemon's limits",
      .most = PL_ARGUMENTS_MAX,
      .notes =
-         "With words only the parameters that have all of them, and no daemon is asked: the first\n"
-         "may be a table. `pliant capabilities material damping`, `pliant capabilities fiber`.",
+         "With words, lists only the parameters that contain all of them, without a daemon. The\n"
+         "first word may name a table: `pliant capabilities material damping`.",
      .run = pl_command_capabilities},
     {.name = "completion",
      .arguments = "bash|zsh|fish",
-     .summary = "what makes a shell complete commands, options, ids and names",
+     .summary = "print a shell script that completes commands, options, IDs and names",
      .least = 1,
      .most = 1,
      .notes = "bash   source <(pliant completion bash), in ~/.bashrc\n"
@@ -518,7 +529,7 @@ const pl_command pl_commands[] = {
      .run = pl_command_completion},
     {.name = "version",
      .arguments = "",
-     .summary = "versions of this program and of the daemon",
+     .summary = "print the versions of this program and of the daemon",
      .run = pl_command_version},
     {.name = NULL},
 };

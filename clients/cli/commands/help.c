@@ -1,4 +1,4 @@
-/* What the tables of commands and options say, as help and as the manual page. */
+/* Help and manual page from the tables of commands and options. */
 
 #include "clients/cli/commands/commands.h"
 #include <string.h>
@@ -55,15 +55,14 @@ void pl_help_print_manual(void)
 {
     static const char *const files[][2] = {
         {"~/.config/pliant/config",
-         "daemons by name, as pliant server writes it; $PLIANT_CONFIG is another one"},
+         "names of daemons, written by pliant server; $PLIANT_CONFIG names another file"},
         {"~/.local/state/pliant",
-         "a daemon's state directory, in it its url and the owner's token"}};
-    static const char *const variables[][2] = {
-        {"PLIANT_SERVER", "the daemon: an address or a name"},
-        {"PLIANT_TOKEN", "the token"},
-        {"PLIANT_TOKEN_FILE", "a file with the token"},
-        {"PLIANT_CONFIG", "the file of named daemons"},
-        {"NO_COLOR", "set: no colours"}};
+         "state directory of a daemon, with its url and the owner's token"}};
+    static const char *const variables[][2] = {{"PLIANT_SERVER", "address or name of the daemon"},
+                                               {"PLIANT_TOKEN", "access token"},
+                                               {"PLIANT_TOKEN_FILE", "file with the access token"},
+                                               {"PLIANT_CONFIG", "file with the names of daemons"},
+                                               {"NO_COLOR", "if set, no colours"}};
     pl_manual_begin(stdout, "pliant", summary, PLIANT_VERSION);
     pl_manual_section(stdout, "SYNOPSIS");
     pl_manual_text(stdout, "pliant [--server URL|NAME] [--token T] [--json] COMMAND ...", true);

@@ -139,7 +139,7 @@ static int fetch(pl_drawing *d, int64_t frame, picked *out)
 {
     int status = pl_session_source_frames(d->source, frame, frame, 1, false, pick, out);
     if (status == PL_EXIT_OK && !out->x)
-        status = pl_cli_fail(d->cli, PL_EXIT_FAILED, "frame %" PRId64 " can not be had", frame);
+        status = pl_cli_fail(d->cli, PL_EXIT_FAILED, "frame %" PRId64 " is not available", frame);
     if (status == PL_EXIT_OK)
         status = pl_session_shape_read(d->source, out->time, &d->shape);
     if (status == PL_EXIT_OK && out->vertices != d->shape.mesh.vertices)

@@ -93,7 +93,7 @@ static int place_camera(film *f)
     int status = pl_drawing_frames(d, look_at, f);
     d->every = every;
     if (status == PL_EXIT_OK && f->looked == 0)
-        return pl_cli_fail(d->cli, PL_EXIT_FAILED, "none of the frames could be had");
+        return pl_cli_fail(d->cli, PL_EXIT_FAILED, "none of the frames is available");
     if (status != PL_EXIT_OK)
         return status;
     memcpy(f->box, f->bodies, sizeof f->box);

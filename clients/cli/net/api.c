@@ -82,7 +82,8 @@ int pl_api_failed(pl_cli *cli, pl_http_outcome outcome, const pl_http_answer *an
     case PL_HTTP_STOPPED:
         break;
     }
-    return pl_cli_fail(cli, PL_EXIT_UNREACHABLE, "the answer of %s broke off: %s", cli->server_url,
+    return pl_cli_fail(cli, PL_EXIT_UNREACHABLE,
+                       "the connection to %s was lost during the answer: %s", cli->server_url,
                        answer->error);
 }
 
@@ -123,8 +124,8 @@ int pl_api_get(pl_cli *cli, const char *path, pl_json **out)
     *out = pl_json_parse(text, size, error);
     free(text);
     return *out ? PL_EXIT_OK
-                : pl_cli_fail(cli, PL_EXIT_FAILED, "%s%s is no JSON that can be read: %s",
-                              cli->server_url, path, error);
+                : pl_cli_fail(cli, PL_EXIT_FAILED, "%s%s is not valid JSON: %s", cli->server_url,
+                              path, error);
 }
 
 int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out)
@@ -227,7 +228,7 @@ int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
     size_t length = strlen(beginning);
     if (length == 0 || length >= PL_ID_TEXT || strspn(beginning, "0123456789abcdef") != length)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "'%s' is no session id: those are up to %d digits 0-9 a-f", beginning,
+                           "'%s' is not a session ID: expected up to %d digits 0-9 a-f", beginning,
                            PL_ID_TEXT - 1);
     if (length == PL_ID_TEXT - 1) {
         strcpy(id, beginning);

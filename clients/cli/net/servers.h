@@ -28,7 +28,7 @@ typedef struct pl_servers {
     int count;
 } pl_servers;
 
-/* No file is no fault. False with what is wrong, also where it can not be understood. */
+/* No file is no fault. False with what is wrong, also where it cannot be understood. */
 bool pl_servers_read(pl_servers *out, char error[PL_SERVER_ERROR]);
 void pl_servers_clear(pl_servers *servers);
 const pl_server *pl_servers_find(const pl_servers *servers, const char *name); /* NULL: none */

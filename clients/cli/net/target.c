@@ -56,7 +56,7 @@ static int no_such_server(const pl_cli *cli, const pl_servers *servers, const ch
         known[i] = servers->items[i].name;
     const char *nearest = pl_nearest(name, known, (size_t)servers->count);
     return pl_cli_fail(cli, PL_EXIT_USAGE, "--server: no server '%s'%s%s%s", name,
-                       nearest ? ": did you mean " : "; pliant server list shows what there are",
+                       nearest ? ": did you mean " : "; pliant server list shows all names",
                        nearest ? nearest : "", nearest ? "?" : "");
 }
 

@@ -51,7 +51,7 @@ static int open_expect(pl_session_source *s, pl_expect **out)
         if (opened != PL_OK) {
             status = pl_cli_fail(s->cli, PL_EXIT_FAILED,
                                  opened == PL_NO_MEMORY ? "out of memory"
-                                                        : "the session can not be judged");
+                                                        : "the session cannot be checked");
             pl_cli_print_faults(s->cli, &faults);
         }
         pl_faults_clear(&faults);

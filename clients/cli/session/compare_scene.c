@@ -82,7 +82,7 @@ static int from_file(pl_cli *cli, const char *where, pl_scene_files *out)
     else if (read == PL_NO_MEMORY)
         status = no_memory(cli);
     else if (read != PL_OK) {
-        status = pl_cli_fail(cli, PL_EXIT_FAILED, "the scene's mesh files can not be read");
+        status = pl_cli_fail(cli, PL_EXIT_FAILED, "the scene's mesh files cannot be read");
         pl_cli_print_faults(cli, &faults);
     }
     pl_faults_clear(&faults);
@@ -127,7 +127,7 @@ static char *patch_of(pl_cli *cli, const char *entry, int64_t iterations)
         found |= strcmp(known[count], method) == 0;
     if (!found) {
         const char *near = pl_nearest(method, known, count);
-        pl_cli_fail(cli, 0, "--methods: '%s' is no method%s%s%s", method,
+        pl_cli_fail(cli, 0, "--methods: '%s' is not a method%s%s%s", method,
                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
         return NULL;
     }
@@ -142,7 +142,7 @@ static char *patch_of(pl_cli *cli, const char *entry, int64_t iterations)
     while (rest && *rest) {
         char *value = strsep(&rest, ":"), *key = strsep(&value, "=");
         if (!value || !*key) {
-            pl_cli_fail(cli, 0, "--methods: '%s' in '%s' is no key=value", key, entry);
+            pl_cli_fail(cli, 0, "--methods: '%s' in '%s' is not key=value", key, entry);
             free(pl_json_finish(&w, NULL));
             return NULL;
         }

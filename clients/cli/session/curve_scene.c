@@ -60,7 +60,7 @@ static int from_file(pl_cli *cli, const char *path, const char *name, pl_curve_m
         status = add_scene_materials(cli, path, name, pl_json_at(document, "materials"), list,
                                      count);
     else if (name)
-        status = pl_cli_fail(cli, PL_EXIT_USAGE, "%s is no scene: it has no materials by name",
+        status = pl_cli_fail(cli, PL_EXIT_USAGE, "%s is not a scene: it has no materials by name",
                              path);
     else
         status = add(cli, pl_json_string(document, "model", path), pl_json_dump(document, false),
@@ -87,8 +87,8 @@ int pl_curve_materials_read(pl_cli *cli, const char *word, pl_curve_material lis
         return from_file(cli, word, NULL, list, count);
     if (!ending) {
         const char *near = pl_nearest(word, models, known);
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is no model and no .json file%s%s%s", word,
-                           near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s' is neither a model nor a .json file%s%s%s",
+                           word, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     char *path = strndup(word, (size_t)(ending - word) + strlen(".json"));
     if (!path)

@@ -55,13 +55,13 @@ static void take_state(follower *f, const pl_json *event)
     f->waits = waits;
     pl_terminal_finish(&f->cli->err);
     if (paused)
-        fprintf(stderr, "paused after frame %" PRId64 "; pliant resume %.8s goes on\n", f->next - 1,
-                f->id);
+        fprintf(stderr, "paused after frame %" PRId64 "; pliant resume %.8s continues it\n",
+                f->next - 1, f->id);
     else if (waits)
-        fprintf(stderr, "waits to go on after frame %" PRId64 "%s%s\n", f->next - 1,
+        fprintf(stderr, "waiting to continue after frame %" PRId64 "%s%s\n", f->next - 1,
                 *message ? ": " : "", message);
     else
-        fprintf(stderr, "goes on\n");
+        fprintf(stderr, "continues\n");
 }
 
 static void take_event(follower *f, const pl_json *event, const char *name)
@@ -358,7 +358,7 @@ int pl_follow(pl_cli *cli, const char *id, int64_t from, bool lines)
     if (status == PL_EXIT_INTERRUPTED && !cli->json) {
         pl_terminal_finish(&cli->err);
         fprintf(stderr,
-                "stopped watching; the session goes on. pliant follow %.8s watches again, "
+                "stopped watching; the session continues. pliant follow %.8s watches again, "
                 "pliant cancel %.8s ends it.\n",
                 id, id);
     }

@@ -24,7 +24,7 @@ pl_status pl_run_device_find(const char *uuid, const char *plugin, pl_faults *fa
     const char *const arguments[] = {"--devices", plugin ? "--gpu-plugin" : NULL, plugin, NULL};
     pl_json *said = NULL;
     if (pl_run_session_ask("pliant-worker", arguments, text, sizeof text) != PL_OK)
-        snprintf(why, sizeof why, "no device, because pliant-worker can not be asked: %s",
+        snprintf(why, sizeof why, "no device, because pliant-worker cannot be asked: %s",
                  strerror(errno));
     else if (!(said = pl_json_parse(text, strlen(text), NULL)))
         snprintf(why, sizeof why, "no device, because pliant-worker does not tell");

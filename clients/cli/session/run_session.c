@@ -80,10 +80,9 @@ static int claim(pl_cli *cli, const char *path, bool force, int dir_fd)
         return PL_EXIT_OK;
     if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
         return pl_cli_fail(cli, PL_EXIT_FILE,
-                           "%s holds something else than a run: give a new or empty directory",
-                           path);
+                           "%s is not empty and holds no run: give a new or empty directory", path);
     if (pl_session_locked(dir_fd))
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is at work there", path);
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is in progress there", path);
     if (!force)
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s holds an earlier run: --force replaces it", path);
     clear_run(dir_fd);
@@ -174,14 +173,15 @@ static int check_resume(pl_cli *cli, const char *path, int dir_fd, int32_t *atte
     if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s holds no run", path);
     if (pl_session_locked(dir_fd))
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is at work there", path);
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is in progress there", path);
     bool reported = pl_exit_read(dir_fd, &e) == PL_OK;
     if (reported && strcmp(e.state, "succeeded") == 0)
         return PL_EXIT_OK;
     if (reported && strcmp(e.state, "failed") == 0)
-        return pl_cli_fail(cli, PL_EXIT_FAILED,
-                           "%s: the run failed (%s) and would again: %s. Its frames can be read",
-                           path, pl_failure_name(e.failure.code), e.failure.message);
+        return pl_cli_fail(
+            cli, PL_EXIT_FAILED,
+            "%s: the run failed (%s) and would fail again: %s. Its frames are readable", path,
+            pl_failure_name(e.failure.code), e.failure.message);
     if (reported && strcmp(e.state, "cancelled") == 0)
         return pl_cli_fail(cli, PL_EXIT_CANCELLED, "%s: the run was cancelled", path);
     int32_t newest = pl_log_newest_attempt(dir_fd);
@@ -337,7 +337,7 @@ int pl_run_session_preflight(pl_cli *cli, const char *path, int dir_fd, pl_prefl
     const char *const arguments[] = {"--session", path, NULL};
     *out = (pl_preflight){0};
     if (pl_run_session_start("pliant-preflight", arguments, &pid) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-preflight can not be started: %s",
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-preflight cannot be started: %s",
                            strerror(errno));
     int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
     if (interrupted)

@@ -26,8 +26,8 @@ typedef struct pl_scene_files {
     pl_scene_file *files; /* malloc'ed; a file named twice stands once */
 } pl_scene_files;
 
-/* Read the scene at `path` ("-": standard input). PL_IO with errno where it can not be read;
- * PL_INVALID with faults for each mesh file that can not be. A text that is no JSON object is left
+/* Read the scene at `path` ("-": standard input). PL_IO with errno where it cannot be read;
+ * PL_INVALID with faults for each mesh file that cannot be. A text that is no JSON object is left
  * as it is, for the judge of scenes to say so. */
 pl_status pl_scene_files_read(const char *path, pl_scene_files *out, pl_faults *faults);
 /* Its two halves. The text as it stands and the folder that paths count from, both malloc'ed: PL_IO

@@ -26,9 +26,9 @@ static int open_directory(pl_session_source *s, const char *where)
         return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", where, strerror(errno));
     if (faccessat(s->dir_fd, "scene.json", R_OK, 0) != 0)
         return pl_cli_fail(s->cli, PL_EXIT_NOT_FOUND,
-                           "%s is no session directory: it has no scene.json", where);
+                           "%s is not a session directory: it has no scene.json", where);
     if (pl_log_reader_open(s->dir_fd, &s->reader) != PL_OK)
-        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: its log can not be opened: %s", where,
+        return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: its log cannot be opened: %s", where,
                            strerror(errno));
     s->frames = pl_log_reader_refresh(s->reader);
     if (pl_log_reader_recovered(s->reader))
@@ -141,7 +141,7 @@ static bool give_frame(frame_run *run, int64_t frame, const unsigned char *paylo
         whole ? frame_field(&run->single[0], payload, length, &header, PL_FIELD_POSITION) : NULL;
     if (!positions) {
         run->status = pl_cli_fail(run->source->cli, PL_EXIT_FAILED,
-                                  "frame %" PRId64 " is not as its record should be", frame);
+                                  "frame %" PRId64 ": the record is malformed", frame);
         return false;
     }
     pl_session_frame f = {
@@ -174,7 +174,7 @@ static void frames_from_directory(frame_run *run)
             pl_cli_fail(run->source->cli, 0, "frame %" PRId64 " is damaged and left out", k);
         } else {
             run->status = pl_cli_fail(run->source->cli, PL_EXIT_FILE,
-                                      "frame %" PRId64 " can not be read: %s", k,
+                                      "frame %" PRId64 " cannot be read: %s", k,
                                       outcome == PL_LOG_ERROR ? strerror(errno) : "not there yet");
         }
     }
@@ -355,7 +355,7 @@ static int metrics_from_directory(pl_session_source *s, int64_t first, pl_take_l
         }
         if (outcome != PL_LOG_OK)
             return pl_cli_fail(s->cli, PL_EXIT_FILE,
-                               "metrics of frame %" PRId64 " can not be read: %s", k,
+                               "metrics of frame %" PRId64 " cannot be read: %s", k,
                                strerror(errno));
         bool more = take(context, payload, (size_t)length);
         free(payload);
@@ -402,7 +402,7 @@ int pl_session_source_document(pl_session_source *s, pl_session_file file, const
         if (pl_session_file_read(s->dir_fd, file, DOCUMENT_MAX, text, size) == PL_OK)
             return PL_EXIT_OK;
         if (errno == EBADMSG)
-            return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s is damaged: its checksum is another",
+            return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s is damaged: its checksum does not match",
                                name);
         return pl_cli_fail(s->cli, PL_EXIT_FILE, "%s: %s", name, strerror(errno));
     }

@@ -83,7 +83,8 @@ static int run(const fill *f, char *const *argv)
         return PL_EXIT_INTERRUPTED;
     if (d.passed)
         return pl_cli_fail(f->cli, PL_EXIT_FAILED,
-                           "%s took more than %" PRId64 " s: --limit, or a larger --volume",
+                           "%s took more than %" PRId64
+                           " s: use a larger --limit or a larger --volume",
                            argv[0], f->limit);
     if (state != 0 || access(f->made, R_OK) != 0)
         return pl_cli_fail(f->cli, PL_EXIT_FAILED,
@@ -161,7 +162,7 @@ static int choose(fill *f, const char *out)
                            "gmsh makes no .node file%s: --out NAME.msh, .mesh or .vtk",
                            with ? "" : ", and tetgen is not installed");
     if (f->gmsh && pl_cli_option(f->cli, "--quality"))
-        return pl_cli_fail(f->cli, PL_EXIT_USAGE, "--quality is tetgen's");
+        return pl_cli_fail(f->cli, PL_EXIT_USAGE, "--quality works with tetgen only");
     return PL_EXIT_OK;
 }
 
@@ -171,7 +172,7 @@ static int copy_part(pl_cli *cli, const char *from, const char *to)
     pl_outfile out;
     FILE *in = fopen(from, "rbe");
     if (!in)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "tetgen left no %s", strrchr(to, '.'));
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "tetgen wrote no %s", strrchr(to, '.'));
     if (pl_outfile_open(&out, to) != PL_OK) {
         fclose(in);
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", to, strerror(errno));

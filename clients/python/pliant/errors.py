@@ -80,7 +80,7 @@ class SceneRefused(Problem):
 
 
 class SceneFilesUnreadable(PliantError):
-    """Mesh files that a scene names can not be read here; nothing was sent."""
+    """Mesh files that a scene names cannot be read here; nothing was sent."""
 
     def __init__(self, faults: List[Fault]) -> None:
         self.faults = faults

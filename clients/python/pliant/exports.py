@@ -54,7 +54,7 @@ class _Download:
                 raise self._transport.unreachable(error) from error
             if self.done > before:
                 heard, pause, barren = time.monotonic(), 0.25, 0
-            # A daemon that answers and sends nothing more can not: a damaged frame.
+            # A daemon that answers and sends nothing more cannot: a damaged frame.
             late = time.monotonic() + pause - heard > patience + self._passing()
             if barren > 1 or late:
                 raise Unreachable(f"the export was cut after {self.done} bytes: {error}") from error

@@ -35,7 +35,7 @@ def read(data: bytes) -> Any:
         head = ast.literal_eval(data[begin - size : begin].decode("latin-1"))
         kind, shape = head["descr"], tuple(head["shape"])
     except (ValueError, SyntaxError, KeyError, TypeError):
-        raise BrokenStream("the header of this .npy file can not be read") from None
+        raise BrokenStream("the header of this .npy file cannot be read") from None
     if kind not in _KINDS or head.get("fortran_order"):
         raise BrokenStream(f"an .npy file of {kind} is not read here")
     part = memoryview(data)[begin:]

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Gap(NamedTuple):
-    """Frames first .. last can not be had; `reason` is a word, such as "corrupt" or "pruned"."""
+    """Frames first .. last cannot be had; `reason` is a word, such as "corrupt" or "pruned"."""
 
     first: int
     last: int

@@ -11,7 +11,7 @@ export class ApiError extends Error {
     }
 }
 
-// The daemon can not be reached: not its answer, so worth another try.
+// The daemon cannot be reached: not its answer, so worth another try.
 export class Unreachable extends Error {
     constructor() {
         super('The daemon does not answer. Is pliantd running, and the network up?');

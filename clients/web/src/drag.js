@@ -114,7 +114,7 @@ export class Drag {
             clearInterval(this.#timer);
             this.#ended = true;
             this.#wanted = null;
-            this.say(`“${this.grip.name}” can not be moved: ${error.message}`);
+            this.say(`“${this.grip.name}” cannot be moved: ${error.message}`);
         }
         setTimeout(() => {
             this.#busy = false;

@@ -8,7 +8,7 @@ const BITRATE = 8e6,
     CODECS = ['vp9', 'vp8', 'av1'],
     LAST_S = 0.7; // the last frame stays for a moment
 
-// Wait for the picture of a frame, holding the player to it, whoever moves it: false where it can not be had, and
+// Wait for the picture of a frame, holding the player to it, whoever moves it: false where it cannot be had, and
 // once the film is ended.
 async function drawn(view, model, frame, go) {
     const { player, frames } = model;
@@ -23,7 +23,7 @@ async function drawn(view, model, frame, go) {
 }
 
 // Pictures of the frames from the player's first to its newest at its speed, each into the canvas and the track;
-// how many. The film begins with the first that can be had; where one can not, the one before it stays.
+// how many. The film begins with the first that can be had; where one cannot, the one before it stays.
 async function addPictures(model, view, go, canvas, track) {
     const source = view.stage.canvas,
         context = canvas.getContext('2d', { alpha: false });
@@ -42,7 +42,7 @@ async function addPictures(model, view, go, canvas, track) {
 }
 
 // A film from the player's first frame to its newest at its speed, as a blob. `go.on` set to false ends it with
-// what there is, null where that is nothing. Throws a sentence where this browser can not.
+// what there is, null where that is nothing. Throws a sentence where this browser cannot.
 export async function makeFilm(model, view, go) {
     const source = view.stage.canvas;
     if (!globalThis.VideoEncoder)

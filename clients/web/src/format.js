@@ -69,7 +69,7 @@ export function ordinal(n) {
     return `${n}${suffix}`;
 }
 
-// How long a session still takes at its present rate; null where that can not be said.
+// How long a session still takes at its present rate; null where that cannot be said.
 // `each`: simulated seconds of a frame, where they are known better than from the whole.
 export function secondsLeft({ state, progress }, each = null) {
     const { frame, frames, rate, time } = progress ?? {};

@@ -16,7 +16,7 @@ const passes = (error) =>
     error instanceof TypeError ||
     (error instanceof ApiError && [429, 503].includes(error.status));
 
-// Emits 'frame' with each that arrives, and 'missing' with the number of one that can not be had.
+// Emits 'frame' with each that arrives, and 'missing' with the number of one that cannot be had.
 export class FrameStore extends Emitter {
     #path;
     #cache = new Map(); // by number, least lately used first

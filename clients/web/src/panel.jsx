@@ -33,7 +33,7 @@ function Actions({ model, navigate }) {
         if (made?.id) navigate(`/sessions/${made.id}`);
     };
     const remove = async () => {
-        if (!confirm(`Remove “${session.name}” with all its frames? This can not be taken back.`)) return;
+        if (!confirm(`Remove “${session.name}” with all its frames? This cannot be taken back.`)) return;
         try {
             await api.delete(base);
             navigate('/sessions');

@@ -18,7 +18,7 @@ function marksOf(model) {
             marks.push({ frame, kind: 'control', title: `control ${id}: ${Object.keys(control).join(', ')}` });
     }
     for (const { from, to, reason } of gaps) {
-        marks.push({ frame: from, kind: 'gap', title: `frames ${from} to ${to} can not be had: ${reason}` });
+        marks.push({ frame: from, kind: 'gap', title: `frames ${from} to ${to} cannot be had: ${reason}` });
     }
     return marks;
 }

@@ -393,7 +393,7 @@ export function View({ model, tools }) {
             {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
             {why && (
                 <p class="over">
-                    Frame {model.player.shown} can not be shown: {why}.
+                    Frame {model.player.shown} cannot be shown: {why}.
                 </p>
             )}
             {trouble && (
