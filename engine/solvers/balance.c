@@ -18,7 +18,7 @@ struct pl_balance {
     double *x, *x_start, *x_pred, *load, *gradient; /* [vertices][3]: what was downloaded */
     double *pin_force;                              /* [body_count]: sum over pins of |force|, N */
     double least_bound;
-    bool still;      /* sum |g_i| of every body is nothing beside its forces, or rounding */
+    bool still; /* sum |g_i| of every body is nothing beside its forces, or rounding */
 };
 
 /* Sums over one body. */
