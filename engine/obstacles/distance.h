@@ -55,6 +55,14 @@ PL_CALLED double pl_shape_measure(const pl_shape *s, const double p[3], double n
     return -distance;
 }
 
+/* What contacts hold vertices out of: the surface moved by the margin towards the free side. Its normal and its
+ * Hessian are those of the distance itself. */
+PL_EVERYWHERE double pl_shape_measure_held(const pl_shape *s, const double p[3], double normal[3],
+                                           double *H)
+{
+    return pl_shape_measure(s, p, normal, H) - s->margin;
+}
+
 /* Whether the straight way between two points outside passes through the shape: sphere tracing, as the surface
  * is nowhere nearer than the distance. Near the surface the step is at most half of the shape's thickness, which can
  * only miss a cut across an edge. */
@@ -67,7 +75,7 @@ PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], co
         double p[3], n[3];
         for (int c = 0; c < 3; c++)
             p[c] = from[c] + gone / way * (to[c] - from[c]);
-        double distance = pl_shape_measure(s, p, n, NULL);
+        double distance = pl_shape_measure_held(s, p, n, NULL);
         if (distance < 0)
             return true;
         gone += fmax(distance, step);
@@ -78,13 +86,13 @@ PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], co
 PL_EVERYWHERE double pl_shape_measure_from(const pl_shape *s, const double from[3],
                                            const double to[3], double normal[3], double *H)
 {
-    double distance = pl_shape_measure(s, to, normal, H);
+    double distance = pl_shape_measure_held(s, to, normal, H);
     double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
     double way = sqrt(pl_vector_dot(d, d));
     if (s->one_sided || distance > way) /* the surface is not within reach */
         return distance;
     double near[3];
-    double before = pl_shape_measure(s, from, near, NULL);
+    double before = pl_shape_measure_held(s, from, near, NULL);
     if (pl_vector_dot(near, normal) >= 0)
         return distance;
     if (distance >= 0 && before >= 0 && !pl_passes_through(s, from, to, way))

@@ -33,6 +33,7 @@ typedef struct pl_shape {
     bool inside;
     bool one_sided;   /* no point can come out where it did not go in */
     double thin;      /* pl_obstacle_thickness(), m */
+    double margin;    /* contacts hold vertices this far from the surface, m */
     bool turned;      /* R is not the identity */
     double middle[3]; /* what a motion turns about */
     double center[3], R[9] /* own axes as columns */;

@@ -97,6 +97,7 @@ double pl_obstacle_curvature(const pl_obstacle *o)
         radius = o->rounding;
     else if (o->kind == PL_OBSTACLE_TORUS && !o->inside)
         radius = o->tube;
+    radius += o->margin; /* which rounds edges, too */
     return radius > 0 ? 1 / radius : INFINITY;
 }
 
@@ -107,6 +108,7 @@ pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
         return PL_NO_MEMORY;
     s->kind = (int32_t)o->kind;
     s->thin = pl_obstacle_thickness(o);
+    s->margin = o->margin;
     set_numbers(s, o);
     s->inside = o->kind == PL_OBSTACLE_MESH ? o->mesh.inside : o->inside;
     if (o->kind != PL_OBSTACLE_PLANE && o->kind != PL_OBSTACLE_MESH)
@@ -134,6 +136,11 @@ void pl_shape_destroy(pl_shape *s)
 double pl_shape_distance(const pl_shape *s, const double p[3], double normal[3])
 {
     return pl_shape_measure(s, p, normal, NULL);
+}
+
+double pl_shape_distance_held(const pl_shape *s, const double p[3], double normal[3])
+{
+    return pl_shape_measure_held(s, p, normal, NULL);
 }
 
 double pl_shape_bend(const pl_shape *s, const double p[3], double normal[3], double H[9])

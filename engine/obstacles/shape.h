@@ -7,6 +7,9 @@
  * where two points of the surface are equally near (inside: on a box's diagonals, at a sphere's
  * centre), and there one of them is taken, always the same.
  *
+ * Contacts keep vertices a margin away from the surface: what the functions named _held and _from give
+ * is the distance less the obstacle's margin. Metrics and drawings are of the surface itself.
+ *
  * With `inside` the free side is the shape's inside: distance, normal and Hessian change sign, and
  * a sphere is a bowl.
  *
@@ -22,8 +25,8 @@ typedef struct pl_shape pl_shape;
 
 /* Least extent of an obstacle, m; 0 for planes, heightfields and meshes. */
 double pl_obstacle_thickness(const pl_obstacle *obstacle);
-/* Largest curvature of an obstacle where it is convex towards bodies, 1/m: 0 of planes and convex rooms, INFINITY
- * with edges, and of heightfields and meshes. */
+/* Largest curvature of the surface that contacts hold bodies out of, where it is convex towards them, 1/m: 0 of
+ * planes and convex rooms, INFINITY without a margin of edges, heightfields and meshes. */
 double pl_obstacle_curvature(const pl_obstacle *obstacle);
 
 /* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */
@@ -33,13 +36,16 @@ void pl_shape_destroy(pl_shape *shape);
 /* Signed distance of p, and the outward normal at the nearest point. */
 double pl_shape_distance(const pl_shape *shape, const double p[3], double normal[3]);
 
-/* The same with the Hessian of the distance, symmetric [3][3]. It is 0 across and finite along the
+/* The same less the obstacle's margin: < 0 where contacts push. */
+double pl_shape_distance_held(const pl_shape *shape, const double p[3], double normal[3]);
+
+/* Distance and normal with the Hessian of the distance, symmetric [3][3]. It is 0 across and finite along the
  * surface; where p is as near to a curve or a point that the shape is rounded about as rounding
  * allows, it is 0. */
 double pl_shape_bend(const pl_shape *shape, const double p[3], double normal[3], double H[9]);
 
-/* The signed distance of `to` for something that was at `from` and went straight: as above, unless
- * it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
+/* The signed distance of `to`, less the margin, for something that was at `from` and went straight: as
+ * above, unless it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
  * distance is that from the tangent plane at the nearest point to `from`, so that what follows from
  * it brings the point back to the side it came from; or, where `from` was inside already, to the
  * side that was nearest. A way through is looked for in steps of half of a shape's least extent, of which there

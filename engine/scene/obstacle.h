@@ -52,6 +52,7 @@ typedef struct pl_obstacle {
     bool inside;        /* of all but plane, heightfield and mesh, which has its own */
     double friction;    /* Coulomb coefficient, >= 0 */
     double restitution; /* 0 .. 1: what a vertex leaves with, of the normal velocity it came with */
+    double margin;      /* m, >= 0: contacts keep vertices so far from the surface */
     pl_motion motion;
 } pl_obstacle;
 

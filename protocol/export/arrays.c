@@ -17,13 +17,13 @@ typedef struct npz_pass {
 static bool npz_frame(void *context, const pl_export_frame *f)
 {
     npz_pass *p = context;
-    const float *values = p->field == PL_FIELD_POSITION   ? f->positions
-                          : p->field == PL_FIELD_VELOCITY ? f->velocity
-                          : p->field == PL_FIELD_STRESS   ? f->stress
-                                                          : f->element_stress;
+    const void *values = p->field == PL_FIELD_POSITION   ? f->positions.any
+                         : p->field == PL_FIELD_VELOCITY ? f->velocity.any
+                         : p->field == PL_FIELD_STRESS   ? f->stress.any
+                                                         : f->element_stress.any;
     if (!values)
         return pl_export_fail(p->e, PL_EXPORT_DAMAGED, "frame %" PRId64 " lacks a field", f->frame);
-    pl_zip_write(&p->e->zip, values, (size_t)p->rows * 3 * sizeof(float));
+    pl_zip_write(&p->e->zip, values, (size_t)p->rows * pl_export_item_bytes(p->e));
     return true;
 }
 
@@ -32,7 +32,7 @@ static bool put_frames(pl_export *e, const char *name, uint32_t field)
     const pl_shape *s = &e->shape;
     bool elements = field == PL_FIELD_ELEMENT_STRESS;
     npz_pass p = {e, field, elements ? s->tets + s->sheet_triangles : s->vertices};
-    pl_npy_shape shape = {"<f4", 3, {e->count, p.rows, 3}};
+    pl_npy_shape shape = {e->wide ? "<f8" : "<f4", 3, {e->count, p.rows, 3}};
     char header[PL_NPY_HEADER_MAX];
     size_t size = pl_npy_header(&shape, header);
     pl_zip_begin(&e->zip, name, size + pl_npy_bytes(&shape));
@@ -77,7 +77,7 @@ static bool write_npz(pl_export *e)
 
 static bool pc2_frame(void *context, const pl_export_frame *f)
 {
-    pl_outlet_put(&((pl_export *)context)->out, f->positions, (size_t)f->vertices * 12);
+    pl_outlet_put(&((pl_export *)context)->out, f->positions.f32, (size_t)f->vertices * 12);
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool mdd_frame(void *context, const pl_export_frame *f)
     for (int64_t done = 0, n; done < 3 * f->vertices; done += n) {
         n = 3 * f->vertices - done < PIECE ? 3 * f->vertices - done : PIECE;
         uint32_t *to = pl_outlet_room(out, (size_t)n * sizeof *to);
-        memcpy(to, f->positions + done, (size_t)n * sizeof *to);
+        memcpy(to, f->positions.f32 + done, (size_t)n * sizeof *to);
         for (int64_t i = 0; i < n; i++)
             to[i] = __builtin_bswap32(to[i]);
     }
@@ -151,6 +151,7 @@ static bool write_mdd(pl_export *e)
 
 const pl_export_kind pl_export_kind_npz = {
     .about = {.name = "npz", .media_type = "application/zip", .bodies = true},
+    .doubles = true,
     .tets = true,
     .archive = true,
     .run = write_npz,

@@ -21,7 +21,7 @@
        "frame,\n"                                                                                  \
        "     triangles, edges, tets, body (of each vertex); with element_stress sheets; of a "     \
        "part\n"                                                                                    \
-       "     vertex, its numbers in the whole")                                                    \
+       "     vertex, its numbers in the whole. float64 if output.precision is double")             \
     DO(VTU, vtu,                                                                                   \
        "PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"         \
        "     volume ratio and stretch count from frame 0; velocity and stress where they are\n"    \

@@ -1,6 +1,5 @@
 #include "protocol/export/exporter.h"
 
-#include "protocol/log/frame_variant.h"
 #include "protocol/log/log_index.h"
 #include "protocol/log/session_file.h"
 #include "protocol/text/sha256.h"
@@ -22,7 +21,7 @@ static const pl_export_kind *const kinds[PL_EXPORT_FORMATS] = {
 #undef DO
 };
 
-static const pl_export_kind *kind_of(const pl_export *e)
+const pl_export_kind *pl_export_kind_of(const pl_export *e)
 {
     return kinds[e->order.format];
 }
@@ -61,11 +60,11 @@ int64_t pl_export_last(const pl_export *e)
 bool pl_export_identity(const pl_export *e, char out[65])
 {
     const pl_export_order *o = &e->order;
-    bool named = kind_of(e)->about.series && !o->plain; /* its files have the name */
+    bool named = pl_export_kind_of(e)->about.series && !o->plain; /* its files have the name */
     pl_sha256 *s = pl_sha256_create();
-    uint64_t numbers[] = {(uint64_t)o->format,  (uint64_t)o->every, (uint64_t)o->plain,
-                          (uint64_t)o->surface, o->body != NULL,    e->start != NULL,
-                          (uint64_t)e->count};
+    uint64_t numbers[] = {
+        (uint64_t)o->format, (uint64_t)o->every, (uint64_t)o->plain, (uint64_t)o->surface,
+        o->body != NULL,     e->start != NULL,   (uint64_t)e->count, e->wide};
     if (!s)
         return false;
     pl_sha256_update(s, PLIANT_VERSION, sizeof PLIANT_VERSION);
@@ -96,174 +95,9 @@ bool pl_export_no_memory(pl_export *e)
     return pl_export_fail(e, PL_EXPORT_NO_MEMORY, "out of memory");
 }
 
-/* ---- frames ---- */
-
-/* Where a field is put that is not taken as it lies. */
-static float *place_of(pl_export *e, uint32_t field)
-{
-    float **single = &e->single[field == PL_FIELD_POSITION   ? 0
-                                : field == PL_FIELD_VELOCITY ? 1
-                                                             : 2];
-    if (!*single)
-        *single = malloc(3 * (size_t)e->stored * sizeof **single + 1);
-    return *single;
-}
-
-/* A field of the payload as float32, in place where it is that already. */
-static const float *field_of(pl_export *e, const pl_frame_header *h, uint32_t field)
-{
-    uint64_t values = 3 * h->count;
-    int before = __builtin_popcount(h->fields & (field - 1));
-    if (!(h->fields & field))
-        return NULL;
-    if (h->dtype == PL_DTYPE_F32)
-        return (const float *)(const void *)(e->payload + PL_FRAME_HEADER) +
-               (uint64_t)before * values;
-    float *single = place_of(e, field);
-    return single && pl_frame_values(h, (const char *)e->payload, field, single) ? single : NULL;
-}
-
-/* Of the chosen vertices; `all` may be the place itself, as none moves down. */
-static const float *chosen_of(pl_export *e, uint32_t field, const float *all)
-{
-    float *out = all && e->chosen ? place_of(e, field) : NULL;
-    if (!out)
-        return e->chosen ? NULL : all;
-    for (int64_t i = 0; i < e->shape.vertices; i++)
-        memmove(out + 3 * i, all + 3 * (int64_t)e->chosen[i], 3 * sizeof *out);
-    return out;
-}
-
-static const float *read_field(pl_export *e, const pl_frame_header *h, uint32_t field)
-{
-    return chosen_of(e, field, field_of(e, h, field));
-}
-
-bool pl_export_has_element_stress(const pl_export *e)
-{
-    return e->fields & PL_FIELD_ELEMENT_STRESS && kind_of(e)->tets && !e->order.surface;
-}
-
-/* Values of elements from `first` on as float32. */
-static void take_elements(const pl_frame_header *h, const unsigned char *values, int64_t first,
-                          int64_t count, float *out)
-{
-    if (h->dtype == PL_DTYPE_F32) {
-        memcpy(out, values + 12 * first, (size_t)count * 12);
-        return;
-    }
-    for (int64_t i = 0; i < 3 * count; i++) {
-        double value;
-        memcpy(&value, values + 24 * first + 8 * i, sizeof value);
-        out[i] = (float)value;
-    }
-}
-
-/* Of the tetrahedra and the sheets of the shape; NULL without memory. */
-static const float *read_elements(pl_export *e, const pl_frame_header *h)
-{
-    const pl_shape *s = &e->shape;
-    const unsigned char *values = e->payload + PL_FRAME_HEADER +
-                                  pl_frame_fields(h) * h->count * pl_frame_value_bytes(h);
-    if (h->dtype == PL_DTYPE_F32 && !e->chosen)
-        return (const float *)(const void *)values;
-    if (!e->single[3])
-        e->single[3] = malloc((size_t)(s->tets + s->sheet_triangles) * 12 + 1);
-    if (!e->single[3])
-        return NULL;
-    take_elements(h, values, s->first_tet, s->tets, e->single[3]);
-    take_elements(h, values, s->all_tets + s->first_sheet, s->sheet_triangles,
-                  e->single[3] + 3 * s->tets);
-    return e->single[3];
-}
-
-static bool grow(pl_export *e, uint64_t size)
-{
-    if (size <= e->capacity)
-        return true;
-    free(e->payload);
-    e->payload = malloc((size_t)size);
-    e->capacity = e->payload ? (size_t)size : 0;
-    return e->payload;
-}
-
-pl_log_outcome pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
-{
-    pl_log_range range;
-    pl_frame_header h;
-    pl_log_outcome outcome = pl_log_find(e->reader, frame, PL_LOG_FRAME, &range);
-    if (outcome != PL_LOG_OK)
-        return outcome;
-    uint64_t length = range.record.length;
-    if (!grow(e, length)) {
-        errno = ENOMEM;
-        return PL_LOG_ERROR;
-    }
-    if (!pl_read_range(range.fd, e->payload, (size_t)length, range.offset + PL_RECORD_HEADER))
-        return errno ? PL_LOG_ERROR : PL_LOG_CORRUPT;
-    if (pl_crc32c(0, e->payload, (size_t)length) != range.record.payload_crc ||
-        !pl_frame_header_decode(e->payload, length, &h) || h.dtype == PL_DTYPE_U16 ||
-        (int64_t)h.count != e->stored)
-        return PL_LOG_CORRUPT;
-    *out = (pl_export_frame){.frame = frame, .vertices = e->shape.vertices, .time = h.time};
-    out->positions = read_field(e, &h, PL_FIELD_POSITION);
-    out->velocity = read_field(e, &h, PL_FIELD_VELOCITY);
-    out->stress = read_field(e, &h, PL_FIELD_STRESS);
-    bool elements = h.fields & PL_FIELD_ELEMENT_STRESS && pl_export_has_element_stress(e);
-    if (elements && (int64_t)h.elements != e->shape.all_tets + e->shape.all_sheets)
-        return PL_LOG_CORRUPT;
-    out->element_stress = elements ? read_elements(e, &h) : NULL;
-    if ((out->element_stress || !elements) && out->positions &&
-        (out->velocity || !(h.fields & PL_FIELD_VELOCITY)) &&
-        (out->stress || !(h.fields & PL_FIELD_STRESS)))
-        return PL_LOG_OK;
-    errno = ENOMEM;
-    return h.fields & PL_FIELD_POSITION ? PL_LOG_ERROR : PL_LOG_CORRUPT;
-}
-
 bool pl_export_going(pl_export *e)
 {
     return !e->out.stopped || pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
-}
-
-bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_outcome outcome)
-{
-    if (outcome == PL_LOG_ERROR && errno == ENOMEM)
-        return pl_export_no_memory(e);
-    if (outcome == PL_LOG_ERROR)
-        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "frame %" PRId64 " can not be read: %s",
-                              frame, strerror(errno));
-    return pl_export_fail(e, PL_EXPORT_DAMAGED,
-                          "frame %" PRId64 " %s: choose others by from and to, or a format of a "
-                          "file for each (vtu, obj)",
-                          frame, outcome == PL_LOG_PRUNED ? "is not kept any more" : "is damaged");
-}
-
-static void tell_left_out(pl_export *e, int64_t frame)
-{
-    if (e->sink->left_out)
-        e->sink->left_out(e->sink->context, frame);
-}
-
-bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *context)
-{
-    e->done = 0;
-    for (int64_t i = 0; i < e->count; i++) {
-        pl_export_frame f;
-        pl_log_outcome outcome = pl_export_read(e, e->frames[i], &f);
-        if (gaps && (outcome == PL_LOG_CORRUPT || outcome == PL_LOG_PRUNED)) {
-            tell_left_out(e, e->frames[i]);
-            continue;
-        }
-        if (outcome != PL_LOG_OK)
-            return pl_export_fail_frame(e, e->frames[i], outcome);
-        if (!take(context, &f) || !pl_export_going(e))
-            return false;
-        e->done++;
-        if (e->sink->progress && !e->sink->progress(e->sink->context, e->done, e->count))
-            return pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
-    }
-    return true;
 }
 
 /* ---- files ---- */
@@ -287,7 +121,7 @@ bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl
 {
     char *name = NULL;
     if (asprintf(&name, "%s_%06" PRId64 ".%s", e->order.name, frame->frame,
-                 kind_of(e)->about.name) < 0)
+                 pl_export_kind_of(e)->about.name) < 0)
         return pl_export_no_memory(e);
     pl_span span = {text->text, text->length, NULL};
     bool good = pl_export_put_file(e, name, &span, 1);
@@ -302,7 +136,7 @@ static pl_log_outcome look_at(pl_export *e, int64_t frame, pl_frame_header *h)
 {
     pl_log_range range;
     unsigned char bytes[PL_FRAME_HEADER];
-    bool table = kind_of(e)->metrics;
+    bool table = pl_export_kind_of(e)->metrics;
     pl_log_outcome outcome = pl_log_find(e->reader, frame, table ? PL_LOG_METRICS : PL_LOG_FRAME,
                                          &range);
     if (outcome != PL_LOG_OK || table)
@@ -342,6 +176,7 @@ static bool list_frames(pl_export *e, int64_t first, int64_t last)
             continue;
         if (e->count == 0)
             e->fields = h.fields;
+        e->wide |= h.dtype == PL_DTYPE_F64 && pl_export_kind_of(e)->doubles;
         e->frames[e->count] = k;
         e->times[e->count++] = h.time;
         if (e->order.plain)
@@ -474,7 +309,8 @@ static bool read_name(pl_export *e)
 static bool read_shape(pl_export *e)
 {
     int32_t body;
-    if (!read_bodies(e, &body) || (kind_of(e)->tets && !e->order.surface && !read_tets(e)))
+    if (!read_bodies(e, &body) ||
+        (pl_export_kind_of(e)->tets && !e->order.surface && !read_tets(e)))
         return false;
     if (body < 0 && !e->order.surface)
         return true;
@@ -489,7 +325,7 @@ static bool prepare(pl_export *e)
     if (pl_log_reader_open(e->dir_fd, &e->reader) != PL_OK)
         return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log can not be opened: %s",
                               strerror(errno));
-    const pl_export_kind *kind = kind_of(e);
+    const pl_export_kind *kind = pl_export_kind_of(e);
     if (!choose_frames(e) || (kind->about.bodies && !read_shape(e)) ||
         (kind->scene && !read_name(e)))
         return false;
@@ -540,7 +376,7 @@ static bool finish(pl_export *e, bool archive)
 
 bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fault)
 {
-    const pl_export_kind *kind = kind_of(e);
+    const pl_export_kind *kind = pl_export_kind_of(e);
     bool archive = kind->archive || (kind->about.series && !e->order.plain && !sink->file);
     *fault = (pl_export_fault){.why = PL_EXPORT_FINE};
     e->fault = fault;
@@ -549,7 +385,7 @@ bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fa
     e->out.context = sink->context;
     pl_zip_open(&e->zip, &e->out);
     for (int64_t i = 0; i < e->damaged_count; i++)
-        tell_left_out(e, e->damaged[i]);
+        pl_export_tell_left_out(e, e->damaged[i]);
     return kind->run(e) && finish(e, archive);
 }
 
@@ -571,9 +407,7 @@ void pl_export_close(pl_export *e)
     free(e->times);
     free(e->damaged);
     free(e->payload);
-    free(e->single[0]);
-    free(e->single[1]);
-    free(e->single[2]);
-    free(e->single[3]);
+    for (int k = 0; k < 4; k++)
+        free(e->made[k]);
     free(e);
 }

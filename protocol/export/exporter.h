@@ -8,13 +8,21 @@
 #include "protocol/export/shape.h"
 #include "protocol/log/log.h"
 
+/* Three values an item, valid until the next frame is read: float64 where the export is `wide`, else
+ * float32. `any` is NULL where the session does not store the field. */
+typedef union pl_export_values {
+    const void *any;
+    const float *f32;
+    const double *f64;
+} pl_export_values;
+
 typedef struct pl_export_frame {
     int64_t frame, vertices;
     double time;
-    const float *positions; /* [vertices][3], valid until the next is read */
-    const float *velocity;  /* [vertices][3], m/s; NULL where the session does not store it */
-    const float *stress;    /* [vertices][3], Pa: von Mises', greatest principal, mean; or NULL */
-    const float *element_stress; /* [tetrahedra, then sheets][3], the same; or NULL */
+    pl_export_values positions;      /* [vertices], m */
+    pl_export_values velocity;       /* [vertices], m/s */
+    pl_export_values stress;         /* [vertices], Pa: von Mises', greatest principal, mean */
+    pl_export_values element_stress; /* [tetrahedra, then sheets], the same */
 } pl_export_frame;
 
 struct pl_export {
@@ -32,13 +40,15 @@ struct pl_export {
     int64_t damaged_count;
     int64_t *damaged; /* frames that were found damaged while they were chosen */
     uint32_t fields;  /* of the first of them, PL_FIELD_* */
+    bool wide;        /* values are float64: the format takes them, and a chosen frame has them */
     char *scene_name;
     float *start; /* [shape.vertices][3]: of vtu, frame 0 where it is kept and good, or NULL */
     int64_t done;
     unsigned char *payload; /* of the frame at hand */
     size_t capacity;
-    float *single[4]; /* a double frame's positions, velocities, stress, or those of what is chosen;
-                       * then elements' stress */
+    /* Positions, velocities, stress, elements' stress that are not taken as they lie: converted, or
+     * those of what is chosen. */
+    void *made[4];
     pl_outlet out;
     pl_zip zip;
 };
@@ -50,16 +60,24 @@ bool pl_export_no_memory(pl_export *e);
 /* Because a frame was not read. */
 bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_outcome outcome);
 
-/* Read a frame: PL_LOG_CORRUPT also where it does not fit the topology or its neighbours. */
+/* Bytes of the three values of an item. */
+static inline size_t pl_export_item_bytes(const pl_export *e)
+{
+    return 3 * (e->wide ? sizeof(double) : sizeof(float));
+}
+/* Read a frame (frames.c): PL_LOG_CORRUPT also where it does not fit the topology or its neighbours. */
 pl_log_outcome pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out);
 /* All frames to `take`, a pass. Those that turn out damaged or gone are passed over with `gaps`, and
  * fail it without. */
 typedef bool (*pl_export_take)(void *context, const pl_export_frame *frame);
 bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *context);
+void pl_export_tell_left_out(pl_export *e, int64_t frame);
 /* Whether the sink takes more; what was put goes there. */
 bool pl_export_going(pl_export *e);
 /* Whether frames come with stress of elements: it is stored, and the elements are exported. */
 bool pl_export_has_element_stress(const pl_export *e);
+/* The order's format. */
+const struct pl_export_kind *pl_export_kind_of(const pl_export *e);
 /* A file of a series, or the export itself where a plain one is wanted. */
 bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, int count);
 /* The text as the file of a frame: NAME_000012.obj, by the name of the format. */
@@ -68,6 +86,7 @@ bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl
 /* A format: what it needs and how it is written. Defined in the format's own file. */
 typedef struct pl_export_kind {
     pl_export_about about;
+    bool doubles;                /* it holds float64 where the frames do; else always float32 */
     bool tets;                   /* it has the tetrahedra; a format with bodies has the topology */
     bool archive;                /* it is a .zip whatever is asked for */
     bool scene;                  /* it carries the scene's name */

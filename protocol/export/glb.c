@@ -125,7 +125,7 @@ static bool glb_frame(void *context, const pl_export_frame *f)
     float *out = e->done == 0 ? g->base : g->moved;
     for (int64_t i = 0; i < g->used; i++)
         for (int k = 0; k < 3; k++) {
-            float x = f->positions[3 * (int64_t)g->vertex[i] + k];
+            float x = f->positions.f32[3 * (int64_t)g->vertex[i] + k];
             out[3 * i + k] = e->done == 0 ? x : x - g->base[3 * i + k];
         }
     if (g->looking)

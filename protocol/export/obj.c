@@ -37,7 +37,7 @@ typedef struct obj_series {
 static bool obj_frame(void *context, const pl_export_frame *f)
 {
     obj_series *s = context;
-    return describe(&s->e->shape, f->positions, &s->text)
+    return describe(&s->e->shape, f->positions.f32, &s->text)
                ? pl_export_put_numbered(s->e, f, &s->text)
                : pl_export_no_memory(s->e);
 }

@@ -19,7 +19,8 @@ static size_t put_head(const pl_shape *s, const pl_export_frame *f, char *out)
                      "element edge %" PRId64 "\nproperty int vertex1\nproperty int vertex2\n"
                      "end_header\n",
                      f->time, s->vertices,
-                     f->velocity ? "property float vx\nproperty float vy\nproperty float vz\n" : "",
+                     f->velocity.f32 ? "property float vx\nproperty float vy\nproperty float vz\n"
+                                     : "",
                      s->triangles, s->edges);
     return (size_t)n;
 }
@@ -28,10 +29,10 @@ static char *put_vertices(const pl_export_frame *f, char *at)
 {
     const size_t row = 3 * sizeof(float);
     for (int64_t i = 0; i < f->vertices; i++) {
-        memcpy(at, f->positions + 3 * i, row);
+        memcpy(at, f->positions.f32 + 3 * i, row);
         at += row;
-        if (f->velocity) {
-            memcpy(at, f->velocity + 3 * i, row);
+        if (f->velocity.f32) {
+            memcpy(at, f->velocity.f32 + 3 * i, row);
             at += row;
         }
     }
@@ -49,7 +50,7 @@ static char *put_faces(const pl_shape *s, char *at)
 
 static bool describe(const pl_shape *s, const pl_export_frame *f, pl_text *out)
 {
-    size_t vertex = (f->velocity ? 6 : 3) * sizeof(float);
+    size_t vertex = (f->velocity.f32 ? 6 : 3) * sizeof(float);
     out->length = 0;
     char *at = pl_text_room(out, HEAD + (size_t)s->vertices * vertex + (size_t)s->triangles * FACE +
                                      (size_t)s->edges * EDGE);

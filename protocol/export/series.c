@@ -56,26 +56,27 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
     vtu_series *s = context;
     pl_export *e = s->e;
     if (s->e->start)
-        measure(s, f->positions);
-    for (int64_t i = 0; f->stress && i < f->vertices; i++)
+        measure(s, f->positions.f32);
+    for (int64_t i = 0; f->stress.f32 && i < f->vertices; i++)
         for (int k = 0; k < 3; k++)
-            s->stress[k][i] = f->stress[3 * i + k];
+            s->stress[k][i] = f->stress.f32[3 * i + k];
     int64_t elements = e->shape.tets + e->shape.sheet_triangles;
-    for (int64_t i = 0; f->element_stress && i < elements; i++)
+    for (int64_t i = 0; f->element_stress.f32 && i < elements; i++)
         for (int k = 0; k < 3; k++)
-            s->of_cells[k][i] = f->element_stress[3 * i + k];
-    pl_vtu_frame v = {.time = f->time,
-                      .positions = f->positions,
-                      .points = {{"displacement", 3, s->e->start ? s->displacement : NULL},
-                                 {"velocity", 3, f->velocity},
-                                 {"von_mises", 1, f->stress ? s->stress[0] : NULL},
-                                 {"principal_stress", 1, f->stress ? s->stress[1] : NULL},
-                                 {"mean_stress", 1, f->stress ? s->stress[2] : NULL}},
-                      .cells = {{"volume_ratio", 1, s->e->start ? s->volume_ratio : NULL},
-                                {"stretch", 1, s->e->start ? s->stretch : NULL},
-                                {"von_mises", 1, f->element_stress ? s->of_cells[0] : NULL},
-                                {"principal_stress", 1, f->element_stress ? s->of_cells[1] : NULL},
-                                {"mean_stress", 1, f->element_stress ? s->of_cells[2] : NULL}}};
+            s->of_cells[k][i] = f->element_stress.f32[3 * i + k];
+    pl_vtu_frame v = {
+        .time = f->time,
+        .positions = f->positions.f32,
+        .points = {{"displacement", 3, s->e->start ? s->displacement : NULL},
+                   {"velocity", 3, f->velocity.f32},
+                   {"von_mises", 1, f->stress.f32 ? s->stress[0] : NULL},
+                   {"principal_stress", 1, f->stress.f32 ? s->stress[1] : NULL},
+                   {"mean_stress", 1, f->stress.f32 ? s->stress[2] : NULL}},
+        .cells = {{"volume_ratio", 1, s->e->start ? s->volume_ratio : NULL},
+                  {"stretch", 1, s->e->start ? s->stretch : NULL},
+                  {"von_mises", 1, f->element_stress.f32 ? s->of_cells[0] : NULL},
+                  {"principal_stress", 1, f->element_stress.f32 ? s->of_cells[1] : NULL},
+                  {"mean_stress", 1, f->element_stress.f32 ? s->of_cells[2] : NULL}}};
     pl_status built = pl_vtu_build(&s->vtu, &v, &s->file);
     if (built == PL_INVALID)
         return pl_export_fail(e, PL_EXPORT_TOO_LARGE, "a frame would exceed 4 GiB an array");
@@ -132,7 +133,7 @@ static bool check_vtu(pl_export *e)
     e->start = malloc(bytes + 1);
     if (!e->start)
         return pl_export_no_memory(e);
-    memcpy(e->start, f.positions, bytes);
+    memcpy(e->start, f.positions.f32, bytes);
     return true;
 }
 

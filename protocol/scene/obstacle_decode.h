@@ -8,7 +8,9 @@
 /* As many numbers in each row as in the first. */
 void pl_decode_heights(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 
-/* A box's rounding fits its edges; a cylinder's its radius and height; a torus has a hole. */
+/* A margin leaves room in what bodies are kept in; a box's rounding fits its edges; a cylinder's its radius
+ * and height; a torus has a hole. */
+void pl_check_obstacle(pl_decoder *d, json_t *object, void *out, bool clean);
 void pl_check_block(pl_decoder *d, json_t *object, void *out, bool clean);
 void pl_check_cylinder(pl_decoder *d, json_t *object, void *out, bool clean);
 void pl_check_torus(pl_decoder *d, json_t *object, void *out, bool clean);

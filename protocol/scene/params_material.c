@@ -57,7 +57,8 @@ static const pl_param rows[] = {
            OPTIONAL(pl_material, has_constants, NULL)),
     CUSTOM("splines", SPLINES, "\"A\", \"B\", or object of a, b, c: arrays of [argument, value]",
            "Of model spline. A and B are neo-Hookean solids of young and poisson that are stiffer "
-           "in compression, in tension. Or natural cubic splines through 2 to 16 points each, in "
+           "in compression, in tension; the page on materials has their knots. Or natural cubic "
+           "splines through 2 to 16 points each, in "
            "Pa, ends continued straight; the slope that keeps rest free of stress is taken off a.",
            WORDED("A")),
     CUSTOM("curve", CURVE, "array of [stretch, stress]",

@@ -131,6 +131,9 @@ static const pl_param obstacle_rows[] = {
     NUMBER("restitution", "1", FROM(0, 1), 0, pl_obstacle, restitution,
            "What a vertex leaves with, of the normal velocity that it came with. Bodies bounce by "
            "their own elasticity besides."),
+    NUMBER("margin", "m", FROM(0, LENGTH_MAX), 0, pl_obstacle, margin,
+           "Contacts keep vertices so far from the surface, so that triangles between them "
+           "do not cut through it. With inside: less than what fits in."),
     MOTION(pl_obstacle, "at rest", "How it moves."),
 };
 const pl_param_table pl_obstacle_table = {.name = "obstacle",

@@ -386,6 +386,7 @@ const pl_decode_rule pl_scene_rules[] = {
     {"select.box", check_select_box},
     {"select.plane", check_select_plane},
     {"motion", check_motion},
+    {"obstacle", pl_check_obstacle},
     {"obstacle.plane", check_plane},
     {"expect", pl_check_expectation},
     {"probe", pl_check_probe},

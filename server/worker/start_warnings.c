@@ -68,9 +68,9 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
     if (status != PL_OK)
         return status;
     /* A distance changes by no more than the way that one goes. */
-    bool near = pl_shape_distance(shape, l->at.middle, normal) < l->at.size / 2;
+    bool near = pl_shape_distance_held(shape, l->at.middle, normal) < l->at.size / 2;
     for (int64_t i = 0; near && i < l->at.mesh->vertex_count; i += l->every) {
-        double d = l->touched[i] ? pl_shape_distance(shape, l->at.x + 3 * i, normal) : 0;
+        double d = l->touched[i] ? pl_shape_distance_held(shape, l->at.x + 3 * i, normal) : 0;
         inside += d < -TOUCHING * l->at.size;
         deepest = fmax(deepest, -d);
     }
@@ -79,10 +79,10 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
         char text[512];
         int n =
             snprintf(text, sizeof text,
-                     "%s%lld vertices of body '%s' begin inside obstacle '%s', the deepest %.3g "
+                     "%s%lld vertices of body '%s' begin inside obstacle '%s'%s, the deepest %.3g "
                      "m: the first step puts them on its surface",
                      l->every > 1 ? "about " : "", (long long)(inside * l->every), l->at.body->name,
-                     obstacle->name, deepest);
+                     obstacle->name, obstacle->margin > 0 ? " or its margin" : "", deepest);
         if (l->scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
             n += snprintf(text + n, sizeof text - (size_t)n,
                           ", which throws them out at up to %.3g m/s", deepest / step);

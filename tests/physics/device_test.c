@@ -296,6 +296,9 @@ static const char *const OBSTACLES[] = {
     "  'heights': [[0.2, 0.2, 0.2], [0.2, 0.25, 0.22], [0.2, 0.23, 0.22]]}",
     "'mesh': {'vertices': [0.5,-0.5,-0.3, 1.1,-0.5,-0.3, 0.8,-0.5,0.4, 0.8,-0.1,0.02],"
     "  'triangles': [0,1,2, 0,3,1, 1,3,2, 2,3,0]}",
+    "'plane': {'offset': -0.17}, 'margin': 0.05",
+    "'mesh': {'vertices': [0.5,-0.5,-0.3, 1.1,-0.5,-0.3, 0.8,-0.5,0.4, 0.8,-0.2,0.02],"
+    "  'triangles': [0,1,2, 0,3,1, 1,3,2, 2,3,0]}, 'margin': 0.1",
 };
 enum { OBSTACLE_COUNT = sizeof OBSTACLES / sizeof *OBSTACLES };
 

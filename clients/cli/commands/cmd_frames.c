@@ -16,16 +16,18 @@ typedef struct frame_writer {
     int status;
 } frame_writer;
 
+/* The positions as they are stored: float32 or float64. */
 static pl_status write_npy(const char *path, const pl_session_frame *frame)
 {
-    pl_npy_shape shape = {.descr = "<f4", .rank = 2, .dims = {frame->vertices, 3}};
+    pl_npy_shape shape = {
+        .descr = frame->wide ? "<f8" : "<f4", .rank = 2, .dims = {frame->vertices, 3}};
     char header[PL_NPY_HEADER_MAX];
     pl_outfile f;
     pl_status status = pl_outfile_open(&f, path);
     if (status != PL_OK)
         return status;
     pl_outfile_write(&f, header, pl_npy_header(&shape, header));
-    pl_outfile_write(&f, frame->positions, pl_npy_bytes(&shape));
+    pl_outfile_write(&f, frame->stored, pl_npy_bytes(&shape));
     return pl_outfile_commit(&f);
 }
 

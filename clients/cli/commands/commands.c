@@ -111,7 +111,7 @@ const pl_command pl_commands[] = {
      .most = 1,
      .options = {RANGE_OPTIONS,
                  {"--follow", NULL, "wait for frames until the session ends (ID only)"},
-                 {"--out", "DIR", "write one frame_000012.npy per frame: float32 (vertices, 3)"},
+                 {"--out", "DIR", "write one frame_000012.npy per frame: (vertices, 3), as stored"},
                  {"--raw", "FILE",
                   "write the stream's records unchanged, reconnecting after a lost connection (ID "
                   "only); with it:"},

@@ -121,9 +121,11 @@ def save(session: "Session", path: str, **which: Any) -> int:
     ending = os.path.splitext(path)[1].lower()
     if ending not in (".csv", ".npy", ".obj", ".pc2"):
         raise ValueError(f"{path}: a file's name ends in .csv, .npy, .obj, .pc2")
-    if which.pop("dtype", "f32") != "f32" or which.pop("fields", "position") != "position":
-        raise ValueError("files are of positions in f32; use frames() for anything else")
+    dtype = which.pop("dtype", None)
+    if dtype not in (None, "f32") or which.pop("fields", "position") != "position":
+        raise ValueError("files are of positions as stored or in f32; use frames() for more")
     if ending == ".npy":
+        which["dtype"] = dtype
         with _whole(path) as file:
             return _npy(session, file, which)
     if which.pop("follow", False):
@@ -141,14 +143,17 @@ def save(session: "Session", path: str, **which: Any) -> int:
 
 
 def _npy(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    """Positions as float32, one frame after the other; how many there are is known at the end."""
+    """Positions, one frame after the other, float64 where they are stored so; how many there are is
+    known at the end."""
     count = vertices = 0
+    kind = "<f4"
     file.write(npy.header((0, 0, 3)))
-    which = {"follow": False, "dtype": "f32", "fields": "position", **which}
+    which = {"follow": False, "fields": "position", **which}
     with session.frames(**which) as stream:
         for frame in stream:
             file.write(frame.data)
             count, vertices = count + 1, frame.vertices
+            kind = "<f8" if frame.dtype == "f64" else "<f4"
     file.seek(0)
-    file.write(npy.header((count, vertices, 3)))
+    file.write(npy.header((count, vertices, 3), kind))
     return count

@@ -417,7 +417,8 @@ class Session:
     # ---- files ----------------------------------------------------------------------------------
 
     def save(self, path: "Union[str, os.PathLike[str]]", **which: Any) -> int:
-        """Write its frames to a file, by the ending of its name: .npy (frames, vertices, 3), .pc2
+        """Write its frames to a file, by the ending of its name: .npy (frames, vertices, 3; float64
+        where the session stores double, unless dtype="f32"), .pc2
         (Blender's Mesh Cache), .obj (the surface at one frame: `frame=`, default the newest) or
         .csv (metrics); the last three are `export`s. `which`: start, to, every, limit, vertices,
         body (not of .npy); follow=True waits for its end. Constant memory; the file appears whole.

@@ -37,7 +37,11 @@ export class Contacts {
             return arrow;
         });
         this.centres = obstacles.map(() => null);
-        this.distances = obstacles.map(({ given, surface }) => distanceOf(given, surface, NEAR * size));
+        this.distances = obstacles.map(({ given, surface }) => {
+            const margin = given.margin ?? 0; // what rests on the obstacle is so far from its surface
+            const distance = distanceOf(given, surface, NEAR * size + margin);
+            return (x, y, z) => distance(x, y, z) - margin;
+        });
     }
 
     get things() {

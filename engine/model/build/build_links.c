@@ -102,15 +102,15 @@ static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
     return status;
 }
 
-/* Where an attachment draws the vertex that is at x: the nearest point of an obstacle's surface, or the
- * place that the scene names, each in the frame of the obstacle's motion. */
+/* Where an attachment draws the vertex that is at x: the nearest point of the surface that an obstacle's
+ * contacts hold it out of, or the place that the scene names, each in the frame of the obstacle's motion. */
 static void find_place(const pl_attachment *a, const pl_shape *shape, const pl_motion *motion,
                        const double *x, double place[3])
 {
     const pl_pose pose = pl_motion_pose(motion, 0);
     double own[3], n[3];
     pl_pose_invert(&pose, a->has_point ? a->point : x, own);
-    double distance = a->has_point ? 0 : pl_shape_distance(shape, own, n);
+    double distance = a->has_point ? 0 : pl_shape_distance_held(shape, own, n);
     for (int c = 0; c < 3; c++)
         place[c] = a->has_point ? own[c] : own[c] - distance * n[c];
 }

@@ -9,7 +9,7 @@
 _Static_assert(sizeof(pl_solver_settings) == 120, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_scene_force) == 280, "a new field of forces: does it decide bits?");
 /* Of a mesh source only vertices and triangles count, inline or read from a file. */
-_Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 512,
+_Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 520,
                "a new field of obstacles: does it decide bits?");
 _Static_assert(sizeof(pl_material_numbers) == 80,
                "a new number of materials: does it decide bits?");
@@ -77,6 +77,8 @@ static uint64_t hash_obstacle(uint64_t hash, const pl_obstacle *o)
     hash = pl_hash_f64(hash, o->friction);
     if (o->restitution != 0)
         hash = pl_hash_f64(hash, o->restitution);
+    if (o->margin != 0)
+        hash = pl_hash_f64(pl_hash(hash, "margin", 6), o->margin);
     return pl_hash_motion(hash, &o->motion);
 }
 

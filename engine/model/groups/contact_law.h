@@ -45,7 +45,7 @@ PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const d
         pl_pose_invert(&s->end, y, own);
         distance = pl_shape_measure_from(s->shape, a->own, own, n, NULL);
     } else {
-        distance = pl_shape_measure(s->shape, a->own, n, NULL);
+        distance = pl_shape_measure_held(s->shape, a->own, n, NULL);
     }
     pl_pose_rotate(&s->end, n, a->normal);
     const double way[3] = {to[0] - a->carried[0], to[1] - a->carried[1], to[2] - a->carried[2]};
