@@ -29,19 +29,57 @@ PL_LARGE pl_real freeze_scale(const pl_damping *d, pl_real strain, const pl_real
     return most;
 }
 
-/* S of Fp, or its principal stretches. */
-PL_LARGE void freeze_stretch(const pl_damping *d, const pl_real Fp[FS], pl_number *frozen)
+/* S of F, with `rate` not NULL its derivative along V. The principal stretches alone are the first COLUMNS numbers. */
+PL_LARGE void freeze_measure(const pl_damping *d, const pl_real F[FS], const pl_real V[FS],
+                             pl_real S[SQUARE], pl_real *rate)
 {
-    pl_real U[FS], s[COLUMNS], V[SQUARE], diagonal[SQUARE], S[SQUARE];
-    damping_decompose(Fp, U, s, V);
-    if (d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
-        freeze_rows(frozen, PL_FROZEN_S, COLUMNS, s);
-        return;
-    }
+    const bool principal = d->model == PL_DAMPING_PRINCIPAL_STRAIN;
+    stretch_point at;
+    pl_real in_frame[2][SQUARE], W[FS];
+    damping_decompose(F, at.U, at.s, at.V);
+    for (int e = 0; e < FS; e++)
+        W[e] = pl_zero();
+    damping_add(W, pl_one(), V, at.V);
+    stretch_rate(&at, W, in_frame[1]);
     for (int e = 0; e < SQUARE; e++)
-        diagonal[e] = e % (COLUMNS + 1) ? pl_zero() : s[e / (COLUMNS + 1)];
-    damping_turn(V, diagonal, true, S);
-    freeze_rows(frozen, PL_FROZEN_S, SQUARE, S);
+        in_frame[0][e] = e % (COLUMNS + 1) ? pl_zero() : at.s[e / (COLUMNS + 1)];
+    for (int k = 0; k < (rate ? 2 : 1); k++) {
+        pl_real *out = k ? rate : S;
+        if (principal)
+            for (int i = 0; i < COLUMNS; i++)
+                out[i] = in_frame[k][(COLUMNS + 1) * i];
+        else
+            damping_turn(at.V, in_frame[k], true, out);
+    }
+}
+
+/* S of Fp, or its principal stretches, of a stage of the length a h = `within`.
+ *
+ * A rate is taken as r (S(F) - S(Fp)), where r (F - Fp) is the rate of F. S is not linear, so that is off by
+ * a h/2 d2S[V, V], of first order. The second-order correction takes this off Sp, as the velocity V that is
+ * known makes it where the stage is to end:
+ *
+ *     Sp = S(Fp) + S(F) - a h dS(F)[V] - S(F - a h V)
+ *
+ * It is bounded by 2 a h |V| wherever stretches meet or vanish, and 0 where nothing moves. Principal stretches
+ * come sorted by size: S(F) and dS(F) have the order of where the stage ends, so that the rates keep to their
+ * directions where stretches pass each other within a h. */
+PL_LARGE void freeze_stretch(const law *m, pl_real within, const pl_real Fp[FS],
+                             const pl_real V[FS], const pl_real F[FS], pl_number *frozen)
+{
+    pl_real S[SQUARE], end[SQUARE], rate[SQUARE], behind[SQUARE], from[FS], to[FS];
+    const int count = m->d->model == PL_DAMPING_PRINCIPAL_STRAIN ? COLUMNS : SQUARE;
+    freeze_measure(m->d, Fp, V, S, NULL);
+    if (m->d->second_order) {
+        stretch_untie(m, F, to);
+        for (int e = 0; e < FS; e++)
+            from[e] = F[e] - within * V[e];
+        freeze_measure(m->d, to, V, end, rate);
+        freeze_measure(m->d, from, V, behind, NULL);
+        for (int e = 0; e < count; e++)
+            S[e] += end[e] - within * rate[e] - behind[e];
+    }
+    freeze_rows(frozen, PL_FROZEN_S, count, S);
 }
 
 /* Of K's size: what is below 0 by less is rounding. At rest K has eigenvalues that are 0, those of rotations. */
@@ -108,8 +146,9 @@ PL_LARGE void freeze_strain(const law *m, const pl_real F[FS], pl_number *frozen
     }
 }
 
-/* The rows of a function's own: Fp is of the stage, F where coefficients are taken. */
-PL_LARGE void freeze_own(const law *m, const pl_real Fp[FS], const pl_real F[FS], pl_number *frozen)
+/* The rows of a function's own: Fp is of the stage, V of its velocities, F where coefficients are taken. */
+PL_LARGE void freeze_own(const law *m, pl_real within, const pl_real Fp[FS], const pl_real V[FS],
+                         const pl_real F[FS], pl_number *frozen)
 {
     if (pl_damping_is_strain(m->d)) {
         if (m->d->model != PL_DAMPING_STRAIN_RATE)
@@ -128,7 +167,7 @@ PL_LARGE void freeze_own(const law *m, const pl_real Fp[FS], const pl_real F[FS]
         return;
     }
     if (m->d->model != PL_DAMPING_VISCOUS && m->d->model != PL_DAMPING_STRAIN_RATE)
-        freeze_stretch(m->d, Fp, frozen);
+        freeze_stretch(m, within, Fp, V, F, frozen);
 }
 
 /* All rows of block `b`: Fp of the stage, V of its velocities, F where coefficients are taken. */
@@ -136,13 +175,14 @@ PL_LARGE void freeze_block(const pl_terms *t, int64_t b, const pl_stage *stage,
                            const pl_real Fp[FS], const pl_real V[FS], const pl_real F[FS])
 {
     pl_number *frozen = t->frozen + b * t->frozen_rows * PL_BLOCK;
-    freeze_row(frozen, PL_FROZEN_RATE, pl_set1(1 / (stage->scalars.a * stage->scalars.h)));
+    const double within = stage->scalars.a * stage->scalars.h;
+    freeze_row(frozen, PL_FROZEN_RATE, pl_set1(1 / within));
     freeze_rows(frozen, PL_FROZEN_FP, FS, Fp);
     freeze_rows(frozen, PL_FROZEN_V, FS, V);
     law m = law_load(t, b);
     freeze_row(frozen, PL_FROZEN_SCALE, freeze_scale(t->damping, m.strain, F));
     m = law_load(t, b);
-    freeze_own(&m, Fp, F, frozen);
+    freeze_own(&m, pl_set1(within), Fp, V, F, frozen);
 }
 
 PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)

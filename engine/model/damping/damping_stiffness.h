@@ -260,7 +260,8 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
         d[i] = sg[i] - from[i];
         lift += d[i] * g0[i];
     }
-    *s = k * (lift - psi + psi0);
+    const pl_mask known = pl_lt(pl_abs(psi0), pl_set1(PL_SCALAR_INFINITY));
+    *s = k * (lift - psi + pl_select(known, psi0, pl_zero()));
     *s = pl_select(pl_lt(pl_abs(psi), pl_set1(PL_SCALAR_INFINITY)), *s,
                    pl_set1(PL_SCALAR_INFINITY));
     for (int i = 0; i < 3; i++)
@@ -282,8 +283,9 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
 
 PL_LARGE void principal_density(const law *m, const pl_real F[9], pl_real *s, pl_real P[9])
 {
-    pl_real U[9], sg[3], V[9], g[3];
-    damping_decompose(F, U, sg, V);
+    pl_real U[9], sg[3], V[9], g[3], at[9];
+    stretch_untie(m, F, at);
+    damping_decompose(at, U, sg, V);
     principal_energy(m, sg, s, g, NULL);
     for (int e = 0; e < 9; e++) {
         P[e] = pl_zero();
@@ -312,8 +314,9 @@ PL_LARGE void principal_frame(const law *m, const pl_real sg[3], stiffness_frame
 PL_LARGE void principal_curvature(const law *m, const pl_real F[9], pl_real C[81])
 {
     stiffness_frame k;
-    pl_real sg[3];
-    damping_decompose(F, k.U, sg, k.V);
+    pl_real sg[3], at[9];
+    stretch_untie(m, F, at);
+    damping_decompose(at, k.U, sg, k.V);
     principal_frame(m, sg, &k);
     for (int e = 0; e < 81; e++)
         C[e] = pl_zero();

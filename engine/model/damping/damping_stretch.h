@@ -52,6 +52,21 @@ PL_LARGE void bend_at(const law *m, const pl_real F[3], pl_real D[3], pl_real *p
 }
 #endif
 
+/* F moved on by a billionth of what its velocity does in a stage, with the second-order correction of principal
+ * stretches: where they are all 1, as where a body starts undeformed, the directions that they are about to have. */
+PL_INLINE void stretch_untie(const law *m, const pl_real F[FS], pl_real out[FS])
+{
+    const bool ties = m->d->model == PL_DAMPING_PRINCIPAL_STRAIN && m->d->second_order;
+    pl_real V[FS];
+    for (int e = 0; e < FS; e++)
+        out[e] = F[e];
+    if (!ties)
+        return;
+    damping_rows(m, PL_FROZEN_V, FS, V);
+    for (int e = 0; e < FS; e++)
+        out[e] += pl_set1(1e-9) * V[e] / m->rate;
+}
+
 typedef struct stretch_point {
     pl_real U[FS], s[COLUMNS], V[SQUARE], D[SQUARE]; /* D: S - Sp in the frame */
     pl_real phi, psi, bend;
@@ -72,6 +87,20 @@ PL_LARGE void stretch_at(const law *m, const pl_real F[FS], stretch_point *at)
 PL_INLINE pl_real stretch_thickness(const stretch_point *at, int i, int j)
 {
     return pl_max(at->s[i] + at->s[j], pl_set1(PL_STRETCH_CREASE));
+}
+
+/* dS = L A in the frame, of W = dF V. */
+PL_INLINE void stretch_rate(const stretch_point *at, const pl_real W[FS], pl_real dS[SQUARE])
+{
+    pl_real A[SQUARE];
+    for (int i = 0; i < COLUMNS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            A[i + COLUMNS * j] = damping_dot(at->U + 3 * i, W + 3 * j, 3);
+    for (int i = 0; i < COLUMNS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            dS[i + COLUMNS * j] =
+                (at->s[i] * A[i + COLUMNS * j] + at->s[j] * A[j + COLUMNS * i]) /
+                stretch_thickness(at, i, j);
 }
 
 /* L^T M, in the frame. */
@@ -158,19 +187,12 @@ PL_LARGE void stretch_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
                                  stretch_thickness(&at, i, j);
 #pragma GCC unroll 1
     for (int b = 0; b < FS; b++) {
-        pl_real W[FS], A[SQUARE], dS[SQUARE], M[SQUARE], Q[SQUARE], *dP = C + FS * b;
+        pl_real W[FS], dS[SQUARE], M[SQUARE], Q[SQUARE], *dP = C + FS * b;
         for (int e = 0; e < FS; e++) { /* dF V, dF = 1 in row b % 3 and column b / 3 */
             W[e] = e % 3 == b % 3 ? at.V[b / 3 + COLUMNS * (e / 3)] : pl_zero();
             dP[e] = pl_zero();
         }
-        for (int i = 0; i < COLUMNS; i++)
-            for (int j = 0; j < COLUMNS; j++)
-                A[i + COLUMNS * j] = damping_dot(at.U + 3 * i, W + 3 * j, 3);
-        for (int i = 0; i < COLUMNS; i++)
-            for (int j = 0; j < COLUMNS; j++)
-                dS[i + COLUMNS * j] =
-                    (at.s[i] * A[i + COLUMNS * j] + at.s[j] * A[j + COLUMNS * i]) /
-                    stretch_thickness(&at, i, j);
+        stretch_rate(&at, W, dS);
         stretch_change(m, &at, Y, dS, M);
         stretch_pull(&at, M, Q);
         stretch_compose(at.U, Q, at.V, dP);
