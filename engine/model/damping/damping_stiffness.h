@@ -9,6 +9,8 @@
  *                         g = dPsi/dsg (eq. 53, which is a potential already: its gradient in sg is
  *                         c K_sg (sg - sgp)); its least value, 0, is at sgp where Psi is convex. Of
  *                         tetrahedra
+ *     ... second_order    the same with a corrected sgp; the lagged form of K_sg in elements of which two
+ *                         stretches pass each other in the stage (damping_freeze.h)
  *
  * Third and fourth derivatives of Psi along D, which make up the rest of the first one's gradient,
  * c K D + c/2 Psi'''[D, D], and Hessian, c (K + 2 Psi'''[D] + Psi''''[D, D] / 2), are central differences of
@@ -37,6 +39,36 @@ PL_LARGE void lagged_curvature(const law *m, pl_real C[FS * FS])
     for (int e = 0; e < FS * FS; e++)
         C[e] = pl_zero();
     stiffness_columns(&k, pl_set1(m->d->beta) * m->rate, C);
+}
+
+/* The elements that have the lagged form over the stage. */
+PL_INLINE pl_mask lagged_lanes(const law *m)
+{
+    return pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
+}
+
+/* Of these s and P in the place of what is there. */
+PL_LARGE void lagged_density_where(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+{
+    const pl_mask lagged = lagged_lanes(m);
+    pl_real other, Q[FS];
+    if (!pl_any(lagged))
+        return;
+    lagged_density(m, F, &other, Q);
+    *s = pl_select(lagged, other, *s);
+    for (int e = 0; e < FS; e++)
+        P[e] = pl_select(lagged, Q[e], P[e]);
+}
+
+PL_LARGE void lagged_curvature_where(const law *m, pl_real C[FS * FS])
+{
+    const pl_mask lagged = lagged_lanes(m);
+    pl_real Q[FS * FS];
+    if (!pl_any(lagged))
+        return;
+    lagged_curvature(m, Q);
+    for (int e = 0; e < FS * FS; e++)
+        C[e] = pl_select(lagged, Q[e], C[e]);
 }
 
 #if COLUMNS > 1
@@ -191,15 +223,8 @@ PL_LARGE void rayleigh_density(const law *m, const pl_real F[FS], pl_real *s, pl
         for (int e = 0; e < FS; e++)
             P[e] = c * KD[e];
     }
-    const pl_mask lagged = pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
     *s = pl_select(stiffness_outside(m, F), pl_set1(PL_SCALAR_INFINITY), *s);
-    if (pl_any(lagged)) {
-        pl_real other, Q[FS];
-        lagged_density(m, F, &other, Q);
-        *s = pl_select(lagged, other, *s);
-        for (int e = 0; e < FS; e++)
-            P[e] = pl_select(lagged, Q[e], P[e]);
-    }
+    lagged_density_where(m, F, s, P);
 }
 
 /* What bounding q makes of C = c/2 d2q/dF2. */
@@ -231,13 +256,7 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[FS], pl_real C[FS
         stiffness_fourth(m, F, D, c, c + c, pl_set1(0.5) * c, C);
     if (!m->d->second_order)
         rayleigh_bend(m, F, D, C);
-    const pl_mask lagged = pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
-    if (pl_any(lagged)) {
-        pl_real Q[FS * FS];
-        lagged_curvature(m, Q);
-        for (int e = 0; e < FS * FS; e++)
-            C[e] = pl_select(lagged, Q[e], C[e]);
-    }
+    lagged_curvature_where(m, C);
 }
 
 /* ---- principal stretches, of tetrahedra ---- */
@@ -252,7 +271,7 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
     pl_stretch_curvature c, above, below;
     pl_real from[3], d[3], g0[3], psi, psi0, lift = pl_zero();
     const pl_real k = pl_set1(m->d->beta) * m->rate;
-    damping_rows(m, PL_FROZEN_S, 3, from);
+    damping_rows(m, PL_FROZEN_PRINCIPAL, 3, from);
     pl_stretch_energy_gradient(&m->elastic, from, &psi0, g0);
     pl_stretch_energy_gradient(&m->elastic, sg, &psi, g0);
     pl_stretch_curve(&m->elastic, sg, &c);
@@ -283,15 +302,15 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
 
 PL_LARGE void principal_density(const law *m, const pl_real F[9], pl_real *s, pl_real P[9])
 {
-    pl_real U[9], sg[3], V[9], g[3], at[9];
-    stretch_untie(m, F, at);
-    damping_decompose(at, U, sg, V);
+    pl_real U[9], sg[3], V[9], g[3];
+    damping_decompose(F, U, sg, V);
     principal_energy(m, sg, s, g, NULL);
     for (int e = 0; e < 9; e++) {
         P[e] = pl_zero();
         for (int i = 0; i < 3; i++)
             P[e] += U[3 * i + e % 3] * g[i] * V[3 * i + e / 3];
     }
+    lagged_density_where(m, F, s, P);
 }
 
 /* H and the quotients of a pair as in stretch_solid.h; where two stretches meet the energy has a crease. */
@@ -314,12 +333,12 @@ PL_LARGE void principal_frame(const law *m, const pl_real sg[3], stiffness_frame
 PL_LARGE void principal_curvature(const law *m, const pl_real F[9], pl_real C[81])
 {
     stiffness_frame k;
-    pl_real sg[3], at[9];
-    stretch_untie(m, F, at);
-    damping_decompose(at, k.U, sg, k.V);
+    pl_real sg[3];
+    damping_decompose(F, k.U, sg, k.V);
     principal_frame(m, sg, &k);
     for (int e = 0; e < 81; e++)
         C[e] = pl_zero();
     stiffness_columns(&k, pl_one(), C);
+    lagged_curvature_where(m, C);
 }
 #endif

@@ -52,21 +52,6 @@ PL_LARGE void bend_at(const law *m, const pl_real F[3], pl_real D[3], pl_real *p
 }
 #endif
 
-/* F moved on by a billionth of what its velocity does in a stage, with the second-order correction of principal
- * stretches: where they are all 1, as where a body starts undeformed, the directions that they are about to have. */
-PL_INLINE void stretch_untie(const law *m, const pl_real F[FS], pl_real out[FS])
-{
-    const bool ties = m->d->model == PL_DAMPING_PRINCIPAL_STRAIN && m->d->second_order;
-    pl_real V[FS];
-    for (int e = 0; e < FS; e++)
-        out[e] = F[e];
-    if (!ties)
-        return;
-    damping_rows(m, PL_FROZEN_V, FS, V);
-    for (int e = 0; e < FS; e++)
-        out[e] += pl_set1(1e-9) * V[e] / m->rate;
-}
-
 typedef struct stretch_point {
     pl_real U[FS], s[COLUMNS], V[SQUARE], D[SQUARE]; /* D: S - Sp in the frame */
     pl_real phi, psi, bend;
@@ -98,9 +83,8 @@ PL_INLINE void stretch_rate(const stretch_point *at, const pl_real W[FS], pl_rea
             A[i + COLUMNS * j] = damping_dot(at->U + 3 * i, W + 3 * j, 3);
     for (int i = 0; i < COLUMNS; i++)
         for (int j = 0; j < COLUMNS; j++)
-            dS[i + COLUMNS * j] =
-                (at->s[i] * A[i + COLUMNS * j] + at->s[j] * A[j + COLUMNS * i]) /
-                stretch_thickness(at, i, j);
+            dS[i + COLUMNS * j] = (at->s[i] * A[i + COLUMNS * j] + at->s[j] * A[j + COLUMNS * i]) /
+                                  stretch_thickness(at, i, j);
 }
 
 /* L^T M, in the frame. */
