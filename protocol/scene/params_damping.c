@@ -61,7 +61,7 @@ static const pl_param rows[] = {
            "Coefficients are then of where the step begins. The other models see no rotation as "
            "they are, nor do hinges; quadratic bending always does."),
     BOOLEAN("second_order", pl_material_damping, second_order,
-            "Corrects R so that it keeps the second order of the integrator (Brown 2018, eq. 26); "
+            "Corrects R so that it keeps the second order of the integrator; "
             "without it damping is of first order, except viscous. auto: true under integrators of "
             "second order, false under backward_euler.",
             OR_WORD(orders)),

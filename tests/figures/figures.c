@@ -338,8 +338,7 @@ static bool figure_8(void)
                       .y_label = {"error, m", "error, m"},
                       .log_x = {true, true},
                       .log_y = {true, true}};
-    static const char *const NAMES[] = {"as it is", "corrected (eq. 26)", "first order",
-                                        "second order"};
+    static const char *const NAMES[] = {"as it is", "corrected", "first order", "second order"};
     for (int k = 0; k < 4; k++)
         chart.series[k] = (pl_chart_series){
             .name = NAMES[k],

@@ -44,10 +44,13 @@ static pl_damping make(const pl_build *b, const pl_material *material)
     /* The others see no rotation as they are. */
     const bool corrects = m->model == PL_DAMPING_STRAIN_RATE || m->model == PL_DAMPING_VISCOUS ||
                           m->model == PL_DAMPING_RAYLEIGH || m->model == PL_DAMPING_RAYLEIGH_LAGGED;
-    return (pl_damping){.model = m->model,
+    const bool second = pl_damping_is_second_order(b->scene, material);
+    /* Rayleigh's function of second order is the lagged one's (damping_stiffness.h). */
+    const bool lagged = second && m->model == PL_DAMPING_RAYLEIGH;
+    return (pl_damping){.model = lagged ? PL_DAMPING_RAYLEIGH_LAGGED : m->model,
                         .by = (pl_dissipation)m->model,
                         .momentum = corrects ? m->momentum : PL_MOMENTUM_NONE,
-                        .second_order = pl_damping_is_second_order(b->scene, material),
+                        .second_order = second,
                         .shear = m->viscosity,
                         .bulk = m->bulk_viscosity,
                         .beta = m->beta,

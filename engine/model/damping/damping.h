@@ -68,7 +68,7 @@ typedef struct pl_damping {
     pl_damping_momentum momentum;
     bool merged;                          /* with the element's own energy, of tetrahedra */
     bool bends;                           /* F is an angle that is 0 at rest (build_damping.c) */
-    bool second_order;                    /* Brown 2018, eq. 26 */
+    bool second_order;                    /* engine/README.md has each function's correction */
     double shear, bulk;                   /* psi, phi, Pa s; of viscous: shear alone */
     double beta;                          /* s */
     double power, coefficient, smoothing; /* p, Pa s^p, 1/s */

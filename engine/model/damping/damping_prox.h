@@ -102,7 +102,7 @@ PL_LARGE pl_real stiffness_power(const law *m, const pl_real F[FS], const pl_rea
         stiffness_apply(&k, D, KD);
         pl_real slope, bend, q = damping_dot(D, KD, FS);
         (void)rayleigh_bounded(m, q, &slope, &bend);
-        own = c * (m->d->second_order ? q : slope * q);
+        own = c * slope * q;
     }
     stiffness_load(m, &k);
     stiffness_apply(&k, D, KD);

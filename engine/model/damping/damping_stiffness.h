@@ -2,9 +2,10 @@
  * c = beta r, D = F - Fp, and K(F) is the tangent stiffness d2 Psi / dF2.
  *
  *     rayleigh            s = c/2 D . K(F) D                        (Brown 2018, eq. 46)
- *     ... second_order    s = c (D . dPsi/dF - Psi(F) + Psi(Fp)), whose gradient is c K(F) D to the letter: what
- *                         eq. 26 takes off to its order, and bounded below where the first one is not
  *     rayleigh_lagged     the same with K where the step begins, projected to be semidefinite
+ *     ... second_order    of both: with K where the stage is to end, projected (build_damping.c). Its gradient is
+ *                         c K D, the force, and it is convex. D . dPsi/dF - Psi(F) + Psi(Fp), of which that
+ *                         is the gradient by K(F), made energy from impacts that a step does not resolve
  *     principal_strain    s = c ((sg - sgp) . g(sg) - Psi(sg) + Psi(sgp)), sg the principal stretches and
  *                         g = dPsi/dsg (eq. 53, which is a potential already: its gradient in sg is
  *                         c K_sg (sg - sgp)); its least value, 0, is at sgp where Psi is convex. Of
@@ -214,15 +215,6 @@ PL_LARGE void rayleigh_density(const law *m, const pl_real F[FS], pl_real *s, pl
     *s = half * c * rayleigh_bounded(m, damping_dot(D, KD, FS), &slope, &bend);
     for (int e = 0; e < FS; e++)
         P[e] = slope * (c * (KD[e] + half * third[e]));
-    if (m->d->second_order) {
-        pl_real stress[FS], other[FS];
-        const pl_real psi = elastic_density(m, F, stress);
-        const pl_real from = elastic_density(m, Fp, other);
-        const pl_mask known = pl_lt(from, pl_set1(PL_SCALAR_INFINITY));
-        *s = c * (damping_dot(D, stress, FS) - psi + pl_select(known, from, pl_zero()));
-        for (int e = 0; e < FS; e++)
-            P[e] = c * KD[e];
-    }
     *s = pl_select(stiffness_outside(m, F), pl_set1(PL_SCALAR_INFINITY), *s);
     lagged_density_where(m, F, s, P);
 }
@@ -250,12 +242,8 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[FS], pl_real C[FS
         D[e] = F[e] - Fp[e];
     for (int e = 0; e < FS * FS; e++)
         C[e] = pl_zero();
-    if (m->d->second_order)
-        stiffness_fourth(m, F, D, c, c, pl_zero(), C);
-    else
-        stiffness_fourth(m, F, D, c, c + c, pl_set1(0.5) * c, C);
-    if (!m->d->second_order)
-        rayleigh_bend(m, F, D, C);
+    stiffness_fourth(m, F, D, c, c + c, pl_set1(0.5) * c, C);
+    rayleigh_bend(m, F, D, C);
     lagged_curvature_where(m, C);
 }
 
