@@ -180,6 +180,13 @@ bool pl_damping_is_merged(const pl_scene *scene, const pl_material *m)
             (d->model == PL_DAMPING_VISCOUS && d->momentum == PL_MOMENTUM_NONE));
 }
 
+bool pl_damping_is_second_order(const pl_scene *scene, const pl_material *m)
+{
+    if (m->damping.second_order != PL_ORDER_AUTO)
+        return m->damping.second_order == PL_ORDER_SECOND;
+    return !pl_integrator_is_euler(scene->time.integrator);
+}
+
 pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices)
 {
     if (solver->has_linear)

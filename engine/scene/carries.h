@@ -56,6 +56,10 @@ bool pl_integrator_is_euler(pl_integrator_kind kind);
  * have terms of their own for it always. */
 bool pl_damping_is_merged(const pl_scene *scene, const pl_material *material);
 
+/* Whether the dissipation of a material is corrected for the second order in time: as the material says, or
+ * else under integrators of that order. */
+bool pl_damping_is_second_order(const pl_scene *scene, const pl_material *material);
+
 /* How Newton's steps are solved for: as the scene says, or else by a factor of H up to this many free
  * vertices, and by conjugate gradients with the constant matrix's beyond. A factor's time grows as the
  * square of the vertices, n^1.6 by measure, the gradients' as n; at 5,000 these take a half or less,

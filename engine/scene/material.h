@@ -87,7 +87,7 @@ typedef struct pl_material_damping {
     pl_damping_points strain_spline;      /* of any model: by principal stretch */
     pl_damping_points rate_spline;        /* by |dS/dt|, 1/s */
     pl_damping_momentum momentum;
-    bool second_order;
+    pl_damping_order second_order;
     pl_damping_form form;
 } pl_material_damping;
 

@@ -29,6 +29,13 @@ typedef enum pl_damping_form {
     PL_DAMPING_MERGED
 } pl_damping_form;
 
+/* Whether R is corrected for the second order in time. In this order: scenes have "auto", false or true. */
+typedef enum pl_damping_order {
+    PL_ORDER_AUTO, /* by the integrator's: pl_damping_is_second_order() of carries.h */
+    PL_ORDER_FIRST,
+    PL_ORDER_SECOND
+} pl_damping_order;
+
 /* What energy goes to: the models above in their order, then. */
 typedef enum pl_dissipation {
     PL_DISSIPATION_MASS = PL_DAMPING_MODELS, /* damping by mass */

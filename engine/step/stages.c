@@ -66,7 +66,6 @@ static void find_inner(pl_state *s, const pl_substep *substep, pl_array *inner)
     const pl_backend_stage stage = {.scalars = {.a = m->a,
                                                 .h = m->h,
                                                 .inertia = m->inertia,
-                                                .span = m->h,
                                                 .time_start = substep->start,
                                                 .time_end = substep->start},
                                     .x_start = substep->x,

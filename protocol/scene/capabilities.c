@@ -108,6 +108,8 @@ static void set_default(pl_json_writer *w, const pl_param *p)
         pl_json_put_number(w, p->standard[0], 17);
     else if (p->kind == PL_PARAM_INTEGER)
         pl_json_put_integer(w, (int64_t)p->standard[0]);
+    else if (p->kind == PL_PARAM_BOOLEAN && p->choices)
+        pl_json_put_string(w, p->choices[0]);
     else if (p->kind == PL_PARAM_BOOLEAN)
         pl_json_put_boolean(w, p->standard[0] != 0);
     else if (p->kind == PL_PARAM_CHOICE)

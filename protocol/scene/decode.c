@@ -516,14 +516,18 @@ static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, ch
 
 /* ---- the walker ---- */
 
-static void store_integer(void *at, size_t size, int64_t value)
+/* With words for what is neither, those come before false and true. */
+static void decode_boolean(pl_decoder *d, json_t *value, const pl_param *p, char *at)
 {
-    if (size == sizeof(bool))
-        *(bool *)at = value != 0;
-    else if (size == sizeof(int32_t))
-        *(int32_t *)at = (int32_t)value;
+    int word = -1;
+    if (json_is_boolean(value))
+        word = (p->choices ? (int)count_words(p->choices) : 0) + json_is_true(value);
+    else if (json_is_string(value) && p->choices)
+        word = pl_decode_word(d, value, p->choices, p->absent);
     else
-        *(int64_t *)at = value;
+        refuse(d, value, p, "wrong_type");
+    if (word >= 0)
+        pl_param_store(p, at, word);
 }
 
 static void decode_param(pl_decoder *d, json_t *value, const pl_param *p, void *base)
@@ -537,13 +541,10 @@ static void decode_param(pl_decoder *d, json_t *value, const pl_param *p, void *
         break;
     case PL_PARAM_INTEGER:
         if (pl_decode_integer(d, value, p, &integer))
-            store_integer(at, p->size, integer);
+            pl_param_store(p, at, integer);
         break;
     case PL_PARAM_BOOLEAN:
-        if (json_is_boolean(value))
-            *(bool *)at = json_is_true(value);
-        else
-            refuse(d, value, p, "wrong_type");
+        decode_boolean(d, value, p, at);
         break;
     case PL_PARAM_STRING:
         pl_decode_name(d, value, p, (char **)at);
@@ -551,7 +552,7 @@ static void decode_param(pl_decoder *d, json_t *value, const pl_param *p, void *
     case PL_PARAM_CHOICE:
         word = pl_decode_word(d, value, p->choices, p->absent);
         if (word >= 0)
-            store_integer(at, p->size, word);
+            pl_param_store(p, at, word);
         break;
     case PL_PARAM_VECTOR:
         pl_decode_vector(d, value, p, (double *)at);

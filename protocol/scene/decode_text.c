@@ -170,7 +170,7 @@ static void expect_object(const pl_param *p, char *out, size_t size)
 
 void pl_param_expected(const pl_param *p, char *out, size_t size)
 {
-    char range[80], unit[48] = "", words[256];
+    char range[80], unit[48] = "", words[256] = "";
     join_range(p, range, sizeof range);
     if (p->unit && strcmp(p->unit, "1") != 0)
         snprintf(unit, sizeof unit, " in %s", p->unit);
@@ -182,7 +182,9 @@ void pl_param_expected(const pl_param *p, char *out, size_t size)
         snprintf(out, size, "integer, %s", range);
         break;
     case PL_PARAM_BOOLEAN:
-        snprintf(out, size, "true or false");
+        if (p->choices)
+            pl_join_words(p->choices, words, sizeof words);
+        snprintf(out, size, "true or false%s%s", p->choices ? ", or one of: " : "", words);
         break;
     case PL_PARAM_STRING:
         snprintf(out, size, "string of %.0f to %.0f bytes, no control characters", p->minimum,

@@ -10,11 +10,11 @@ const pl_param *pl_table_param(const pl_param_table *table, const char *key)
     return NULL;
 }
 
-static void set_integer(void *at, size_t size, int64_t value)
+void pl_param_store(const pl_param *p, void *at, int64_t value)
 {
-    if (size == sizeof(bool))
+    if (p->size == sizeof(bool))
         *(bool *)at = value != 0;
-    else if (size == sizeof(int32_t))
+    else if (p->size == sizeof(int32_t))
         *(int32_t *)at = (int32_t)value;
     else
         *(int64_t *)at = value;
@@ -29,7 +29,7 @@ static void set_default(const pl_param *p, char *at)
     case PL_PARAM_INTEGER:
     case PL_PARAM_BOOLEAN:
     case PL_PARAM_CHOICE:
-        set_integer(at, p->size, (int64_t)p->standard[0]);
+        pl_param_store(p, at, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_VECTOR:
         memcpy(at, p->standard, (size_t)pl_param_components(p) * sizeof *p->standard);
@@ -45,7 +45,7 @@ static void set_default(const pl_param *p, char *at)
         if (p->custom == PL_CUSTOM_SCALE)
             memcpy(at, p->standard, sizeof p->standard);
         else if (p->custom == PL_CUSTOM_AXES || p->custom == PL_CUSTOM_FIELDS)
-            set_integer(at, p->size, (int64_t)p->standard[0]);
+            pl_param_store(p, at, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_STRING:
     case PL_PARAM_LIST:

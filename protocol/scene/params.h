@@ -16,7 +16,8 @@
 typedef enum pl_param_kind {
     PL_PARAM_NUMBER,  /* double */
     PL_PARAM_INTEGER, /* int64_t or int32_t by `size` */
-    PL_PARAM_BOOLEAN, /* bool */
+    PL_PARAM_BOOLEAN, /* bool. With `choices`: or a string, one of these; stored as an enum of
+                         these, then false and true */
     PL_PARAM_STRING,  /* char *, malloc'ed; at most `maximum` bytes */
     PL_PARAM_CHOICE,  /* enum or bool by `size`; `choices` names the values in order */
     PL_PARAM_VECTOR,  /* double[3], or of `components` */
@@ -115,6 +116,9 @@ const pl_param_table *const *pl_param_tables(void);
 extern const pl_param_table pl_scene_table;
 const pl_param_table *pl_table_named(const char *name); /* NULL where there is none */
 const pl_param *pl_table_param(const pl_param_table *table, const char *key); /* or NULL */
+
+/* Store the value of an integer, a boolean or a choice. */
+void pl_param_store(const pl_param *p, void *at, int64_t value);
 
 /* Fill the struct of a table with its defaults; lists stay empty, strings NULL. */
 void pl_table_defaults(const pl_param_table *table, void *out);

@@ -11,6 +11,7 @@ static const char *const models[] = {
 static const pl_absent models_absent[] = {
     {"spline", "rate_spline is by rate; strain_spline scales any model by strain"}, {0}};
 static const char *const forms[] = {"auto", "separate", "merged", NULL};
+static const char *const orders[] = {"auto", NULL};
 static const char *const momenta[] = {"none", "nonrigid", "velocity_gradient", NULL};
 
 static const pl_param rows[] = {
@@ -60,8 +61,10 @@ static const pl_param rows[] = {
            "Coefficients are then of where the step begins. The other models see no rotation as "
            "they are, nor do hinges; quadratic bending always does."),
     BOOLEAN("second_order", pl_material_damping, second_order,
-            "Takes off what R's dependence on F adds to its force (Brown 2018, eq. 26), for "
-            "integrators of second order; what is lagged is taken where the velocity leads to."),
+            "Corrects R so that it keeps the second order of the integrator; "
+            "without it damping is of first order, except viscous. auto: true under integrators of "
+            "second order, false under backward_euler.",
+            OR_WORD(orders)),
     CHOICE("form", forms, pl_material_damping, form,
            "Where R stands in the objective of a step, which has the same minimum either way. "
            "separate: terms of its own beside those of elasticity. merged: one term a tetrahedron "

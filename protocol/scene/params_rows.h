@@ -19,7 +19,7 @@
 #define WORDED(words)      .standard_text = (words) /* the default, in words */
 #define COMPONENTS(n)      .components = (n)
 #define LACKING(names)     .absent = (names)  /* what this version does not have */
-#define OR_WORD(words)     .choices = (words) /* an object, or one of these strings */
+#define OR_WORD(words)     .choices = (words) /* an object or a boolean, or one of these strings */
 #define FORM(kind_of)      .variant = 1 + (kind_of)
 #define GOES_WITH(kind_of) .variant = 1 + (kind_of), .accompanies = true
 /* A key that may be left out; `flag` says whether it was given, `words` what holds without it. */
@@ -38,7 +38,8 @@
     NUMBER(name, "m", ABOVE(0, LENGTH_MAX), value, type, field, text, __VA_ARGS__)
 #define INTEGER(name, bounds, value, type, field, text, ...)                                       \
     ROW(name, PL_PARAM_INTEGER, text, AT(type, field), bounds, .standard = {value}, __VA_ARGS__)
-#define BOOLEAN(name, type, field, text) ROW(name, PL_PARAM_BOOLEAN, text, AT(type, field))
+#define BOOLEAN(name, type, field, text, ...)                                                      \
+    ROW(name, PL_PARAM_BOOLEAN, text, AT(type, field), __VA_ARGS__)
 #define STRING(name, bounds, value, type, field, text)                                             \
     ROW(name, PL_PARAM_STRING, text, AT(type, field), bounds, .standard_text = value)
 #define CHOICE(name, words, type, field, text, ...)                                                \

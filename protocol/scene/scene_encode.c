@@ -276,6 +276,17 @@ static void put_members(pl_json_writer *w, const pl_scene *scene, const pl_param
     map ? pl_json_end_object(w) : pl_json_end_array(w);
 }
 
+/* With words for what is neither, those come before false and true. */
+static void put_boolean(pl_json_writer *w, const pl_param *p, int64_t value)
+{
+    for (const char *const *word = p->choices; word && *word; word++)
+        if (value-- == 0) {
+            pl_json_put_string(w, *word);
+            return;
+        }
+    pl_json_put_boolean(w, value != 0);
+}
+
 static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *p, const char *base)
 {
     const char *at = base + p->offset;
@@ -287,7 +298,7 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
         pl_json_put_integer(w, load_integer(at, p->size));
         break;
     case PL_PARAM_BOOLEAN:
-        pl_json_put_boolean(w, *(const bool *)at);
+        put_boolean(w, p, load_integer(at, p->size));
         break;
     case PL_PARAM_STRING:
         pl_json_put_string(w, *(char *const *)at);

@@ -158,6 +158,21 @@ static void set_many(pl_json_writer *w, const pl_param *p)
     pl_json_set_integer(w, map ? "maxProperties" : "maxItems", (int64_t)p->maximum);
 }
 
+static void set_boolean(pl_json_writer *w, const pl_param *p)
+{
+    if (!p->choices) {
+        pl_json_set_string(w, "type", "boolean");
+        return;
+    }
+    pl_json_key(w, "enum");
+    pl_json_begin_array(w);
+    pl_json_put_boolean(w, false);
+    pl_json_put_boolean(w, true);
+    for (const char *const *word = p->choices; *word; word++)
+        pl_json_put_string(w, *word);
+    pl_json_end_array(w);
+}
+
 static void set_type(pl_json_writer *w, const pl_param *p)
 {
     switch (p->kind) {
@@ -167,7 +182,7 @@ static void set_type(pl_json_writer *w, const pl_param *p)
         set_limits(w, p);
         break;
     case PL_PARAM_BOOLEAN:
-        pl_json_set_string(w, "type", "boolean");
+        set_boolean(w, p);
         break;
     case PL_PARAM_STRING: /* bytes: at least as many as characters */
         pl_json_set_string(w, "type", "string");
@@ -208,6 +223,8 @@ static void set_default(pl_json_writer *w, const pl_param *p)
         pl_json_set_number(w, "default", p->standard[0]);
     else if (p->kind == PL_PARAM_INTEGER)
         pl_json_set_integer(w, "default", (int64_t)p->standard[0]);
+    else if (p->kind == PL_PARAM_BOOLEAN && p->choices)
+        pl_json_set_string(w, "default", p->choices[0]);
     else if (p->kind == PL_PARAM_BOOLEAN)
         pl_json_set_boolean(w, "default", p->standard[0] != 0);
     else if (p->kind == PL_PARAM_CHOICE)

@@ -138,7 +138,7 @@ static void remark_on_damping(preflight *p, const pl_material *m)
 {
     const pl_scene *scene = &p->scene.scene;
     const pl_material_damping *d = &m->damping;
-    const bool plain = d->model == PL_DAMPING_RAYLEIGH && !d->second_order &&
+    const bool plain = d->model == PL_DAMPING_RAYLEIGH && !pl_damping_is_second_order(scene, m) &&
                        d->momentum == PL_MOMENTUM_NONE;
     const double step = scene->time.step, turn = fastest_turn(scene) * step;
     if (!d->present || scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
@@ -283,6 +283,8 @@ static void settle_damping(preflight *p)
     for (int32_t k = 0; k < scene->material_count; k++) {
         pl_material *m = &scene->materials[k];
         const bool merged = pl_damping_is_merged(scene, m);
+        m->damping.second_order = pl_damping_is_second_order(scene, m) ? PL_ORDER_SECOND
+                                                                       : PL_ORDER_FIRST;
         if (!m->damping.present || m->damping.form != PL_DAMPING_AUTO || (merged && is_sheet(p, k)))
             continue;
         m->damping.form = merged && is_solid(p, k) ? PL_DAMPING_MERGED : PL_DAMPING_SEPARATE;

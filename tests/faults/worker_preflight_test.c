@@ -452,6 +452,8 @@ START_TEST(test_damping_warnings)
         {"\"model\": \"rayleigh\", \"beta\": 0.02", "", "beta 0.02 s, more than a step"},
         {"\"model\": \"rayleigh\", \"beta\": 0.005", "", NULL},
         {"\"model\": \"rayleigh\", \"beta\": 0.02, \"second_order\": true", "", NULL},
+        {"\"model\": \"rayleigh\", \"beta\": 0.02, \"second_order\": \"auto\"", "",
+         "beta 0.02 s, more than a step"},
         {"\"model\": \"rayleigh\", \"beta\": 0.005",
          ", \"initial\": {\"angular_velocity\": [0, 20, 0]}", "turns by 0.2 rad in a step"},
         {"\"model\": \"rayleigh\", \"beta\": 0.005, \"momentum\": \"nonrigid\"",
@@ -534,7 +536,7 @@ START_TEST(test_start_warnings)
 }
 END_TEST
 
-/* What "auto" comes to is in the effective scene. */
+/* The effective scene has the values that "auto" stands for: of form, and of second_order by the integrator. */
 START_TEST(test_form_of_damping)
 {
     static const struct {
@@ -550,16 +552,21 @@ START_TEST(test_form_of_damping)
         size_t size;
         const bool box = strcmp(cases[k].mesh, "box") == 0;
         snprintf(scene, sizeof scene,
-                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3},"
+                 "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3, \"integrator\": \"%s\"},"
                  " \"solver\": {\"method\": \"%s\"},"
                  " \"materials\": {\"m\": {\"damping\": {\"model\": \"%s\", \"viscosity\": 5}}},"
                  " \"bodies\": [{\"mesh\": {\"%s\": {\"cells\": [1, 1%s]}}}]}",
-                 cases[k].solver, cases[k].model, cases[k].mesh, box ? ", 1" : "");
+                 k % 2 ? "bdf2" : "backward_euler", cases[k].solver, cases[k].model, cases[k].mesh,
+                 box ? ", 1" : "");
         session_fixture_create(&f, NULL, scene);
         ck_assert_int_eq(session_fixture_preflight(&f), 0);
         ck_assert_int_eq(pl_file_read(f.directory, "effective.json", 1 << 20, &text, &size), PL_OK);
         pl_json *effective = pl_json_parse(text, size, NULL);
         ck_assert_str_eq(pl_json_string(effective, "materials/m/damping/form", ""), cases[k].form);
+        ck_assert(pl_json_boolean(effective, "materials/m/damping/second_order", false) ==
+                  (k % 2 == 1));
+        ck_assert(pl_json_boolean(effective, "materials/m/damping/second_order", true) ==
+                  (k % 2 == 1));
         pl_json_free(effective);
         free(text);
         session_fixture_destroy(&f);

@@ -211,7 +211,7 @@ START_TEST(the_correction_of_an_angle_is_of_second_order)
         double error[2];
         for (int k = 0; k < 2; k++) {
             double end[2];
-            swing(corrected ? ", 'second_order': true" : "", k ? 320 : 80, end);
+            swing(corrected ? "" : ", 'second_order': false", k ? 320 : 80, end);
             error[k] = fmax(fabs(end[0] - reference[0]), fabs(end[1] - reference[1]));
         }
         order[corrected] = log2(error[0] / error[1]) / 2;

@@ -156,17 +156,22 @@ END_TEST
 /* ---- dissipation ---- */
 
 static const char *const SOLIDS[] = {
-    "'damping': {'model': 'strain_rate', 'viscosity': 100, 'bulk_viscosity': 50}",
+    "'damping': {'model': 'strain_rate', 'viscosity': 100, 'bulk_viscosity': 50,"
+    "            'second_order': false}",
     "'damping': {'model': 'strain_rate', 'viscosity': 100, 'second_order': true}",
     "'damping': {'model': 'viscous', 'viscosity': 100, 'mass': 2,"
     "            'strain_spline': [[0.9, 0.5], [1.1, 3]]}",
     "'damping': {'model': 'viscous', 'viscosity': 100, 'momentum': 'nonrigid'}",
-    "'damping': {'model': 'rayleigh', 'beta': 0.02}",
+    "'damping': {'model': 'rayleigh', 'beta': 0.02, 'second_order': false}",
     "'damping': {'model': 'rayleigh', 'beta': 0.02, 'second_order': true}",
     "'damping': {'model': 'rayleigh_lagged', 'beta': 0.02}",
     "'damping': {'model': 'rayleigh_lagged', 'beta': 0.02, 'momentum': 'velocity_gradient'}",
-    "'damping': {'model': 'principal_strain', 'beta': 0.02}",
-    "'damping': {'model': 'power_law', 'coefficient': 30, 'power': 0.5, 'smoothing': 0.1}",
+    "'damping': {'model': 'principal_strain', 'beta': 0.02, 'second_order': false}",
+    "'damping': {'model': 'principal_strain', 'beta': 0.02, 'second_order': true}",
+    "'damping': {'model': 'power_law', 'coefficient': 30, 'power': 0.5, 'smoothing': 0.1,"
+    "            'second_order': false}",
+    "'damping': {'model': 'power_law', 'coefficient': 30, 'power': 0.5, 'smoothing': 0.1,"
+    "            'second_order': true}",
     "'air_damping': 50, 'damping': {'model': 'rate_spline', 'viscosity': 50,"
     "            'rate_spline': [[0, 1], [1, 3]]}",
 };
@@ -201,6 +206,14 @@ static const char *const SHEETS[] = {
     "  'damping': {'model': 'power_law', 'coefficient': 100, 'power': 2}}},"
     "'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1], 'cells': [5, 5]}},"
     "            'initial': {'velocity': [0, 1, 0]}}]",
+    "'materials': {'m': {'model': 'neo_hookean', 'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
+    "  'damping': {'model': 'power_law', 'coefficient': 100, 'power': 2, 'second_order': true}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1], 'cells': [5, 5]}},"
+    "            'initial': {'velocity': [0, 1, 0]}}]",
+    "'materials': {'m': {'young': 1e6, 'area': 1e-4, 'damping': {'model': 'rate_spline',"
+    "  'viscosity': 1e3, 'rate_spline': [[0, 1], [1, 3]], 'second_order': true}}},"
+    "'bodies': [{'material': 'm', 'mesh': {'rope': {'length': 1, 'segments': 12}},"
+    "            'initial': {'velocity': [0, 1, 0], 'shape': {'stretched': [1.2, 1, 1]}}}]",
     "'materials': {'m': {'model': 'corotated', 'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
     "  'damping': {'model': 'rayleigh', 'beta': 0.02}}},"
     "'bodies': [{'material': 'm', 'mesh': {'cloth': {'size': [1, 1], 'cells': [5, 5]}},"

@@ -38,15 +38,19 @@ static pl_damping_spline make_spline(const pl_damping_points *p)
     return f;
 }
 
-static pl_damping make(const pl_material_damping *m)
+static pl_damping make(const pl_build *b, const pl_material *material)
 {
+    const pl_material_damping *m = &material->damping;
     /* The others see no rotation as they are. */
     const bool corrects = m->model == PL_DAMPING_STRAIN_RATE || m->model == PL_DAMPING_VISCOUS ||
                           m->model == PL_DAMPING_RAYLEIGH || m->model == PL_DAMPING_RAYLEIGH_LAGGED;
-    return (pl_damping){.model = m->model,
+    const bool second = pl_damping_is_second_order(b->scene, material);
+    /* Rayleigh's function of second order is the lagged one's (damping_stiffness.h). */
+    const bool lagged = second && m->model == PL_DAMPING_RAYLEIGH;
+    return (pl_damping){.model = lagged ? PL_DAMPING_RAYLEIGH_LAGGED : m->model,
                         .by = (pl_dissipation)m->model,
                         .momentum = corrects ? m->momentum : PL_MOMENTUM_NONE,
-                        .second_order = m->second_order,
+                        .second_order = second,
                         .shear = m->viscosity,
                         .bulk = m->bulk_viscosity,
                         .beta = m->beta,
@@ -161,7 +165,7 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
     const pl_elements *e = &b->layout.elements[kind];
     const pl_material *m = &b->scene->materials[material];
     const pl_material_numbers *numbers = &b->materials[material];
-    pl_damping d = make(&m->damping);
+    pl_damping d = make(b, m);
     d.merged = kind == PL_ELEMENT_TET && pl_damping_is_merged(b->scene, m);
     const double elastic = pl_material_weight(numbers, &b->scene->solver);
     const double k = stiffness_of(&d, b, elastic) + (d.merged ? elastic : 0);
@@ -206,9 +210,9 @@ static double share_of(const pl_damping *d, bool rod)
 
 /* Of a bend: its strain is 0 at rest and has one dimension, so its rate is that of F. Rayleigh's damping of a hinge is by the
  * stiffness of its angle, which is even. */
-static pl_damping make_bend(const pl_material *m, bool hinge)
+static pl_damping make_bend(const pl_build *b, const pl_material *m, bool hinge)
 {
-    pl_damping d = make(&m->damping);
+    pl_damping d = make(b, m);
     d.bends = true;
     d.momentum = PL_MOMENTUM_NONE;
     if (d.model == PL_DAMPING_STRAIN_RATE)
@@ -264,7 +268,7 @@ static pl_status add_bends(pl_build *b, int32_t material, pl_element_kind kind)
 {
     const pl_material *m = &b->scene->materials[material];
     const bool hinge = pl_bend_is_hinge(m, kind);
-    const pl_damping d = make_bend(m, hinge);
+    const pl_damping d = make_bend(b, m, hinge);
     pl_bend *bends;
     int64_t count;
     pl_status status = pl_bends(b, kind, &bends, &count);
@@ -287,7 +291,7 @@ static pl_status add_fibers(pl_build *b, int32_t material, pl_element_kind kind)
 {
     const pl_elements *e = &b->layout.elements[kind];
     const pl_material *m = &b->scene->materials[material];
-    const pl_damping d = make(&m->damping);
+    const pl_damping d = make(b, m);
     const double E = m->fibers.stiffness;
     const double k = stiffness_of(&d, b, pl_link_weight(&b->scene->solver, E));
     pl_terms_list list;

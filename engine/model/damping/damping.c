@@ -27,6 +27,7 @@ int32_t pl_damping_rows(const pl_damping *d)
     case PL_DAMPING_RAYLEIGH_LAGGED:
         return PL_FROZEN_STIFFNESS_END;
     case PL_DAMPING_PRINCIPAL_STRAIN:
+        return PL_FROZEN_PRINCIPAL_END;
     case PL_DAMPING_POWER_LAW:
     case PL_DAMPING_RATE_SPLINE:
         break;

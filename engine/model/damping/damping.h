@@ -44,9 +44,12 @@ enum {
     PL_FROZEN_K_H = PL_FROZEN_K_V + 9,          /* [6] */
     PL_FROZEN_K_FLIP = PL_FROZEN_K_H + 6,       /* [3] */
     PL_FROZEN_K_TWIST = PL_FROZEN_K_FLIP + 3,   /* [3] */
-    PL_FROZEN_K_LAGGED = PL_FROZEN_K_TWIST + 3, /* 1 where K is not definite and so is lagged */
+    PL_FROZEN_K_LAGGED = PL_FROZEN_K_TWIST + 3, /* 1 where R has the quadratic form of K */
     PL_FROZEN_STIFFNESS_END,
-    /* of the stretch tensor: S of Fp; of principal stretches: those of Fp */
+    /* of principal stretches those of Fp, after K of the stretches alone */
+    PL_FROZEN_PRINCIPAL = PL_FROZEN_STIFFNESS_END, /* [3] */
+    PL_FROZEN_PRINCIPAL_END = PL_FROZEN_PRINCIPAL + 3,
+    /* of the stretch tensor: S of Fp */
     PL_FROZEN_S = PL_FROZEN_OWN, /* [9] */
     PL_FROZEN_STRETCH_END = PL_FROZEN_S + 9,
 };
@@ -65,7 +68,7 @@ typedef struct pl_damping {
     pl_damping_momentum momentum;
     bool merged;                          /* with the element's own energy, of tetrahedra */
     bool bends;                           /* F is an angle that is 0 at rest (build_damping.c) */
-    bool second_order;                    /* Brown 2018, eq. 26 */
+    bool second_order;                    /* engine/README.md has each function's correction */
     double shear, bulk;                   /* psi, phi, Pa s; of viscous: shear alone */
     double beta;                          /* s */
     double power, coefficient, smoothing; /* p, Pa s^p, 1/s */

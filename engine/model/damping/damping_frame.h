@@ -173,19 +173,6 @@ PL_LARGE void stiffness_apply(const stiffness_frame *k, const pl_real D[FS], pl_
         }
 }
 
-PL_LARGE pl_real elastic_density(const law *m, const pl_real F[6], pl_real P[6])
-{
-    pl_real U[6], s[3], V[4], g[3], psi;
-    damping_decompose(F, U, s, V);
-    s[2] = across_start(&m->elastic, s);
-    solve_across(&m->elastic, s);
-    pl_stretch_model_energy_gradient(&m->elastic, s, &psi, g);
-    for (int j = 0; j < 2; j++)
-        for (int r = 0; r < 3; r++)
-            P[3 * j + r] = g[0] * U[r] * V[j] + g[1] * U[r + 3] * V[j + 2];
-    return psi;
-}
-
 /* The true K at F. */
 PL_LARGE void stiffness_at(const law *m, const pl_real F[6], stiffness_frame *k)
 {
@@ -233,17 +220,6 @@ PL_LARGE void stiffness_apply(const stiffness_frame *k, const pl_real D[FS], pl_
     const pl_real along = (k->H[0] - k->flip[0]) * damping_dot(k->U, D, 3);
     for (int e = 0; e < 3; e++)
         KD[e] = k->flip[0] * D[e] + along * k->U[e];
-}
-
-PL_LARGE pl_real elastic_density(const law *m, const pl_real F[3], pl_real P[3])
-{
-    pl_real n[3], s[1], one[1], young, rest;
-    thread_constants(m, &young, &rest);
-    damping_decompose(F, n, s, one);
-    const pl_real d = s[0] - rest;
-    for (int e = 0; e < 3; e++)
-        P[e] = young * d * n[e];
-    return pl_set1(0.5) * young * d * d;
 }
 
 /* s of F, its direction, E and s0 / s, which ends at a thousandth of s0. */

@@ -29,26 +29,14 @@ PL_LARGE pl_real freeze_scale(const pl_damping *d, pl_real strain, const pl_real
     return most;
 }
 
-/* S of Fp, or its principal stretches. */
-PL_LARGE void freeze_stretch(const pl_damping *d, const pl_real Fp[FS], pl_number *frozen)
-{
-    pl_real U[FS], s[COLUMNS], V[SQUARE], diagonal[SQUARE], S[SQUARE];
-    damping_decompose(Fp, U, s, V);
-    if (d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
-        freeze_rows(frozen, PL_FROZEN_S, COLUMNS, s);
-        return;
-    }
-    for (int e = 0; e < SQUARE; e++)
-        diagonal[e] = e % (COLUMNS + 1) ? pl_zero() : s[e / (COLUMNS + 1)];
-    damping_turn(V, diagonal, true, S);
-    freeze_rows(frozen, PL_FROZEN_S, SQUARE, S);
-}
-
-/* Of K's size: what is below 0 by less is rounding. At rest K has eigenvalues that are 0, those of rotations. */
+/* Of K's size: what is below 0 by less is rounding. At rest K has eigenvalues that are 0, those of rotations. And the
+ * part of a stage's motion that tells equal stretches apart. */
 #ifdef PL_SINGLE
 #define FREEZE_INDEFINITE 1e-4
+#define FREEZE_UNTIE      1e-3
 #else
 #define FREEZE_INDEFINITE 1e-12
+#define FREEZE_UNTIE      1e-9
 #endif
 
 /* K at F, projected; the lanes in which it was not semidefinite. Of viscous damping K is the identity. */
@@ -80,6 +68,111 @@ PL_LARGE pl_mask freeze_stiffness(const law *m, const pl_real F[FS], stiffness_f
     return pl_lt(least, pl_set1(-FREEZE_INDEFINITE) * size);
 }
 
+/* K, and the elements that have the form of it. */
+PL_INLINE void freeze_lagged(const stiffness_frame *k, pl_mask lagged, pl_number *frozen)
+{
+    freeze_rows(frozen, PL_FROZEN_K_U, FRAME_U, k->U);
+    freeze_rows(frozen, PL_FROZEN_K_V, SQUARE, k->V);
+    freeze_rows(frozen, PL_FROZEN_K_H, FRAME_H, k->H);
+    freeze_rows(frozen, PL_FROZEN_K_FLIP, FRAME_FLIP, k->flip);
+    freeze_rows(frozen, PL_FROZEN_K_TWIST, FRAME_TWIST, k->twist);
+    freeze_row(frozen, PL_FROZEN_K_LAGGED, pl_select(lagged, pl_one(), pl_zero()));
+}
+
+/* F in the frame of its stretches, with `dS` of V there. */
+PL_LARGE void freeze_frame(const pl_real F[FS], const pl_real V[FS], stretch_point *at,
+                           pl_real dS[SQUARE])
+{
+    pl_real W[FS];
+    for (int e = 0; e < FS; e++)
+        W[e] = pl_zero();
+    damping_decompose(F, at->U, at->s, at->V);
+    damping_add(W, pl_one(), V, at->V);
+    stretch_rate(at, W, dS);
+}
+
+/* S += by V diag(s) V^T. */
+PL_INLINE void freeze_add(const stretch_point *at, double by, pl_real S[SQUARE])
+{
+    pl_real diagonal[SQUARE], turned[SQUARE];
+    for (int e = 0; e < SQUARE; e++)
+        diagonal[e] = e % (COLUMNS + 1) ? pl_zero() : at->s[e / (COLUMNS + 1)];
+    damping_turn(at->V, diagonal, true, turned);
+    for (int e = 0; e < SQUARE; e++)
+        S[e] += pl_set1(by) * turned[e];
+}
+
+/* S of Fp, of a stage of the length a h = `within`.
+ *
+ * A rate is taken as r (S(F) - S(Fp)), where r (F - Fp) is the rate of F. S is not linear, so that is off by
+ * a h/2 d2S[V, V], of first order. The second-order correction takes this off Sp, as the velocity V that is
+ * known makes it at F, where the stage is to end:
+ *
+ *     Sp = S(Fp) + S(F) - a h dS(F)[V] - S(F - a h V)
+ *
+ * What is added is bounded by 2 a h |V| wherever stretches meet or vanish, and 0 where nothing moves. */
+PL_LARGE void freeze_stretch(const law *m, pl_real within, const pl_real Fp[FS],
+                             const pl_real V[FS], const pl_real F[FS], pl_number *frozen)
+{
+    stretch_point at;
+    pl_real S[SQUARE], dS[SQUARE], turned[SQUARE], from[FS];
+    for (int e = 0; e < SQUARE; e++)
+        S[e] = pl_zero();
+    freeze_frame(Fp, V, &at, dS);
+    freeze_add(&at, 1, S);
+    if (m->d->second_order) {
+        for (int e = 0; e < FS; e++)
+            from[e] = F[e] - within * V[e];
+        freeze_frame(from, V, &at, dS);
+        freeze_add(&at, -1, S);
+        freeze_frame(F, V, &at, dS);
+        freeze_add(&at, 1, S);
+        damping_turn(at.V, dS, true, turned);
+        for (int e = 0; e < SQUARE; e++)
+            S[e] -= within * turned[e];
+    }
+    freeze_rows(frozen, PL_FROZEN_S, SQUARE, S);
+}
+
+#if COLUMNS == 3
+/* The same of principal stretches, and K of them at F, projected. They come sorted by size, so differences mix
+ * those that pass each other up: where two are to meet within a h of the stage's end R has the lagged form, in the
+ * directions of F, which go through. Where they are equal, as in what starts undeformed, a little of
+ * the motion says what directions they take. */
+PL_LARGE void freeze_principal(const law *m, pl_real within, const pl_real Fp[9],
+                               const pl_real V[9], const pl_real F[9], pl_number *frozen)
+{
+    stretch_point at, end;
+    stiffness_frame k;
+    pl_mask meet = pl_lt(pl_one(), pl_zero());
+    pl_real dS[9], sg[3], near[9], from[9];
+    freeze_frame(Fp, V, &at, dS);
+    for (int i = 0; i < 3; i++)
+        sg[i] = at.s[i];
+    for (int e = 0; e < 9; e++) {
+        near[e] = F[e] + pl_set1(FREEZE_UNTIE) * within * V[e];
+        from[e] = near[e] - within * V[e];
+    }
+    stiffness_at(m, near, &k);
+    (void)freeze_project(k.H);
+    for (int p = 0; p < 3; p++)
+        k.flip[p] = k.twist[p] = pl_zero();
+    if (m->d->second_order) {
+        freeze_frame(from, V, &at, dS);
+        freeze_frame(near, V, &end, dS);
+        for (int i = 0; i < 3; i++)
+            sg[i] += end.s[i] - within * dS[4 * i] - at.s[i];
+        for (int p = 0; p < 3; p++) {
+            const int i = (p + 1) % 3, j = (p + 2) % 3;
+            meet = pl_or(
+                meet, pl_lt(pl_abs(end.s[i] - end.s[j]), within * pl_abs(dS[4 * i] - dS[4 * j])));
+        }
+    }
+    freeze_rows(frozen, PL_FROZEN_PRINCIPAL, 3, sg);
+    freeze_lagged(&k, meet, frozen);
+}
+#endif
+
 /* Q of damping_strain.h, with what R is proportional to. */
 PL_LARGE void freeze_strain(const law *m, const pl_real F[FS], pl_number *frozen)
 {
@@ -108,8 +201,9 @@ PL_LARGE void freeze_strain(const law *m, const pl_real F[FS], pl_number *frozen
     }
 }
 
-/* The rows of a function's own: Fp is of the stage, F where coefficients are taken. */
-PL_LARGE void freeze_own(const law *m, const pl_real Fp[FS], const pl_real F[FS], pl_number *frozen)
+/* The rows of a function's own: Fp is of the stage, V of its velocities, F where coefficients are taken. */
+PL_LARGE void freeze_own(const law *m, pl_real within, const pl_real Fp[FS], const pl_real V[FS],
+                         const pl_real F[FS], pl_number *frozen)
 {
     if (pl_damping_is_strain(m->d)) {
         if (m->d->model != PL_DAMPING_STRAIN_RATE)
@@ -119,16 +213,17 @@ PL_LARGE void freeze_own(const law *m, const pl_real Fp[FS], const pl_real F[FS]
     if (m->d->model == PL_DAMPING_RAYLEIGH || m->d->model == PL_DAMPING_RAYLEIGH_LAGGED) {
         stiffness_frame k;
         const pl_mask changed = freeze_stiffness(m, F, &k);
-        freeze_rows(frozen, PL_FROZEN_K_U, FRAME_U, k.U);
-        freeze_rows(frozen, PL_FROZEN_K_V, SQUARE, k.V);
-        freeze_rows(frozen, PL_FROZEN_K_H, FRAME_H, k.H);
-        freeze_rows(frozen, PL_FROZEN_K_FLIP, FRAME_FLIP, k.flip);
-        freeze_rows(frozen, PL_FROZEN_K_TWIST, FRAME_TWIST, k.twist);
-        freeze_row(frozen, PL_FROZEN_K_LAGGED, pl_select(changed, pl_one(), pl_zero()));
+        freeze_lagged(&k, changed, frozen);
         return;
     }
+#if COLUMNS == 3
+    if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
+        freeze_principal(m, within, Fp, V, F, frozen);
+        return;
+    }
+#endif
     if (m->d->model != PL_DAMPING_VISCOUS && m->d->model != PL_DAMPING_STRAIN_RATE)
-        freeze_stretch(m->d, Fp, frozen);
+        freeze_stretch(m, within, Fp, V, F, frozen);
 }
 
 /* All rows of block `b`: Fp of the stage, V of its velocities, F where coefficients are taken. */
@@ -136,13 +231,14 @@ PL_LARGE void freeze_block(const pl_terms *t, int64_t b, const pl_stage *stage,
                            const pl_real Fp[FS], const pl_real V[FS], const pl_real F[FS])
 {
     pl_number *frozen = t->frozen + b * t->frozen_rows * PL_BLOCK;
-    freeze_row(frozen, PL_FROZEN_RATE, pl_set1(1 / (stage->scalars.a * stage->scalars.h)));
+    const double within = stage->scalars.a * stage->scalars.h;
+    freeze_row(frozen, PL_FROZEN_RATE, pl_set1(1 / within));
     freeze_rows(frozen, PL_FROZEN_FP, FS, Fp);
     freeze_rows(frozen, PL_FROZEN_V, FS, V);
     law m = law_load(t, b);
     freeze_row(frozen, PL_FROZEN_SCALE, freeze_scale(t->damping, m.strain, F));
     m = law_load(t, b);
-    freeze_own(&m, Fp, F, frozen);
+    freeze_own(&m, pl_set1(within), Fp, V, F, frozen);
 }
 
 PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)

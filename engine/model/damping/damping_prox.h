@@ -81,6 +81,34 @@ PL_LARGE void law_hessian(const law *m, const pl_real F[FS], pl_real C[FS * FS])
         C[e] *= m->volume;
 }
 
+/* dR/dv . v of Rayleigh's function and of principal stretches, D = F - Fp: of the lagged form where they have it. */
+PL_LARGE pl_real stiffness_power(const law *m, const pl_real F[FS], const pl_real D[FS])
+{
+    const pl_real c = pl_set1(m->d->beta) * m->rate * m->rate;
+    stiffness_frame k;
+    pl_real KD[FS], own = pl_zero();
+#if COLUMNS == 3
+    if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
+        pl_real U[9], sg[3], V[9], g[3], from[3], s;
+        damping_decompose(F, U, sg, V);
+        principal_energy(m, sg, &s, g, NULL);
+        damping_rows(m, PL_FROZEN_PRINCIPAL, 3, from);
+        own = m->rate *
+              (g[0] * (sg[0] - from[0]) + g[1] * (sg[1] - from[1]) + g[2] * (sg[2] - from[2]));
+    }
+#endif
+    if (m->d->model == PL_DAMPING_RAYLEIGH) {
+        stiffness_at(m, F, &k);
+        stiffness_apply(&k, D, KD);
+        pl_real slope, bend, q = damping_dot(D, KD, FS);
+        (void)rayleigh_bounded(m, q, &slope, &bend);
+        own = c * slope * q;
+    }
+    stiffness_load(m, &k);
+    stiffness_apply(&k, D, KD);
+    return pl_select(lagged_lanes(m), c * damping_dot(D, KD, FS), own);
+}
+
 /* dR/dv . v, W/m^3, of the rate that R is of: that of a turn is 0 where R sees none, while a stress times a
  * difference of F is not. */
 PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
@@ -106,30 +134,8 @@ PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
     damping_rows(m, PL_FROZEN_FP, FS, Fp);
     for (int e = 0; e < FS; e++)
         P[e] = F[e] - Fp[e];
-#if COLUMNS == 3
-    if (m->d->model == PL_DAMPING_PRINCIPAL_STRAIN) {
-        pl_real U[9], sg[3], V[9], g[3], from[3];
-        damping_decompose(F, U, sg, V);
-        principal_energy(m, sg, &s, g, NULL);
-        damping_rows(m, PL_FROZEN_S, 3, from);
-        return m->rate *
-               (g[0] * (sg[0] - from[0]) + g[1] * (sg[1] - from[1]) + g[2] * (sg[2] - from[2]));
-    }
-#endif
-    if (m->d->model == PL_DAMPING_RAYLEIGH) {
-        stiffness_frame k;
-        pl_real KD[FS];
-        stiffness_at(m, F, &k);
-        stiffness_apply(&k, P, KD);
-        pl_real slope, bend, q = damping_dot(P, KD, FS);
-        (void)rayleigh_bounded(m, q, &slope, &bend);
-        q = m->d->second_order ? q : slope * q;
-        const pl_real own = pl_set1(m->d->beta) * m->rate * m->rate * q;
-        stiffness_load(m, &k);
-        stiffness_apply(&k, P, KD);
-        const pl_real lagged = pl_set1(m->d->beta) * m->rate * m->rate * damping_dot(P, KD, FS);
-        return pl_select(pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero()), lagged, own);
-    }
+    if (m->d->model == PL_DAMPING_RAYLEIGH || m->d->model == PL_DAMPING_PRINCIPAL_STRAIN)
+        return stiffness_power(m, F, P);
     damping_function(m, F, &s, P); /* homogeneous: R is half of it */
     return pl_set1(2) * m->rate * s / pl_select(pl_gt(m->scale, pl_zero()), m->scale, pl_one());
 }
@@ -363,6 +369,14 @@ PL_LARGE void principal_prox(const law *m, pl_real k, const pl_real v[9], pl_rea
         z[e] = pl_zero();
         for (int i = 0; i < 3; i++)
             z[e] += U[3 * i + e % 3] * sg[i] * V[3 * i + e / 3];
+    }
+    const pl_mask lagged = lagged_lanes(m);
+    if (pl_any(lagged)) {
+        pl_real other[9];
+        const prox_problem whole = {m, k, v, 9, prox_start(m, k, v, other)};
+        prox_descend(&whole, other);
+        for (int e = 0; e < 9; e++)
+            z[e] = pl_select(lagged, other[e], z[e]);
     }
 }
 #endif

@@ -2,13 +2,16 @@
  * c = beta r, D = F - Fp, and K(F) is the tangent stiffness d2 Psi / dF2.
  *
  *     rayleigh            s = c/2 D . K(F) D                        (Brown 2018, eq. 46)
- *     ... second_order    s = c (D . dPsi/dF - Psi(F) + Psi(Fp)), whose gradient is c K(F) D to the letter: what
- *                         eq. 26 takes off to its order, and bounded below where the first one is not
  *     rayleigh_lagged     the same with K where the step begins, projected to be semidefinite
+ *     ... second_order    of both: with K where the stage is to end, projected (build_damping.c). Its gradient is
+ *                         c K D, the force, and it is convex. D . dPsi/dF - Psi(F) + Psi(Fp), of which that
+ *                         is the gradient by K(F), made energy from impacts that a step does not resolve
  *     principal_strain    s = c ((sg - sgp) . g(sg) - Psi(sg) + Psi(sgp)), sg the principal stretches and
  *                         g = dPsi/dsg (eq. 53, which is a potential already: its gradient in sg is
  *                         c K_sg (sg - sgp)); its least value, 0, is at sgp where Psi is convex. Of
  *                         tetrahedra
+ *     ... second_order    the same with a corrected sgp; the lagged form of K_sg in elements of which two
+ *                         stretches pass each other in the stage (damping_freeze.h)
  *
  * Third and fourth derivatives of Psi along D, which make up the rest of the first one's gradient,
  * c K D + c/2 Psi'''[D, D], and Hessian, c (K + 2 Psi'''[D] + Psi''''[D, D] / 2), are central differences of
@@ -37,6 +40,36 @@ PL_LARGE void lagged_curvature(const law *m, pl_real C[FS * FS])
     for (int e = 0; e < FS * FS; e++)
         C[e] = pl_zero();
     stiffness_columns(&k, pl_set1(m->d->beta) * m->rate, C);
+}
+
+/* The elements that have the lagged form over the stage. */
+PL_INLINE pl_mask lagged_lanes(const law *m)
+{
+    return pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
+}
+
+/* Of these s and P in the place of what is there. */
+PL_LARGE void lagged_density_where(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
+{
+    const pl_mask lagged = lagged_lanes(m);
+    pl_real other, Q[FS];
+    if (!pl_any(lagged))
+        return;
+    lagged_density(m, F, &other, Q);
+    *s = pl_select(lagged, other, *s);
+    for (int e = 0; e < FS; e++)
+        P[e] = pl_select(lagged, Q[e], P[e]);
+}
+
+PL_LARGE void lagged_curvature_where(const law *m, pl_real C[FS * FS])
+{
+    const pl_mask lagged = lagged_lanes(m);
+    pl_real Q[FS * FS];
+    if (!pl_any(lagged))
+        return;
+    lagged_curvature(m, Q);
+    for (int e = 0; e < FS * FS; e++)
+        C[e] = pl_select(lagged, Q[e], C[e]);
 }
 
 #if COLUMNS > 1
@@ -182,24 +215,8 @@ PL_LARGE void rayleigh_density(const law *m, const pl_real F[FS], pl_real *s, pl
     *s = half * c * rayleigh_bounded(m, damping_dot(D, KD, FS), &slope, &bend);
     for (int e = 0; e < FS; e++)
         P[e] = slope * (c * (KD[e] + half * third[e]));
-    if (m->d->second_order) {
-        pl_real stress[FS], other[FS];
-        const pl_real psi = elastic_density(m, F, stress);
-        const pl_real from = elastic_density(m, Fp, other);
-        const pl_mask known = pl_lt(from, pl_set1(PL_SCALAR_INFINITY));
-        *s = c * (damping_dot(D, stress, FS) - psi + pl_select(known, from, pl_zero()));
-        for (int e = 0; e < FS; e++)
-            P[e] = c * KD[e];
-    }
-    const pl_mask lagged = pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
     *s = pl_select(stiffness_outside(m, F), pl_set1(PL_SCALAR_INFINITY), *s);
-    if (pl_any(lagged)) {
-        pl_real other, Q[FS];
-        lagged_density(m, F, &other, Q);
-        *s = pl_select(lagged, other, *s);
-        for (int e = 0; e < FS; e++)
-            P[e] = pl_select(lagged, Q[e], P[e]);
-    }
+    lagged_density_where(m, F, s, P);
 }
 
 /* What bounding q makes of C = c/2 d2q/dF2. */
@@ -225,19 +242,9 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[FS], pl_real C[FS
         D[e] = F[e] - Fp[e];
     for (int e = 0; e < FS * FS; e++)
         C[e] = pl_zero();
-    if (m->d->second_order)
-        stiffness_fourth(m, F, D, c, c, pl_zero(), C);
-    else
-        stiffness_fourth(m, F, D, c, c + c, pl_set1(0.5) * c, C);
-    if (!m->d->second_order)
-        rayleigh_bend(m, F, D, C);
-    const pl_mask lagged = pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
-    if (pl_any(lagged)) {
-        pl_real Q[FS * FS];
-        lagged_curvature(m, Q);
-        for (int e = 0; e < FS * FS; e++)
-            C[e] = pl_select(lagged, Q[e], C[e]);
-    }
+    stiffness_fourth(m, F, D, c, c + c, pl_set1(0.5) * c, C);
+    rayleigh_bend(m, F, D, C);
+    lagged_curvature_where(m, C);
 }
 
 /* ---- principal stretches, of tetrahedra ---- */
@@ -252,7 +259,7 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
     pl_stretch_curvature c, above, below;
     pl_real from[3], d[3], g0[3], psi, psi0, lift = pl_zero();
     const pl_real k = pl_set1(m->d->beta) * m->rate;
-    damping_rows(m, PL_FROZEN_S, 3, from);
+    damping_rows(m, PL_FROZEN_PRINCIPAL, 3, from);
     pl_stretch_energy_gradient(&m->elastic, from, &psi0, g0);
     pl_stretch_energy_gradient(&m->elastic, sg, &psi, g0);
     pl_stretch_curve(&m->elastic, sg, &c);
@@ -260,7 +267,8 @@ PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl
         d[i] = sg[i] - from[i];
         lift += d[i] * g0[i];
     }
-    *s = k * (lift - psi + psi0);
+    const pl_mask known = pl_lt(pl_abs(psi0), pl_set1(PL_SCALAR_INFINITY));
+    *s = k * (lift - psi + pl_select(known, psi0, pl_zero()));
     *s = pl_select(pl_lt(pl_abs(psi), pl_set1(PL_SCALAR_INFINITY)), *s,
                    pl_set1(PL_SCALAR_INFINITY));
     for (int i = 0; i < 3; i++)
@@ -290,6 +298,7 @@ PL_LARGE void principal_density(const law *m, const pl_real F[9], pl_real *s, pl
         for (int i = 0; i < 3; i++)
             P[e] += U[3 * i + e % 3] * g[i] * V[3 * i + e / 3];
     }
+    lagged_density_where(m, F, s, P);
 }
 
 /* H and the quotients of a pair as in stretch_solid.h; where two stretches meet the energy has a crease. */
@@ -318,5 +327,6 @@ PL_LARGE void principal_curvature(const law *m, const pl_real F[9], pl_real C[81
     for (int e = 0; e < 81; e++)
         C[e] = pl_zero();
     stiffness_columns(&k, pl_one(), C);
+    lagged_curvature_where(m, C);
 }
 #endif

@@ -5,7 +5,10 @@
  * with Q B = 2 psi B + phi tr(B) I of strain_rate; or, of other functions corrected for momentum (6.2, 6.3),
  * frozen in the frame of its stretches. Without a correction B = sym(F^T (F - Fp)) r, which is eq. 41.
  * With one, B = (E(F) - E(Fp)) r: a function of F^T F alone, so it sees no rotation, be it of any angle, and
- * its forces have no torque.
+ * its forces have no torque. The second-order correction takes that form, too: its derivative is F Q B, the force, where
+ * that of the first one has (dB/dF - F) Q B beside it, and E is quadratic, so what E - Ep lacks of a h dE/dt is known
+ * exactly, (a h)^2/2 V^T V of the velocity V that is known. Brown's own correction, eq. 26, subtracts a h R(F, V), which
+ * is concave and makes energy where a step does not resolve an impact.
  *
  * Q of a quadratic R(F, dF/dt) = 1/2 dF/dt : K dF/dt. In the frame of F = U diag(s) V^T a velocity is
  * U A V^T, its nonrigid part has A_ii and, of a pair i < j, (A_ij, A_ji) = t (x_i, x_j), where
@@ -62,7 +65,7 @@ typedef struct strain_point {
 PL_LARGE void strain_at(const law *m, const pl_real F[FS], strain_point *at)
 {
     pl_real Fp[FS], Y[FS], B[SQUARE];
-    const bool invariant = m->d->momentum != PL_MOMENTUM_NONE;
+    const bool invariant = m->d->momentum != PL_MOMENTUM_NONE || m->d->second_order;
     damping_rows(m, PL_FROZEN_FP, FS, Fp);
     for (int e = 0; e < FS; e++) {
         Y[e] = F[e] - Fp[e];
@@ -91,12 +94,6 @@ PL_LARGE void strain_at(const law *m, const pl_real F[FS], strain_point *at)
     at->half_work = pl_set1(0.5) * damping_dot(B, at->T, SQUARE);
 }
 
-/* Whether a h R(F, v(n)) is taken off. */
-PL_INLINE bool strain_is_corrected(const law *m)
-{
-    return m->d->second_order && m->d->momentum == PL_MOMENTUM_NONE;
-}
-
 PL_LARGE void strain_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {
     strain_point at;
@@ -105,23 +102,14 @@ PL_LARGE void strain_density(const law *m, const pl_real F[FS], pl_real *s, pl_r
     for (int e = 0; e < FS; e++)
         P[e] = pl_zero();
     damping_add(P, pl_one(), at.X, at.T);
-    if (strain_is_corrected(m)) {
-        pl_real V[FS], B[SQUARE], T[SQUARE];
-        damping_rows(m, PL_FROZEN_V, FS, V);
-        damping_sym(F, V, B);
-        strain_stress(m, B, T);
-        *s -= pl_set1(0.5) * damping_dot(B, T, SQUARE) / m->rate;
-        damping_add(P, -pl_one() / m->rate, V, T);
-    }
 }
 
-/* dP = chi dF T + X Q (r sym(X^T dF)), less, where corrected, V Q sym(V^T dF) / r. */
+/* dP = chi dF T + X Q (r sym(X^T dF)). */
 PL_LARGE void strain_curvature(const law *m, const pl_real F[FS], pl_real C[FS * FS])
 {
     strain_point at;
     strain_at(m, F, &at);
-    pl_real V[FS], B[SQUARE], T[SQUARE];
-    damping_rows(m, PL_FROZEN_V, FS, V);
+    pl_real B[SQUARE], T[SQUARE];
 #pragma GCC unroll 1
     for (int b = 0; b < FS; b++) {
         pl_real dF[FS], *dP = C + FS * b;
@@ -133,11 +121,6 @@ PL_LARGE void strain_curvature(const law *m, const pl_real F[FS], pl_real C[FS *
         damping_sym(at.X, dF, B);
         strain_stress(m, B, T);
         damping_add(dP, m->rate, at.X, T);
-        if (strain_is_corrected(m)) {
-            damping_sym(V, dF, B);
-            strain_stress(m, B, T);
-            damping_add(dP, -pl_one() / m->rate, V, T);
-        }
     }
 }
 

@@ -74,6 +74,19 @@ PL_INLINE pl_real stretch_thickness(const stretch_point *at, int i, int j)
     return pl_max(at->s[i] + at->s[j], pl_set1(PL_STRETCH_CREASE));
 }
 
+/* dS = L A in the frame, of W = dF V. */
+PL_INLINE void stretch_rate(const stretch_point *at, const pl_real W[FS], pl_real dS[SQUARE])
+{
+    pl_real A[SQUARE];
+    for (int i = 0; i < COLUMNS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            A[i + COLUMNS * j] = damping_dot(at->U + 3 * i, W + 3 * j, 3);
+    for (int i = 0; i < COLUMNS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            dS[i + COLUMNS * j] = (at->s[i] * A[i + COLUMNS * j] + at->s[j] * A[j + COLUMNS * i]) /
+                                  stretch_thickness(at, i, j);
+}
+
 /* L^T M, in the frame. */
 PL_INLINE void stretch_pull(const stretch_point *at, const pl_real M[SQUARE], pl_real out[SQUARE])
 {
@@ -158,19 +171,12 @@ PL_LARGE void stretch_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
                                  stretch_thickness(&at, i, j);
 #pragma GCC unroll 1
     for (int b = 0; b < FS; b++) {
-        pl_real W[FS], A[SQUARE], dS[SQUARE], M[SQUARE], Q[SQUARE], *dP = C + FS * b;
+        pl_real W[FS], dS[SQUARE], M[SQUARE], Q[SQUARE], *dP = C + FS * b;
         for (int e = 0; e < FS; e++) { /* dF V, dF = 1 in row b % 3 and column b / 3 */
             W[e] = e % 3 == b % 3 ? at.V[b / 3 + COLUMNS * (e / 3)] : pl_zero();
             dP[e] = pl_zero();
         }
-        for (int i = 0; i < COLUMNS; i++)
-            for (int j = 0; j < COLUMNS; j++)
-                A[i + COLUMNS * j] = damping_dot(at.U + 3 * i, W + 3 * j, 3);
-        for (int i = 0; i < COLUMNS; i++)
-            for (int j = 0; j < COLUMNS; j++)
-                dS[i + COLUMNS * j] =
-                    (at.s[i] * A[i + COLUMNS * j] + at.s[j] * A[j + COLUMNS * i]) /
-                    stretch_thickness(&at, i, j);
+        stretch_rate(&at, W, dS);
         stretch_change(m, &at, Y, dS, M);
         stretch_pull(&at, M, Q);
         stretch_compose(at.U, Q, at.V, dP);

@@ -4,6 +4,18 @@
  *   damped_tets       what is merged (damping_merged.h): a group of tetrahedra as well, with their measures
  */
 
+/* What principal stretches have: nothing that is concave where they have the lagged form. */
+PL_INLINE void concave_principal(const law *m, const pl_real s[3], stiffness_frame *k)
+{
+    const pl_mask lagged = lagged_lanes(m);
+    principal_frame(m, s, k);
+    for (int p = 0; p < 3; p++) {
+        k->H[p] = pl_select(lagged, pl_zero(), k->H[p]);
+        k->flip[p] = pl_select(lagged, pl_zero(), k->flip[p]);
+        k->twist[p] = pl_select(lagged, pl_zero(), k->twist[p]);
+    }
+}
+
 /* As of tetrahedra (tets_template.h); of principal stretches the quotients of their damping come in. */
 PL_TERM void damped_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
                               int64_t b1)
@@ -20,7 +32,7 @@ PL_TERM void damped_concavity(const pl_group *g, const pl_number *z, pl_number *
         for (int i = 0; i < 3; i++)
             s[i] = pl_max(s[i], least_stretch);
         if (m.d->model == PL_DAMPING_PRINCIPAL_STRAIN)
-            principal_frame(&m, s, &k);
+            concave_principal(&m, s, &k);
         if (m.d->merged) {
             pl_stretch_curvature c;
             pl_stretch_curve(&m.elastic, s, &c);
