@@ -72,6 +72,9 @@ static void print_parameter(const pl_cli *cli, const char *table, const char *ke
     if (pl_json_boolean(about, "required", false))
         printf(", required");
     print_value(about, "default", ", default ");
+    const char *words = pl_json_string(about, "default_text", "");
+    if (*words)
+        printf(", default: %s", words);
     print_value(about, "minimum", ", from ");
     print_value(about, "exclusive_minimum", ", above ");
     print_value(about, "maximum", ", to ");
