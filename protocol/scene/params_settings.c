@@ -62,7 +62,8 @@ static const pl_param solver_rows[] = {
         "Bound on the Newton decrement of a converged step, relative to that of its first iterate; "
         "0 makes every iteration of every step. The decrement is measured in the norm of the "
         "constant matrix. Methods without one use its diagonal, in which smooth errors weigh "
-        "less."),
+        "less.",
+        WORDED("1e-4 with auto that descends, else 1e-3")),
     CHOICE("stiffness", stiffnesses, pl_solver_settings, stiffness,
            "Stiffness of the constant matrix's terms, per rest volume. shear: weight_scale times "
            "shear modulus; fit: the slope that fits the material's stress over stretches of 0.5 "

@@ -243,6 +243,9 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
 
 /* Most iterations of a step by auto, which hands over to Newton after half of them at the latest. */
 enum { AUTO_ITERATIONS = 2000 };
+/* Its tolerance where it descends: errors of 40 typical scenes are then below 0.001 of a body's size, where 0.001
+ * leaves up to 0.013. */
+static const double AUTO_TOLERANCE = 1e-4;
 
 static double weight_scale_of(pl_method_kind method)
 {
@@ -432,6 +435,8 @@ static void settle_auto(json_t *object, pl_scene *scene)
     solver->method = pl_auto_method(scene);
     if (!json_object_get(object, "iterations"))
         solver->iterations = AUTO_ITERATIONS;
+    if (!json_object_get(object, "tolerance") && solver->method == PL_METHOD_AUTO)
+        solver->tolerance = AUTO_TOLERANCE;
     if (!json_object_get(object, "weight_scale"))
         solver->weight_scale = weight_scale_of(solver->method);
 }

@@ -93,7 +93,8 @@ static const char DROP[] =
 
 START_TEST(newton_takes_over)
 {
-    pl_run *r = pl_run_openf(1, DROP, ""), *threads = pl_run_openf(2, DROP, "");
+    pl_run *r = pl_run_openf(1, DROP, "'tolerance': 1e-3"),
+           *threads = pl_run_openf(2, DROP, "'tolerance': 1e-3");
     pl_run *weak = pl_run_openf(1, DROP, "'method': 'quasi_newton', 'iterations': 300");
     int64_t newton = 0, unconverged = 0;
     double start = NAN;
