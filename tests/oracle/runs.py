@@ -19,9 +19,10 @@ SCENES = os.path.join(ROOT, "tests", "oracle", "scenes")
 
 
 class Run:
-    """What `pliant run` made of a scene: state, records of metrics, warnings, last positions."""
+    """What `pliant run` made of a scene: state, records of metrics, warnings, last positions; with
+    `frames` those of all frames."""
 
-    def __init__(self, scene: Dict[str, Any], timeout: float = 120) -> None:
+    def __init__(self, scene: Dict[str, Any], timeout: float = 120, frames: bool = False) -> None:
         folder = tempfile.mkdtemp(prefix="pliant-oracle-")
         try:
             path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "run")
@@ -38,11 +39,12 @@ class Run:
             self.failure = end.get("failure")
             told = end.get("warnings", [])
             self.warnings: Dict[str, Dict[str, Any]] = {w["code"]: w for w in told}
-            self.positions = self._positions(out) if self.records else None
+            self.frames: List[Any] = []
+            self.positions = self._positions(out, frames) if self.records else None
         finally:
             shutil.rmtree(folder)
 
-    def _positions(self, out: str) -> Any:
+    def _positions(self, out: str, frames: bool) -> Any:
         """Of the last frame, as it is in the log."""
         found = None
         for name in sorted(os.listdir(os.path.join(out, "log"))):
@@ -53,6 +55,8 @@ class Run:
                 while record is not None:
                     if record.type == records.FRAME:
                         found = records.Frame(record.frame, record.payload)
+                        if frames:
+                            self.frames.append(found.positions)
                     record = records.read_record(file)
         return None if found is None else found.positions
 

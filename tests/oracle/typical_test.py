@@ -1,0 +1,110 @@
+"""Forty typical scenes at their defaults: every frame converges, and lies where Newton's method,
+solved to rounding, has it. The quick form takes some of them, some frames long; PLIANT_LONG=1 takes
+all."""
+
+import os
+import unittest
+
+LONG = bool(os.environ.get("PLIANT_LONG"))  # before what clears PLIANT_* away
+
+import numpy  # noqa: E402
+import runs  # noqa: E402
+import typical  # noqa: E402
+
+# Frames of the quick form: of scenes that must converge, and of those held against a reference.
+QUICK = {
+    "gelatine": 40,
+    "rubber_ball": 60,
+    "steel_bar_drop": 200,
+    "steel_plate": 14,
+    "gripper": 50,
+    "towel": 30,
+    "rope_bridge": 15,
+    "cloth_on_a_ball": 20,
+    "falling_box": 60,
+}
+COMPARED = {
+    "gelatine": 11,
+    "rubber_beam": 12,
+    "foam_beam": 12,
+    "sheet_metal": 60,
+    "balloon": 40,
+    "gown": 8,
+    "slow_motion": 25,
+    "pulled_bar": 20,
+    "rope": 100,
+    "wobble_bdf2": 3,
+}
+# Of a body's size; where no number is given, 0.001. A ball that rolls and weights on ropes leave
+# more.
+FARTHEST = {"ball_on_a_slope": 0.03, "rope_bridge": 0.05, "chain_and_weight": 0.005}
+# As long as references of different tolerances agree to this, motion is not chaotic.
+CALM = 1e-5
+REFERENCES = {
+    "newton": ({"iterations": 300, "tolerance": 1e-9}, {"iterations": 300, "tolerance": 1e-6}),
+    "admm": ({"iterations": 10000, "tolerance": 1e-6}, {"iterations": 10000, "tolerance": 1e-5}),
+}
+
+
+class Typical(unittest.TestCase):
+    def scene(self, name, frames=None):
+        scene = typical.load(name)
+        scene["output"] = dict(scene.get("output", {}), precision="double")
+        if frames:
+            scene["time"].pop("duration", None)
+            scene["time"]["steps"] = frames
+        return scene
+
+    def run_of(self, scene, frames=False):
+        run = runs.Run(scene, timeout=1800 if LONG else 120, frames=frames)
+        self.assertEqual(run.state, "succeeded", run.text[-300:])
+        return run
+
+    def assert_converges(self, run, name):
+        bad = [r["frame"] for r in run.records if r["unconverged"]]
+        self.assertEqual(bad, [], name)
+        self.assertNotIn("unconverged", run.warnings)
+
+    def compare(self, name, frames=None):
+        scene = self.scene(name, frames)
+        run = self.run_of(scene, frames=True)
+        self.assert_converges(run, name)
+        method = "admm" if typical.takes_admm(scene) else "newton"
+        exact, loose = [
+            self.run_of(dict(scene, solver=dict(settings, method=method)), frames=True).frames
+            for settings in REFERENCES[method]
+        ]
+        size = numpy.ptp(run.frames[0], axis=0).max()
+        compared = 0
+        for got, due, other in zip(run.frames, exact, loose):
+            if numpy.abs(due - other).max() > CALM * size:
+                break
+            most = FARTHEST.get(name, 1e-3) * size
+            self.assertLessEqual(numpy.abs(got - due).max(), most, (name, compared))
+            compared += 1
+        self.assertGreater(compared, 1, name)
+
+
+def converges(name, frames):
+    def test(self):
+        self.assert_converges(self.run_of(self.scene(name, frames)), name)
+
+    return test
+
+
+def lies_right(name, frames):
+    def test(self):
+        self.compare(name, frames)
+
+    return test
+
+
+for scene in typical.NAMES if LONG else []:
+    setattr(Typical, "test_" + scene, lies_right(scene, None))
+for scene, count in {} if LONG else QUICK.items():
+    setattr(Typical, "test_%s_converges" % scene, converges(scene, count))
+for scene, count in {} if LONG else COMPARED.items():
+    setattr(Typical, "test_" + scene, lies_right(scene, count))
+
+if __name__ == "__main__":
+    runs.main()
