@@ -322,13 +322,17 @@ START_TEST(capabilities_need_no_daemon)
     ck_assert_ptr_null(strstr(pliant_out, "solver."));
     ck_assert_int_eq(pliant_elsewhere("capabilities materials damping viscosity"), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "material.damping.viscosity"));
+    ck_assert_int_eq(pliant_elsewhere("capabilities tolerance"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "solver.tolerance  number, default: 1e-4 with auto"));
     ck_assert_int_eq(pliant_elsewhere("capabilities restitution"), 0);
     ck_assert_ptr_nonnull(
         strstr(pliant_out, "obstacle.restitution  number, default 0, from 0, to 1"));
     ck_assert_int_eq(pliant_elsewhere("--json capabilities solver tolerance"), 0);
     pl_json *value = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
     ck_assert_ptr_nonnull(value);
-    ck_assert_double_eq(pl_json_number(value, "solver/tolerance/default", 0), 0.001);
+    ck_assert_ptr_nonnull(
+        strstr(pl_json_string(value, "solver/tolerance/default_text", ""), "1e-4 with auto"));
+    ck_assert_double_eq(pl_json_number(value, "solver/tolerance/maximum", 0), 1);
     ck_assert_uint_eq(pl_json_count(value), 1);
     pl_json_free(value);
     ck_assert_int_eq(pliant_elsewhere("capabilities nonsuch"), 1);
