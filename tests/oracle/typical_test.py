@@ -38,6 +38,7 @@ COMPARED = {
 # Of a body's size; where no number is given, 0.001. What rolls and weights on ropes leave more.
 FARTHEST = {
     "ball_on_a_slope": 0.03,
+    "dropped_through_cylinders": 0.02,
     "falling_box": 0.003,
     "rope_bridge": 0.05,
     "chain_and_weight": 0.005,
