@@ -279,7 +279,7 @@ $(BUILD)/tests/bench/prox_bench: $(TIMED_KERNELS)
 $(BUILD)/tests/bench/prox_bench: BEFORE_LIBRARIES := $(TIMED_KERNELS)
 $(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
 
-# Programs of physics once more, on a backend whose memory the host can not read.
+# Programs of physics once more, on a backend whose memory the host cannot read.
 STRICT_TESTS := $(patsubst %,$(BUILD)/tests/strict/%_test,admm failure golden half_step loads pins projective \
                 restart statics)
 $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%

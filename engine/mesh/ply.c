@@ -308,7 +308,7 @@ static void read_records(ply *p, const element *e)
     for (int64_t k = 0; k < e->count && !p->draft->stopped; k++)
         if (!read_record(p, e) &&
             !pl_input_fault(in, p->draft, names[e->owner], k, e->count, layouts[e->owner])) {
-            p->draft->stopped = true; /* what follows can not be found */
+            p->draft->stopped = true; /* what follows cannot be found */
             return;
         }
 }

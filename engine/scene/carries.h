@@ -1,4 +1,4 @@
-/* carries.h - which method can carry which terms, and why another can not. Every part of a scene
+/* carries.h - which method can carry which terms, and why another cannot. Every part of a scene
  * that puts terms into the objective has traits; a method refuses a trait with a reason. Validation
  * and capabilities read this one table. A leaf beside scene.h: no model is needed.
  */
@@ -18,7 +18,7 @@ typedef enum pl_trait {
     PL_TRAIT_NO_HESSIAN = 8,   /* no second derivatives */
 } pl_trait;
 
-/* Why the method can not carry terms with these traits, a clause to follow on a colon; NULL where
+/* Why the method cannot carry terms with these traits, a clause to follow on a colon; NULL where
  * it can. Static. */
 const char *pl_method_refuses(pl_method_kind method, unsigned traits);
 

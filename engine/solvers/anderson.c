@@ -12,7 +12,8 @@ enum { DEPTH = 6 };
  * less by BETTER for STALE iterations: what it says is of another place then. */
 static const double GROWTH = 3, BETTER = 0.95;
 enum { STALE = 5 };
-/* Away from a saddle: how much a residual may change for a first leap, and for another; the longest. */
+/* Leaps away from a saddle: the largest relative change of the residual before a first leap and before another;
+ * the longest leap, in steps. */
 static const double FIRST = 0.1, ANOTHER = 0.25, LEAP = 8;
 /* What is added to the diagonal of the scaled normal equations. */
 static const double RIDGE = 1e-10;
@@ -26,7 +27,7 @@ struct pl_anderson_history {
     bool begun;                                            /* r and g are of an iteration */
     double norm, least;                                    /* |W r| of it; the least of late */
     int32_t since;                                         /* iterations since that */
-    bool stuck, leaving; /* the last apply dropped all as stale; leapt away from a saddle */
+    bool stuck, leaving; /* the last apply dropped a stale history; made a leap */
     double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX]; /* W dr_i . W dr_j, by slots */
 };
 
@@ -137,8 +138,8 @@ static bool is_stale(pl_anderson_history *h, double norm)
     return stale;
 }
 
-/* Whether the residual grows slowly along itself: after a step that began anew as nothing had become better, or
- * after a leap. *gamma is the next leap then. */
+/* True if the residual grows slowly along itself, in the step after a stale history was dropped or after a leap.
+ * Then *gamma is the coefficient of the next leap. */
 static bool is_leaving(const pl_anderson_history *h, const double *dot_r, double norm,
                        double *gamma)
 {

@@ -18,7 +18,7 @@ struct pl_balance {
     double *x, *x_start, *x_pred, *load, *gradient; /* [vertices][3]: what was downloaded */
     double *pin_force;                              /* [body_count]: sum over pins of |force|, N */
     double least_bound;
-    bool still; /* sum |g_i| of every body is nothing beside its forces, or rounding */
+    bool still; /* of every body: body_is_still() */
 };
 
 /* Sums over one body. */
@@ -137,7 +137,7 @@ static double bound_of(const pl_balance *b, const pl_stage_scalars *stage, const
            ROUNDING * b->backend->ops->epsilon * sqrt(s->rounding2);
 }
 
-/* Whether sum |g_i| of a body is nothing beside the forces on it, or all that is left of it is rounding. */
+/* True if sum |g_i| of a body is negligible beside the forces on it, or no more than rounding. */
 static bool body_is_still(const pl_balance *b, const body_sums *s, double forces, bool balanced)
 {
     return s->residual <= STILL * b->model->solver.tolerance * forces ||

@@ -19,7 +19,7 @@
  *
  * A body at rest begins a step so near to its end that a share of the first decrement is less than
  * rounding leaves. There the sum of |g_i| decides: below 0.001 tolerance of the forces that there are, the
- * vertices themselves are in balance to a millionth at the default tolerance, and x is the answer. In a thin
+ * vertices themselves are in balance to a millionth with a tolerance of 0.001, and x is the answer. In a thin
  * body of steel, rounding of positions leaves more than that: there x is the answer if the bodies are in
  * balance and sum |g_i| is at most 4 epsilon sum A_ii |x_i|.
  */

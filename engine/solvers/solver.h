@@ -35,7 +35,7 @@ typedef struct pl_solver_ops {
                        pl_solve_result *out, pl_failure *failure);
     /* What later solves depend on of the earlier ones: a solver that was handed it by `restore`
      * goes on with the same bits. NULL, both, where a method remembers nothing. `restore` takes all
-     * of `in`, or answers false and changes nothing where that can not be of this model. */
+     * of `in`, or answers false and changes nothing where that cannot be of this model. */
     void (*save)(const pl_solver *s, pl_bytes_out *out);
     bool (*restore)(pl_solver *s, pl_bytes_in *in);
 } pl_solver_ops;

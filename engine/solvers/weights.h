@@ -1,7 +1,7 @@
 /* weights.h - the rule by which ADMM's weights follow the state.
  *
  * At rest w^2 = weight_scale mu V serves every material (engine/README.md). But ADMM converges only
- * where w^2 outweighs how concave a term is. Of U = c z^2 / 2, in what D x can not follow, z is
+ * where w^2 outweighs how concave a term is. Of U = c z^2 / 2, in what D x cannot follow, z is
  * w^2 v / (w^2 + c) and v becomes v - a z with relaxation a (anderson.h): a factor of less than -1 where
  * -c > (1 - a/2) w^2, half of w^2 with a = 1 and a tenth with 1.8. z and u then go in a 2-cycle, which
  * acceleration breaks while it is a few elements'. Elements that are pressed hard are that concave:

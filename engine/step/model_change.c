@@ -235,7 +235,7 @@ pl_status pl_changes_restore_scene(pl_scene *scene, const void *bytes, size_t si
     return PL_OK;
 }
 
-/* One drive; PL_INVALID where the bytes can not be one. What was allocated is the drive's. */
+/* One drive; PL_INVALID where the bytes cannot be one. What was allocated is the drive's. */
 static pl_status get_drive(pl_bytes_in *in, pl_drive *d)
 {
     pl_motion *m = &d->motion;

@@ -18,8 +18,8 @@ typedef struct pl_substep {
     bool stays;                   /* pl_backend_stage's */
 } pl_substep;
 
-/* Run the stages of s->integrator. *landed: whether a vertex hit an obstacle faster than `landing`. PL_FAILED: *failure is filled, with vertex and element
- * counted over all bodies; outputs are undefined. */
+/* Run the stages of s->integrator. *landed: whether a vertex hit an obstacle faster than `landing`. PL_FAILED:
+ * *failure is filled, with vertex and element counted over all bodies; outputs are undefined. */
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
                         pl_step_totals *totals, bool *landed, pl_failure *failure);
 

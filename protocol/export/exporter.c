@@ -287,7 +287,7 @@ static bool read_tets(pl_export *e)
                                    : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
 }
 
-/* What the scene is called, for formats that have a place for it; nothing where it can not be read. */
+/* Read the name of the scene, for formats that store it. An unreadable scene has none. */
 static bool read_name(pl_export *e)
 {
     char *text;
@@ -323,7 +323,7 @@ static bool read_shape(pl_export *e)
 static bool prepare(pl_export *e)
 {
     if (pl_log_reader_open(e->dir_fd, &e->reader) != PL_OK)
-        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log can not be opened: %s",
+        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "its log cannot be opened: %s",
                               strerror(errno));
     const pl_export_kind *kind = pl_export_kind_of(e);
     if (!choose_frames(e) || (kind->about.bodies && !read_shape(e)) ||
@@ -352,7 +352,7 @@ bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
     e->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
     fault->why = PL_EXPORT_FINE;
     bool good = e->dir_fd >= 0 ||
-                pl_export_fail(e, PL_EXPORT_UNREADABLE, "the directory can not be opened: %s",
+                pl_export_fail(e, PL_EXPORT_UNREADABLE, "the directory cannot be opened: %s",
                                strerror(errno));
     good = good && prepare(e);
     if (!good) {

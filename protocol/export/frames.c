@@ -54,7 +54,7 @@ static void choose(const pl_export *e, const unsigned char *all, unsigned char *
             memmove(out + i * item, all + e->chosen[i] * item, 3 * sizeof(float));
 }
 
-/* A field of vertices; NULL where there is none, or no memory. */
+/* A field of the vertices. NULL if the frame lacks it, or if out of memory. */
 static const void *read_field(pl_export *e, const pl_frame_header *h, int index, uint32_t field)
 {
     uint64_t before = (uint64_t)__builtin_popcount(h->fields & (field - 1));
@@ -159,7 +159,7 @@ bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_outcome outcome)
     if (outcome == PL_LOG_ERROR && errno == ENOMEM)
         return pl_export_no_memory(e);
     if (outcome == PL_LOG_ERROR)
-        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "frame %" PRId64 " can not be read: %s",
+        return pl_export_fail(e, PL_EXPORT_UNREADABLE, "frame %" PRId64 " cannot be read: %s",
                               frame, strerror(errno));
     return pl_export_fail(e, PL_EXPORT_DAMAGED,
                           "frame %" PRId64 " %s: choose others by from and to, or a format of a "

@@ -20,7 +20,7 @@ static const char looked_at[] =
     "previous frame) are those of vertices; the others come from a frame's metrics. energy is "
     "kinetic + elastic + gravity. energy_drift is its change since frame 0 over the run's largest "
     "kinetic + elastic energy. converged is a fraction of the frame's steps. penetration (m) is "
-    "the largest depth of a surface vertex in an obstacle, 0 if there is none.";
+    "the largest depth of a surface vertex in an obstacle; 0 without contact.";
 
 /* What is looked at: rows of expectations and of probes. */
 #define LOOKED_AT_ROWS                                                                             \

@@ -122,8 +122,8 @@ static bool group_is_gone(pl_store *store, const char *group)
     return group && pl_store_read_integer(store, &s, &count) && count == 0;
 }
 
-/* Everything that was asked for, or nothing but a newer revision: 0, errno, or -1 where it is the group that is not
- * there any more. What the worker is told cannot be taken back, so it comes last. */
+/* Carry out the whole patch, or change nothing but the revision. 0, errno, or -1 if the group was removed
+ * meanwhile. Telling the worker cannot be undone, so it comes last. */
 static int carry_out(const record *to, pl_session *s, const pl_row *before, const pl_notes *now,
                      pl_notes *next)
 {

@@ -53,7 +53,7 @@ static const char usage[] =
     "                   memory. Without a GPU such a scene fails with the reason\n"
     "  --gpu-plugin FILE\n"
     "                   GPU plug-in (default: libpliant_cuda.so beside the program)\n"
-    "  --devices        print the GPUs as JSON, or the reason if there is none\n"
+    "  --devices        print the GPUs as JSON, or why none is usable\n"
     "  --help, --version\n"
     "\n"
     "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"

@@ -330,7 +330,7 @@ START_TEST(test_no_frames)
 }
 END_TEST
 
-/* Of what is kept; a format of one time step cannot leave anything out. */
+/* Exports hold the kept frames; a format with one time step cannot skip any. */
 START_TEST(test_pruned)
 {
     char id[33], *scene = session_scene(400, 1, ""), *more = NULL;

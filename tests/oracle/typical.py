@@ -14,6 +14,8 @@ import subprocess
 import sys
 from typing import Any, Callable, Dict, List, Tuple
 
+from runs import Run
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GALLERY = os.path.join(ROOT, "clients", "scenes")
 
@@ -205,10 +207,9 @@ def gown() -> Scene:
     body = _body({"vertices": vertices, "triangles": triangles}, cotton)
     turn = {"axis": [0, 1, 0], "origin": [0, 0, 0], "degrees_per_second": 180}
     hips = {"sphere": {"center": [0, -0.35, 0], "radius": 0.19}, "friction": 0.3}
-    collar = {"plane": {"normal": [0, -1, 0], "offset": 0.01}}
-    pins = [{"name": "collar", "body": "body", "select": {"plane": collar["plane"]}}]
-    pins[0]["motion"] = turn
-    return _scene(0.01, 80, [body], pins=pins, obstacles=[dict(hips, motion=turn)])
+    rim = {"plane": {"normal": [0, -1, 0], "offset": 0.01}}
+    collar = {"name": "collar", "body": "body", "select": rim, "motion": turn}
+    return _scene(0.01, 80, [body], pins=[collar], obstacles=[dict(hips, motion=turn)])
 
 
 def towel() -> Scene:
@@ -410,8 +411,6 @@ def _seconds() -> float:
 
 def _cell(scene: Scene, method: str, limit: float) -> str:
     """Unconverged frames and seconds of one core."""
-    from runs import Run
-
     begin = _seconds()
     try:
         run = Run(dict(scene, solver=_solver(scene, method)), timeout=limit)

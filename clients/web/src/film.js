@@ -8,8 +8,8 @@ const BITRATE = 8e6,
     CODECS = ['vp9', 'vp8', 'av1'],
     LAST_S = 0.7; // the last frame stays for a moment
 
-// Wait for the picture of a frame, holding the player to it, whoever moves it: false where it cannot be had, and
-// once the film is ended.
+// Wait for the picture of a frame, and keep the player at it. False if the frame is missing or the
+// film has ended.
 async function drawn(view, model, frame, go) {
     const { player, frames } = model;
     for (;;) {

@@ -477,7 +477,7 @@ extern "C" bool pl_cuda_select(const char *uuid, char *why, size_t why_size)
             selected = true;
             if (code == cudaSuccess)
                 return true;
-            snprintf(why, why_size, "%s can not be used: %s", its, cudaGetErrorString(code));
+            snprintf(why, why_size, "%s cannot be used: %s", its, cudaGetErrorString(code));
             return false;
         }
     }

@@ -26,7 +26,7 @@ typedef struct pl_device_model {
     int64_t memory_count, memory_room;
 } pl_device_model;
 
-/* Why a device can not hold a model, or NULL. */
+/* Why a device cannot hold a model, or NULL. */
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model);
 
 /* PL_OK or PL_NO_MEMORY; *out is to be destroyed in either case. */

@@ -69,7 +69,7 @@ static void launch(pl_device *d, const pl_device_run_key *key)
     }
 }
 
-/* The recording of these launches, made where there is none; NULL where it can not be. */
+/* The recording of these launches, made where there is none; NULL where it cannot be. */
 static const pl_device_recording *find(pl_device *d, const pl_device_run_key *key)
 {
     pl_device_runs *r = &d->runs;

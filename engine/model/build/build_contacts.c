@@ -10,38 +10,6 @@
 /* Bounds of a hard contact's weight, of the stiffness of its vertex. */
 static const double LIGHTEST = 0.2, HEAVIEST = 1;
 
-/* The vertices that may touch an obstacle: on the surface and free. Ascending. */
-static pl_status surface_vertices(pl_build *b, int32_t **out, int64_t *count)
-{
-    pl_model *m = b->model;
-    unsigned char *mark = calloc((size_t)m->vertices, 1);
-    int32_t *list = malloc((size_t)m->vertices * sizeof *list);
-    pl_status status = mark && list ? PL_OK : PL_NO_MEMORY;
-    for (int32_t i = 0; status == PL_OK && i < m->body_count; i++) {
-        int32_t *triangles = NULL;
-        int64_t triangle_count = 0;
-        status = pl_mesh_surface(&b->meshes[i], &triangles, &triangle_count);
-        for (int64_t k = 0; status == PL_OK && k < 3 * triangle_count; k++)
-            mark[m->first_vertex[i] + triangles[k]] = 1;
-        for (int64_t k = 0; status == PL_OK && k < 2 * b->meshes[i].edge_count; k++)
-            mark[m->first_vertex[i] + b->meshes[i].edges[k]] = 1;
-        free(triangles);
-    }
-    if (status != PL_OK) {
-        free(mark);
-        free(list);
-        return status;
-    }
-    int64_t found = 0;
-    for (int64_t i = 0; i < m->vertices; i++)
-        if (mark[i] && m->free_row[i] >= 0)
-            list[found++] = (int32_t)i;
-    free(mark);
-    *out = list;
-    *count = found;
-    return PL_OK;
-}
-
 static void add_edge(const pl_mesh *mesh, int32_t i, int32_t j, double *extent)
 {
     const double *a = mesh->vertices + 3 * (int64_t)i, *b = mesh->vertices + 3 * (int64_t)j;
@@ -51,27 +19,37 @@ static void add_edge(const pl_mesh *mesh, int32_t i, int32_t j, double *extent)
     extent[j] = fmax(extent[j], length);
 }
 
-/* extent[i]: the longest edge of vertex i's surface, m. */
+/* extent[i]: the longest edge of the surface at vertex i, m; -1 for vertices that are not on it. */
 static pl_status find_extents(const pl_build *b, double *extent)
 {
     const pl_model *m = b->model;
     for (int64_t i = 0; i < m->vertices; i++)
-        extent[i] = 0;
+        extent[i] = -1;
     for (int32_t i = 0; i < m->body_count; i++) {
         const pl_mesh *mesh = &b->meshes[i];
+        double *own = extent + m->first_vertex[i];
         int32_t *triangles = NULL;
         int64_t triangle_count = 0;
         pl_status status = pl_mesh_surface(mesh, &triangles, &triangle_count);
         if (status != PL_OK)
             return status;
         for (int64_t k = 0; k < 3 * triangle_count; k++)
-            add_edge(mesh, triangles[k], triangles[k % 3 == 2 ? k - 2 : k + 1],
-                     extent + m->first_vertex[i]);
+            add_edge(mesh, triangles[k], triangles[k % 3 == 2 ? k - 2 : k + 1], own);
         for (int64_t k = 0; k < mesh->edge_count; k++)
-            add_edge(mesh, mesh->edges[2 * k], mesh->edges[2 * k + 1], extent + m->first_vertex[i]);
+            add_edge(mesh, mesh->edges[2 * k], mesh->edges[2 * k + 1], own);
         free(triangles);
     }
     return PL_OK;
+}
+
+/* List the vertices that may touch an obstacle, ascending: on the surface and free. Returns their number. */
+static int64_t list_vertices(const pl_model *m, const double *extent, int32_t *vertex)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < m->vertices; i++)
+        if (extent[i] >= 0 && m->free_row[i] >= 0)
+            vertex[count++] = (int32_t)i;
+    return count;
 }
 
 /* Each vertex's body's factor on friction; false where all are 1. */
@@ -88,9 +66,9 @@ static bool friction_factors(const pl_build *b, const int32_t *vertex, int64_t c
     return any;
 }
 
-/* weight[k] is w^2 of vertex[k]. Of springs: the user's share of the stiffness. ADMM's converge in the fewest
- * iterations where they are light; but a force f on a surface of curvature c is a concave term of f c, which
- * they must outweigh (weights.h), and f is at most about half of stiffness times extent. */
+/* weight[k] is w^2 of vertex[k]. Springs have the user's share of the stiffness. ADMM needs the fewest iterations
+ * with light weights. But they must outweigh concave terms (weights.h), and a force f on a surface of curvature c is
+ * a concave term f c. f is at most about half of stiffness times extent. */
 static void set_weights(const pl_obstacle *o, const pl_solver_settings *solver,
                         const double *stiffness, const double *extent, const int32_t *vertex,
                         int64_t count, double *weight)
@@ -127,18 +105,13 @@ pl_status pl_build_contacts(pl_build *b)
     pl_model *m = b->model;
     if (m->obstacle_count == 0)
         return PL_OK;
-    int32_t *vertex = NULL;
-    int64_t count = 0;
-    pl_status status = surface_vertices(b, &vertex, &count);
     const size_t all = (size_t)m->vertices + 1;
-    double *stiffness = malloc(2 * all * sizeof *stiffness);
-    double *weight = malloc(2 * all * sizeof *weight);
-    if (status == PL_OK && (!stiffness || !weight))
-        status = PL_NO_MEMORY;
-    double *extent = stiffness + all, *factor = weight + all;
-    if (status == PL_OK)
-        status = find_extents(b, extent);
-    if (status == PL_OK && count > 0) {
+    int32_t *vertex = malloc(all * sizeof *vertex);
+    double *extent = malloc(4 * all * sizeof *extent);
+    pl_status status = vertex && extent ? find_extents(b, extent) : PL_NO_MEMORY;
+    int64_t count = status == PL_OK ? list_vertices(m, extent, vertex) : 0;
+    if (count > 0) {
+        double *stiffness = extent + all, *weight = stiffness + all, *factor = weight + all;
         pl_matrix_vertex_stiffness(m, stiffness);
         bool slips = friction_factors(b, vertex, count, factor);
         for (int32_t o = 0; status == PL_OK && o < m->obstacle_count; o++) {
@@ -150,7 +123,6 @@ pl_status pl_build_contacts(pl_build *b)
         }
     }
     free(vertex);
-    free(stiffness);
-    free(weight);
+    free(extent);
     return status;
 }

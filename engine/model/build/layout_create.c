@@ -105,7 +105,7 @@ static pl_material_uses *count_uses(const pl_scene *scene, const pl_layout *layo
     return uses;
 }
 
-/* Terms that the method can not carry: a fault for each kind of them. */
+/* Terms that the method cannot carry: a fault for each kind of them. */
 static pl_status check_method(const pl_scene *scene, const pl_layout *layout, pl_faults *faults)
 {
     pl_method_kind method = scene->solver.method;

@@ -15,8 +15,9 @@
  *
  * Third and fourth derivatives of Psi along D, which make up the rest of the first one's gradient,
  * c K D + c/2 Psi'''[D, D], and Hessian, c (K + 2 Psi'''[D] + Psi''''[D, D] / 2), are central differences of
- * K, but of a thread, which has them in closed form. The first one is bounded where it would fall below 0 (rayleigh_bounded). An element whose K(F) is not
- * definite where the step begins would be driven by R: over that step it has the lagged form. Where the energy has no value (J <= 0) s is infinite.
+ * K, but of a thread, which has them in closed form. The first one is bounded where it would fall below 0
+ * (rayleigh_bounded). An element whose K(F) is not definite where the step begins would be driven by R: over that
+ * step it has the lagged form. Where the energy has no value (J <= 0) s is infinite.
  */
 
 PL_LARGE void lagged_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])

@@ -14,7 +14,7 @@
  *
  * Corners: the edge's two ends, then what is opposite in the triangle that runs along the edge from
  * the first to the second, then the other opposite corner. There is no reduction in which U is
- * simple, so no prox, and ADMM can not carry them. The matrix takes the quadratic bending of the
+ * simple, so no prox, and ADMM cannot carry them. The matrix takes the quadratic bending of the
  * rest shape in place of theirs: the same stencil and, near rest, the same curvature.
  */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_HINGES_H
