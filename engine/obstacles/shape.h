@@ -25,8 +25,8 @@ typedef struct pl_shape pl_shape;
 
 /* Least extent of an obstacle, m; 0 for planes, heightfields and meshes. */
 double pl_obstacle_thickness(const pl_obstacle *obstacle);
-/* Largest curvature of the surface that contacts hold bodies out of, where it is convex towards them, 1/m: 0 of
- * planes and convex rooms, INFINITY without a margin of edges, heightfields and meshes. */
+/* Largest curvature of the surface at the margin, where it is convex towards bodies, 1/m. 0 for planes and convex
+ * rooms. Edges, heightfields and meshes have 1 / margin, INFINITY without one. */
 double pl_obstacle_curvature(const pl_obstacle *obstacle);
 
 /* Keeps nothing of the obstacle. PL_OK or PL_NO_MEMORY. */

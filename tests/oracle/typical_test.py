@@ -43,8 +43,8 @@ FARTHEST = {
     "rope_bridge": 0.05,
     "chain_and_weight": 0.005,
 }
-# As long as references of different tolerances agree to this, motion is not chaotic.
-CALM = 1e-5
+# While references of different tolerances agree to this, of a body's size, motion is not chaotic.
+CALM = {"newton": 1e-5, "admm": 3e-4}
 REFERENCES = {
     "newton": ({"iterations": 300, "tolerance": 1e-9}, {"iterations": 300, "tolerance": 1e-6}),
     "admm": ({"iterations": 10000, "tolerance": 1e-6}, {"iterations": 10000, "tolerance": 1e-5}),
@@ -82,7 +82,7 @@ class Typical(unittest.TestCase):
         size = numpy.ptp(run.frames[0], axis=0).max()
         compared = 0
         for got, due, other in zip(run.frames, exact, loose):
-            if numpy.abs(due - other).max() > CALM * size:
+            if numpy.abs(due - other).max() > CALM[method] * size:
                 break
             most = FARTHEST.get(name, 1e-3) * size
             self.assertLessEqual(numpy.abs(got - due).max(), most, (name, compared))
