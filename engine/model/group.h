@@ -88,6 +88,10 @@ typedef struct pl_group_ops {
     /* What the group keeps constant over a stage, in its own memory, and a function of the stage alone.
      * Before anything else of it. NULL: nothing is. */
     void (*freeze)(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
+    /* What of that depends on neighbours, after `freeze` of all blocks, where `spreads` says that there is
+     * anything to do. NULL: nothing does. */
+    void (*spread)(const pl_group *g, int64_t b0, int64_t b1);
+    bool (*spreads)(const pl_group *g);
     /* Dx[block][rows][L] = D_i x. */
     void (*reduce)(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1);
     /* energy[block]: sum of U_i over the block's terms, +inf outside the domain. */

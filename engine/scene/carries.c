@@ -132,22 +132,56 @@ static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl
     return count;
 }
 
+/* True if the energy of a material's tetrahedra itself is infinite where they are inverted. */
+static bool has_barrier(const pl_material *m)
+{
+    switch (m->model) {
+    case PL_MATERIAL_COROTATED:
+    case PL_MATERIAL_ARAP:
+    case PL_MATERIAL_POLYNOMIAL:
+    case PL_MATERIAL_STVK:
+    case PL_MATERIAL_STABLE_NEO_HOOKEAN:
+    case PL_MATERIAL_SPLINE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* True if a body's tetrahedra start stretched inside out or flat. */
+static bool is_stretched_inverted(const pl_body *body)
+{
+    const double *by = body->initial.stretch;
+    const pl_mesh_source_kind mesh = body->mesh.kind;
+    const bool solid = mesh != PL_SOURCE_CLOTH && mesh != PL_SOURCE_ROPE;
+    return body->initial.shape == PL_SHAPE_STRETCHED && solid && by[0] * by[1] * by[2] <= 0;
+}
+
+/* Splitting also brings back elements whose energy is infinite, and from chaos it ends in another minimum less
+ * often than descent does. */
+static bool wants_splitting(const pl_scene *scene, const pl_body *body)
+{
+    bool barrier = has_barrier(&scene->materials[body->material]);
+    for (int32_t i = 0; i < body->tag_material_count; i++)
+        barrier = barrier || has_barrier(&scene->materials[body->tag_materials[i].material]);
+    return body->initial.shape == PL_SHAPE_COLLAPSED || body->initial.shape == PL_SHAPE_RANDOM ||
+           (barrier && is_stretched_inverted(body));
+}
+
 pl_method_kind pl_auto_method(const pl_scene *scene)
 {
     const pl_solver_settings *solver = &scene->solver;
     bool hard = scene->obstacle_count > 0 &&
                 (solver->has_obstacles ? solver->obstacles == PL_OBSTACLES_HARD
                                        : !pl_integrator_is_euler(scene->time.integrator));
-    bool shapeless = false;
+    bool split = false;
     for (int32_t i = 0; i < scene->material_count; i++) {
         const pl_material *m = &scene->materials[i];
         hard = hard || m->strain_limit.present || m->inextensible != PL_EXTENSIBLE;
     }
-    for (int32_t i = 0; i < scene->body_count; i++) {
-        pl_shape_kind shape = scene->bodies[i].initial.shape;
-        shapeless = shapeless || shape == PL_SHAPE_COLLAPSED || shape == PL_SHAPE_RANDOM;
-    }
-    return hard || shapeless ? PL_METHOD_ADMM : PL_METHOD_AUTO;
+    for (int32_t i = 0; i < scene->body_count; i++)
+        split = split || wants_splitting(scene, &scene->bodies[i]);
+    return hard || split ? PL_METHOD_ADMM : PL_METHOD_AUTO;
 }
 
 bool pl_obstacles_are_hard(const pl_solver_settings *solver)

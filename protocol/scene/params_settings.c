@@ -47,7 +47,8 @@ static const pl_param solver_rows[] = {
     CHOICE("method", methods, pl_solver_settings, method,
            "Method that minimises each step's objective. auto: quasi_newton, handing over to "
            "newton if it stalls; admm for hard constraints, obstacles under a second-order "
-           "integrator, and random or collapsed initial shapes. Splitting methods: admm, and "
+           "integrator, random or collapsed initial shapes, and those stretched inside out if the "
+           "model's energy is infinite there. Splitting methods: admm, and "
            "projective_dynamics for energies that are squared distances. Descent with a constant "
            "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. Descent "
            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient "

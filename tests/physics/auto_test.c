@@ -144,6 +144,12 @@ START_TEST(it_is_what_the_scene_needs)
         {"'method': 'newton'", "", "'rest'", "backward_euler", PL_METHOD_NEWTON},
         {"", "", "'rest'", "tr_bdf2", PL_METHOD_ADMM},
         {"'obstacles': 'energy'", "", "'rest'", "tr_bdf2", PL_METHOD_AUTO},
+        {"", ", 'model': 'arap'", "'collapsed'", "backward_euler", PL_METHOD_ADMM},
+        {"", ", 'invertible': true", "'collapsed'", "backward_euler", PL_METHOD_ADMM},
+        {"", ", 'model': 'arap'", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_AUTO},
+        {"", ", 'invertible': true", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_ADMM},
+        {"", "", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_ADMM},
+        {"", "", "{'stretched': [1, -1, -1]}", "backward_euler", PL_METHOD_AUTO},
     };
     pl_run *r = pl_run_openf(1,
                              "{'pliant': 1, 'time': {'integrator': '%s'}, 'solver': {%s}, "
@@ -201,7 +207,7 @@ int main(void)
     tcase_add_loop_test(c, friction_stops_where_coulomb_says, 0, 2 * INTEGRATOR_COUNT);
     tcase_add_test(c, newton_takes_over);
     tcase_add_test(c, it_goes_on_with_the_same_bits);
-    tcase_add_loop_test(c, it_is_what_the_scene_needs, 0, 10);
+    tcase_add_loop_test(c, it_is_what_the_scene_needs, 0, 16);
     tcase_add_loop_test(c, limits_need_an_integrator_that_loses, 0, 2 * INTEGRATOR_COUNT);
     return run_cases("auto", c);
 }

@@ -371,7 +371,8 @@ static pl_run *open_inside_out(const char *method, const char *model, const char
 }
 
 /* A body inside out comes right again under every method, of an energy with log J made invertible. The
- * first step, in which it is all convex, ends at one shape. Without, no method but ADMM begins. */
+ * first step, in which it is all convex, ends at one shape. Without, no method but ADMM begins, which is
+ * auto's there. */
 START_TEST(inverted_bodies_recover_under_every_method)
 {
     static const char *const methods[] = {"newton",
@@ -398,7 +399,7 @@ START_TEST(inverted_bodies_recover_under_every_method)
         ck_assert_double_lt(fabs(r->metrics.max_stretch - 1), 0.003);
         ck_assert_double_lt(r->metrics.elastic, 1);
         pl_run_close(r);
-        if (k == 1)
+        if (k == 1 || k == 9)
             continue;
         r = open_inside_out(methods[k], model, "false");
         ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
@@ -436,6 +437,31 @@ START_TEST(materials_share_a_scene)
 }
 END_TEST
 
+/* By default mirrored, flattened, collapsed and random bodies of log J made invertible come back in 30 steps. */
+START_TEST(recovers_by_default)
+{
+    static const char *const models[] = {"neo_hookean", "mooney_rivlin", "hencky"};
+    static const char *const shapes[] = {"{'stretched': [-1, 1, 1]}", "{'stretched': [0, 1, 1]}",
+                                         "'collapsed'", "{'random': {'seed': 1}}"};
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'gravity': [0, 0, 0], 'time': {'step': 0.04, 'steps': 30},"
+                     " 'materials': {'m': {'model': '%s', 'invertible': true,"
+                     "   'poisson': 0.4, 'air_damping': 5}},"
+                     " 'bodies': [{'mesh': {'box': {'cells': [4, 4, 4]}},"
+                     "   'initial': {'shape': %s}}]}",
+                     models[_i / 4], shapes[_i % 4]);
+    pl_metrics start;
+    pl_state_measure(r->model, r->state, &start);
+    ck_assert_int_gt(start.inverted, 50);
+    pl_run_frames(r, 30);
+    ck_assert_int_eq(r->metrics.inverted, 0);
+    ck_assert_double_lt(fabs(r->metrics.max_stretch - 1), 0.02);
+    ck_assert_double_lt(r->metrics.elastic, 1e-4 * 1e5);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("materials");
@@ -445,6 +471,7 @@ int main(void)
     tcase_add_loop_test(t, stretched_box_has_its_energy, 0, MODELS);
     tcase_add_loop_test(t, recovers_from_collapse_and_chaos, 0, 3 * MODELS);
     tcase_add_loop_test(t, inverted_bodies_recover_under_every_method, 0, 2);
+    tcase_add_loop_test(t, recovers_by_default, 0, 12);
     tcase_add_test(t, materials_share_a_scene);
     suite_add_tcase(suite, t);
     return run_suite(suite);

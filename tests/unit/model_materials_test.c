@@ -1,6 +1,7 @@
 /* From a scene's material to the constants of its energy: splines through points and fitted to
  * curves, the linear solid at small strain, and energies that have no least value. */
 #include "engine/model/groups/isa.h"
+#include "engine/model/groups/tets.h"
 #include "engine/model/materials.h"
 #include "engine/model/model.h"
 #include "engine/step/pliant.h"
@@ -206,6 +207,46 @@ START_TEST(blends_are_frozen_where_a_step_begins)
 }
 END_TEST
 
+static bool share_a_vertex(const pl_group *g, int64_t i, int64_t k)
+{
+    for (int c = 0; c < 16; c++)
+        if (g->corner[(i / PL_BLOCK * 4 + c / 4) * PL_BLOCK + i % PL_BLOCK] ==
+            g->corner[(k / PL_BLOCK * 4 + c % 4) * PL_BLOCK + k % PL_BLOCK])
+            return true;
+    return false;
+}
+
+/* An element that is inside out makes those that share a vertex with it convex, and no others. */
+START_TEST(blends_spread_to_neighbours)
+{
+    pl_run *r = pl_run_open(1, "{'pliant': 1, 'materials': {'m': {'invertible': true}},"
+                               " 'bodies': [{'mesh': {'box': {'cells': [6, 1, 1]}}}]}");
+    const pl_group *g = &r->model->groups[0];
+    const pl_tets *t = g->data;
+    double start[3 * 28];
+    int moved = 0, near = 0, far = 0;
+    ck_assert_int_eq(pl_run_vertices(r), 28);
+    for (int k = 0; k < 3 * 28; k++)
+        start[k] = r->model->x0[k];
+    for (int v = 0; v < 28; v++)
+        moved = start[3 * v] < start[3 * moved] ? v : moved;
+    start[3 * moved] += 0.3; /* through its cell, which is a sixth of a metre long */
+    g->ops->freeze(g, &(pl_stage){.x_start = start}, 0, g->blocks);
+    g->ops->spread(g, 0, g->blocks);
+    for (int64_t i = 0; i < g->terms; i++) {
+        bool touches = false;
+        for (int64_t k = 0; k < g->terms; k++)
+            touches = touches || (t->least[k] < -0.05 && share_a_vertex(g, i, k));
+        near += touches && t->least[i] > 0.15;
+        far += !touches;
+        ck_assert_double_eq(t->blend[i / PL_BLOCK * 2 * PL_BLOCK + i % PL_BLOCK], touches ? 1 : 0);
+    }
+    ck_assert_int_gt(near, 2);
+    ck_assert_int_gt(far, 10);
+    pl_run_close(r);
+}
+END_TEST
+
 /* What decides bits is in the hash: materials that differ in one number are different models, also where
  * the matrix is the same. */
 START_TEST(numbers_of_materials_are_in_the_hash)
@@ -268,6 +309,7 @@ int main(void)
     tcase_add_test(t, energies_without_stiffness_at_rest_are_refused);
     tcase_add_test(t, numbers_of_materials_are_in_the_hash);
     tcase_add_test(t, blends_are_frozen_where_a_step_begins);
+    tcase_add_test(t, blends_spread_to_neighbours);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

@@ -12,6 +12,10 @@ void pl_cpu_freeze(pl_backend *b, const pl_stage *stage)
             continue;
         EACH_RUN(c, group->blocks, r)
             group->ops->freeze(group, stage, r.b0, r.b1);
+        if (!group->ops->spread || !group->ops->spreads(group))
+            continue;
+        EACH_RUN(c, group->blocks, r)
+            group->ops->spread(group, r.b0, r.b1);
     }
 }
 

@@ -165,8 +165,15 @@ static bool create_tets(pl_device_model *m, const pl_group *from, pl_term_argume
         to->tets.shared = take_numbers(m, t->shared, PL_SPLINE_SHARED);
     if (t->blend)
         to->tets.blend = take_numbers(m, t->blend, 2 * lanes);
+    if (t->around) {
+        to->tets.least = take_numbers(m, t->least, lanes);
+        to->tets.around_start = take_bytes(m, t->around_start,
+                                           t->around_vertices * sizeof(int32_t));
+        to->tets.around = take_bytes(m, t->around, 4 * (size_t)from->terms * sizeof(int32_t));
+    }
     return to->tets.shape && to->tets.volume && to->tets.constants &&
-           (to->tets.shared || !t->shared) && (to->tets.blend || !t->blend);
+           (to->tets.shared || !t->shared) && (to->tets.blend || !t->blend) &&
+           (!t->around || (to->tets.least && to->tets.around_start && to->tets.around));
 }
 
 static bool create_terms(pl_device_model *m, const pl_group *from, pl_term_arguments *to)

@@ -53,6 +53,8 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_backend_stage *stage)
             if (!pl_contact_has_stationary(&a.stage))
                 a.stage.stationary = NULL;
             on->kernels->freeze(d->queue, &a, on->threads);
+            if (on->arguments.tets.around)
+                PL_NAMED(pl_device_tets_stretch_spread)(d->queue, &a, on->threads);
         } else if (on->arguments.terms.offset && group->ops->freeze) {
             freeze_offsets(d, group, &stage->scalars, on);
         }

@@ -71,6 +71,11 @@ typedef void pl_freeze_launch(pl_device_queue *queue, const pl_freeze_arguments 
 typedef void pl_touch_launch(pl_device_queue *queue, const pl_touch_arguments *arguments,
                              int64_t threads);
 
+/* tets_stretch_kernels.c: invertible ones, after `freeze` of all. */
+PL_C void PL_NAMED(pl_device_tets_stretch_spread)(pl_device_queue *queue,
+                                                  const pl_freeze_arguments *arguments,
+                                                  int64_t threads);
+
 /* The kernels of a kind of groups, group.h's slots. Those that a kind lacks are NULL: descent of what is
  * hard, splitting of what has no prox. */
 typedef struct pl_term_kernels {

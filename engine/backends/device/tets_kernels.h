@@ -20,6 +20,8 @@ PL_THREAD void place_own(const pl_term_arguments *a, int64_t lane, placed *at)
     at->tets.constants += lane;
     if (at->tets.blend)
         at->tets.blend += lane;
+    if (at->tets.least)
+        at->tets.least += lane;
     at->tets.stretch = (const pl_stretch_ops *)&a->stretch;
 }
 

@@ -12,5 +12,14 @@ PL_THREAD void tets_stretch_freeze(const pl_freeze_arguments *a, int64_t thread)
 }
 PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_freeze_arguments)
 
+/* The least stretches of others are anywhere, so they are not moved to the lane. */
+PL_THREAD void tets_stretch_spread(const pl_freeze_arguments *a, int64_t thread)
+{
+    placed at;
+    place(&a->term, thread, &at);
+    spread_to(&at.group, &at.tets, a->term.tets.least, at.block, 0);
+}
+PL_KERNEL(tets_stretch_spread, tets_stretch_spread, pl_freeze_arguments)
+
 PL_TERM_KERNELS(tets_stretch, PL_LOCAL_ELSEWHERE, "stretch", 4, 9,
                 PL_NAMED(pl_device_tets_stretch_freeze), PL_NAMED(pl_device_tets_concavity))

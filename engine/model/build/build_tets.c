@@ -30,6 +30,14 @@ static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
     }
 }
 
+/* Whether neighbours of an inverted element give way with it: where the energy is infinite for J <= 0. Fung's
+ * is so steep under stretch that its bodies come back without, and are caught elsewhere with it. */
+static bool spreads(const pl_material *m)
+{
+    return m->invertible && m->model != PL_MATERIAL_FUNG &&
+           pl_stretch_ops_of(m->model)->domain == PL_STRETCH_POSITIVE;
+}
+
 /* The group of the materials that share one with `leader`, unless no tetrahedron has them. */
 static pl_status add_group(pl_build *b, int32_t leader, list *l)
 {
@@ -50,7 +58,8 @@ static pl_status add_group(pl_build *b, int32_t leader, list *l)
                                  .scale = b->layout.elements[PL_ELEMENT_TET].stiffness,
                                  .shared = b->materials[leader].shared,
                                  .shared_count = b->materials[leader].shared_count,
-                                 .invertible = material->invertible};
+                                 .invertible = material->invertible,
+                                 .spreads = spreads(material)};
     pl_group group;
     pl_status status = pl_tets_create(&parts, &group);
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;

@@ -32,6 +32,9 @@ void pl_tets_destroy(pl_group *g)
         free(t->constants);
         free(t->shared);
         free(t->blend);
+        free(t->least);
+        free(t->around_start);
+        free(t->around);
         free(t->element);
         free(t);
     }
@@ -73,8 +76,15 @@ static bool allocate(const pl_tets_parts *p, pl_group *g, pl_tets *t)
         t->shared = pl_block_alloc(p->shared_count, sizeof *t->shared);
     if (p->invertible)
         t->blend = pl_block_alloc(blocks * 2 * PL_BLOCK, sizeof *t->blend);
+    if (p->spreads)
+        t->least = pl_block_alloc(blocks * PL_BLOCK, sizeof *t->least);
     return g->corner && g->weight && t->shape && t->volume && t->constants && t->element &&
-           (!p->shared || t->shared) && (!p->invertible || t->blend);
+           (!p->shared || t->shared) && (!p->invertible || t->blend) && (!p->spreads || t->least);
+}
+
+static int32_t corner_at(const pl_group *g, int64_t i, int c)
+{
+    return g->corner[(i / PL_BLOCK * 4 + c) * PL_BLOCK + i % PL_BLOCK];
 }
 
 /* The i-th place of the group; behind the last come copies of their block's first, of no volume. */
@@ -101,6 +111,37 @@ static void fill(const pl_tets_parts *p, pl_group *g, int64_t i)
     g->weight[i] = padding ? 0 : p->stiffness[k] * volume;
 }
 
+/* The places of a vertex's tetrahedra, by a counting sort. */
+static bool list_around(const pl_group *g, pl_tets *t)
+{
+    int32_t top = 0;
+    for (int64_t k = 0; k < g->blocks * 4 * PL_BLOCK; k++)
+        top = g->corner[k] > top ? g->corner[k] : top;
+    t->around_vertices = (size_t)top + 3;
+    int32_t *start = t->around_start = pl_block_alloc((int64_t)top + 3, sizeof *start);
+    t->around = pl_block_alloc(4 * g->terms, sizeof *t->around);
+    if (!start || !t->around)
+        return false;
+    for (int64_t i = 0; i < g->terms; i++)
+        for (int c = 0; c < 4; c++)
+            start[corner_at(g, i, c) + 2]++;
+    for (int64_t v = 0; v <= top; v++)
+        start[v + 2] += start[v + 1];
+    for (int64_t i = 0; i < g->terms; i++)
+        for (int c = 0; c < 4; c++)
+            t->around[start[corner_at(g, i, c) + 1]++] = (int32_t)i;
+    return true;
+}
+
+bool pl_tets_spreads(const pl_group *g)
+{
+    const pl_tets *t = g->data;
+    bool any = false;
+    for (int64_t i = 0; t->around && i < g->blocks * PL_BLOCK; i++)
+        any |= t->least[i] < PL_INVERTIBLE_LOW;
+    return any;
+}
+
 pl_status pl_tets_create(const pl_tets_parts *p, pl_group *out)
 {
     int64_t blocks = (p->count + PL_BLOCK - 1) / PL_BLOCK;
@@ -116,6 +157,10 @@ pl_status pl_tets_create(const pl_tets_parts *p, pl_group *out)
         memcpy(t->shared, p->shared, (size_t)p->shared_count * sizeof *t->shared);
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++)
         fill(p, &g, i);
+    if (p->spreads && !list_around(&g, t)) {
+        pl_tets_destroy(&g);
+        return PL_NO_MEMORY;
+    }
     *out = g;
     return PL_OK;
 }

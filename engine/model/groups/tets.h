@@ -20,8 +20,13 @@ typedef struct pl_tets {
         *constants;    /* [block][stretch->constants][L]: of the material, in its table's order */
     pl_number *shared; /* what all elements share (splines), or NULL */
     pl_number *blend; /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
-                          b is a function of where a step began (freeze) */
-    int32_t *element; /* [block][L]: tetrahedron in the model's order */
+                          b is a function of where a step began (freeze, spread) */
+    pl_number *least; /* [block][L]: least signed stretch there; NULL, as the next two, where
+                          nothing spreads to neighbours */
+    int32_t *around_start, *around; /* by model vertex from around_start[vertex] on: the places
+                                       of its tetrahedra */
+    size_t around_vertices;         /* numbers of around_start */
+    int32_t *element;               /* [block][L]: tetrahedron in the model's order */
     const pl_stretch_ops *stretch;
 } pl_tets;
 
@@ -44,9 +49,12 @@ PL_INLINE const pl_tets *pl_tets_of(const pl_group *g)
 #endif
 
 /* Stretches below `high` begin to convert an invertible element, at `low` it is convex altogether
- * (Wang 2016, eq. 17 and its typical values). */
-#define PL_INVERTIBLE_LOW  0.05
-#define PL_INVERTIBLE_HIGH 0.15
+ * (Wang 2016, eq. 17 and its typical values). Where the energy is infinite for J <= 0, its
+ * neighbours begin to give way below `low`, all of those that share a vertex with it, and at `turned`
+ * they are convex too: among neighbours of log J an inverted element stays caught. */
+#define PL_INVERTIBLE_TURNED (-0.05)
+#define PL_INVERTIBLE_LOW    0.05
+#define PL_INVERTIBLE_HIGH   0.15
 
 /* What a group of tetrahedra is made of; nothing of it is kept. */
 typedef struct pl_tets_parts {
@@ -63,10 +71,13 @@ typedef struct pl_tets_parts {
     const double *shared;    /* [shared_count], or NULL */
     int32_t shared_count;
     bool invertible;
+    bool spreads; /* an invertible element's neighbours give way with it */
 } pl_tets_parts;
 
 pl_status pl_tets_create(const pl_tets_parts *parts, pl_group *out);
 void pl_tets_destroy(pl_group *g);
+/* The slot `spreads`: whether an element was below `low` where the step began. */
+bool pl_tets_spreads(const pl_group *g);
 void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 
 #endif

@@ -5,8 +5,9 @@
  *   MATERIAL_NAME   its name in a scene
  *
  * and, where a material is more than the constants mu and lambda, load_material() with
- * TETS_LOAD_MATERIAL, and TETS_FREEZE, the group's `freeze` or NULL; and TETS_DISTANCE where the energy
- * is k/2 times a squared distance from a set, of which no weight need know how concave it is.
+ * TETS_LOAD_MATERIAL, and TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; and
+ * TETS_DISTANCE where the energy is k/2 times a squared distance from a set, of which no weight need
+ * know how concave it is.
  *
  * and is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of
  * PL_BLOCK tetrahedra at a time, no branch but a kernel's rare way out of line, so that the bits do not depend on
@@ -66,6 +67,7 @@ PL_INLINE material load_material(const pl_tets *t, int64_t b)
     return (material){pl_load(constants), pl_load(constants + PL_BLOCK)};
 }
 #define TETS_FREEZE NULL
+#define TETS_SPREAD NULL
 #endif
 
 /* F of block `b` at x, and what D is made of. */
@@ -425,6 +427,8 @@ const pl_group_ops OPS = {
     .measure = tets_measure,
     .stiffness = pl_tets_stiffness,
     .freeze = TETS_FREEZE,
+    .spread = TETS_SPREAD,
+    .spreads = pl_tets_spreads,
     .destroy = pl_tets_destroy,
 };
 #endif
