@@ -425,7 +425,7 @@ pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
     return PL_DECODE_SYNTAX;
 }
 
-/* auto: what it is for this scene, and its defaults; `object` is the scene's solver, or NULL. */
+/* auto: what it is for this scene, which has no fault, and its defaults; `object` is the scene's solver, or NULL. */
 static void settle_auto(json_t *object, pl_scene *scene)
 {
     pl_solver_settings *solver = &scene->solver;
@@ -453,7 +453,8 @@ static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_fau
     /* What follows when the key is left out altogether: the defaults bound together. */
     if (!scene.time.steps)
         check_time(&d, NULL, &scene.time, !json_object_get(document, "time"));
-    settle_auto(json_object_get(document, "solver"), &scene);
+    if (faults->total == before && !d.no_memory)
+        settle_auto(json_object_get(document, "solver"), &scene);
     if (!scene.name)
         scene.name = strdup("");
     if (d.no_memory || !scene.name || faults->total > before) {
