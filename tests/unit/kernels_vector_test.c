@@ -117,7 +117,8 @@ typedef struct count {
     int scalar, fused;
 } count;
 
-/* Scalar arithmetic that belongs there: sums over lanes, and what `measure` counts by lane. */
+/* Scalar arithmetic that belongs there: sums over lanes, what `measure` counts by lane, and what `spread`
+ * looks up of the neighbours of few elements. */
 static int allowed(const char *function)
 {
     static const struct {
@@ -126,7 +127,8 @@ static int allowed(const char *function)
     } sums[] = {{"tets_energy", 16},
                 {"tets_energy_gradient", 16},
                 {"tets_admm_local", 48},
-                {"tets_measure", 96}};
+                {"tets_measure", 96},
+                {"tets_spread", 8}};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         if (strcmp(sums[i].function, function) == 0)
             return sums[i].scalar;
