@@ -174,14 +174,15 @@ pl_method_kind pl_auto_method(const pl_scene *scene)
     bool hard = scene->obstacle_count > 0 &&
                 (solver->has_obstacles ? solver->obstacles == PL_OBSTACLES_HARD
                                        : !pl_integrator_is_euler(scene->time.integrator));
-    bool split = false;
+    bool split = false, hinges = false;
     for (int32_t i = 0; i < scene->material_count; i++) {
         const pl_material *m = &scene->materials[i];
         hard = hard || m->strain_limit.present || m->inextensible != PL_EXTENSIBLE;
+        hinges = hinges || (m->bending.present && m->bending.model == PL_BENDING_HINGE);
     }
     for (int32_t i = 0; i < scene->body_count; i++)
         split = split || wants_splitting(scene, &scene->bodies[i]);
-    return hard || split ? PL_METHOD_ADMM : PL_METHOD_AUTO;
+    return hard || (split && !hinges) ? PL_METHOD_ADMM : PL_METHOD_AUTO;
 }
 
 bool pl_obstacles_are_hard(const pl_solver_settings *solver)

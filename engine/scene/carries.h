@@ -43,7 +43,8 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
  *   - obstacles under a second-order integrator, which gains energy from stiff springs, unless
  *     solver.obstacles is energy;
  *   - bodies that start random or collapsed, where descent may find another minimum, or stretched inside
- *     out of a material whose energy without `invertible` is infinite there. */
+ *     out of a material whose energy without `invertible` is infinite there; but not with hinges, which
+ *     ADMM cannot carry. */
 pl_method_kind pl_auto_method(const pl_scene *scene);
 
 /* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */

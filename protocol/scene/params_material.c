@@ -68,10 +68,9 @@ static const pl_param rows[] = {
         "invertible", pl_material, invertible,
         "Tetrahedra whose least stretch at the beginning of a step is below 0.15 go over into "
         "a convex solid, mu sum (s_i - 1)^2, altogether below 0.05, and so come back from "
-        "being inverted or collapsed (Wang 2016, eq. 16-19). Of models that are defined for J > 0 "
-        "only (not fung), those that share a vertex with one below 0.05 do likewise, altogether "
-        "with "
-        "one below -0.05."),
+        "being inverted or collapsed (Wang 2016, eq. 16-19). Models defined only for J > 0 (except "
+        "fung): elements that share a vertex with one below 0.05 go over too, altogether if it is "
+        "below -0.05."),
     NUMBER("density", "kg/m^3", ABOVE(0, 1e9), 1000, pl_material, density, "Mass per rest volume."),
     LENGTH("thickness", 1e-3, pl_material, thickness,
            "Of triangles: times their area it is a volume."),

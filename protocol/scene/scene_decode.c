@@ -425,7 +425,8 @@ pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
     return PL_DECODE_SYNTAX;
 }
 
-/* auto: what it is for this scene, which has no fault, and its defaults; `object` is the scene's solver, or NULL. */
+/* Chooses what auto is for this scene, which has no fault, and its defaults. object: the scene's
+ * solver, or NULL. */
 static void settle_auto(json_t *object, pl_scene *scene)
 {
     pl_solver_settings *solver = &scene->solver;

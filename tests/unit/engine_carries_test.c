@@ -1,5 +1,6 @@
 /* Which method carries which terms: one table for validation, capabilities and the hints. */
 #include "engine/scene/carries.h"
+#include "engine/model/groups/isa.h"
 #include "engine/solvers/solver.h"
 #include "protocol/scene/params.h"
 #include "tests/support/suite.h"
@@ -176,6 +177,41 @@ START_TEST(newton_s_solves_follow_the_size)
 }
 END_TEST
 
+/* A mirrored solid goes to ADMM exactly where the model's own table says J > 0. */
+START_TEST(mirrored_bodies_of_log_j_are_split)
+{
+    pl_material material = {0};
+    pl_body body = {.mesh = {.kind = PL_SOURCE_BOX},
+                    .initial = {.shape = PL_SHAPE_STRETCHED, .stretch = {-1, 1, 1}}};
+    const pl_scene scene = {
+        .materials = &material, .material_count = 1, .bodies = &body, .body_count = 1};
+    for (pl_material_kind k = 0; k < PL_MATERIAL_KINDS; k++) {
+        material.model = k;
+        bool barrier = pl_stretch_ops_of(k)->domain == PL_STRETCH_POSITIVE;
+        ck_assert_int_eq(pl_auto_method(&scene), barrier ? PL_METHOD_ADMM : PL_METHOD_AUTO);
+    }
+}
+END_TEST
+
+/* ADMM has no prox of a hinge: such a scene stays with descent, whatever its start. */
+START_TEST(hinges_are_never_split)
+{
+    pl_material material = {.model = PL_MATERIAL_NEO_HOOKEAN};
+    pl_body body = {.mesh = {.kind = PL_SOURCE_CLOTH}};
+    const pl_scene scene = {
+        .materials = &material, .material_count = 1, .bodies = &body, .body_count = 1};
+    const pl_shape_kind starts[] = {PL_SHAPE_RANDOM, PL_SHAPE_COLLAPSED};
+    for (int k = 0; k < 2; k++) {
+        body.initial.shape = starts[k];
+        material.bending.present = false;
+        ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_ADMM);
+        material.bending.present = true;
+        material.bending.model = PL_BENDING_HINGE;
+        ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_AUTO);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("carries");
@@ -188,6 +224,8 @@ int main(void)
     tcase_add_test(t, parts_of_a_scene_have_traits);
     tcase_add_test(t, parts_of_materials_are_of_their_elements);
     tcase_add_test(t, newton_s_solves_follow_the_size);
+    tcase_add_test(t, mirrored_bodies_of_log_j_are_split);
+    tcase_add_test(t, hinges_are_never_split);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

@@ -49,7 +49,7 @@ PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, i
     }
 }
 
-/* The same of one place for its neighbours' sake, itself among them. least: of all places. */
+/* Raises the blend of one place where it or a neighbour is inverted. least: of all places. */
 PL_INLINE void spread_to(const pl_group *g, const pl_tets *t, const pl_number *least, int64_t b,
                          int lane)
 {
