@@ -50,6 +50,7 @@ const char *pl_backend_incomplete(const pl_backend_ops *ops)
         TABLE(measures, true),
         TABLE(descent, true),
         TABLE(contact, false),
+        TABLE(augmented, false),
         TABLE(matrix, ops->factored || ops->iterated || ops->splitting),
         TABLE(factored, ops->matrix && !ops->iterated),
         TABLE(iterated, ops->matrix && !ops->factored),
@@ -85,5 +86,7 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
         return "the method solves with the energies' Hessian, which the device does not make";
     if (!ops->contact && (!pl_integrator_is_euler(model->integrator) || model->restitution))
         return "it has neither restitution nor integrators but backward_euler and quasi_static";
+    if (!ops->augmented && model->multipliers > 0)
+        return "it holds inextensible edges with admm alone";
     return ops->refuses(model);
 }

@@ -267,6 +267,13 @@ typedef struct pl_contact_ops {
                        const pl_array *x, const pl_array *v);
 } pl_contact_ops;
 
+/* Constraints by augmented Lagrangians: held groups. Without it: models without such groups alone. */
+typedef struct pl_augmented_ops {
+    /* Renew the model's multipliers by x, a minimiser under the stage that was frozen last: the next `freeze`
+     * reads them. Of the second order where a factor of H near x was made since the last time. */
+    void (*renew)(pl_backend *b, const pl_array *x, pl_array *multipliers);
+} pl_augmented_ops;
+
 /* Methods that solve with the model's constant matrix A. */
 typedef struct pl_matrix_ops {
     /* rows = A^-1 rhs of each coordinate, where there is `factored`; else B rhs with one and the same
@@ -388,6 +395,7 @@ typedef struct pl_backend_ops {
 
     /* NULL: the device cannot do it. */
     const pl_contact_ops *contact;
+    const pl_augmented_ops *augmented;
     const pl_matrix_ops *matrix;
     const pl_factored_ops *factored;
     const pl_iterated_ops *iterated;

@@ -83,6 +83,7 @@ typedef struct pl_group_ops {
     const char *name;
     int32_t corners; /* vertices a term touches */
     int32_t rows;    /* rows of D_i */
+    bool held;       /* a hard constraint by an augmented Lagrangian: an energy with multipliers */
     bool hard;       /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
 
     /* What the group keeps constant over a stage, in its own memory, and a function of the stage alone.
@@ -92,6 +93,20 @@ typedef struct pl_group_ops {
      * anything to do. NULL: nothing does. */
     void (*spread)(const pl_group *g, int64_t b0, int64_t b1);
     bool (*spreads)(const pl_group *g);
+    /* Of a held group. Its terms have one multiplier each, the force f that holds their constraint, N, in the
+     * model's list of them, [block][L] from group->multiplier on; `change` and `along` are lists like it.
+     * renew: f at x, a minimiser under what was frozen, and by how much it is another than before. */
+    void (*renew)(const pl_group *g, const double *x, double *multipliers, double *change,
+                  int64_t b0, int64_t b1);
+    /* along = C d, the change of each constraint along d [n][3]; 0 where it does not hold (f = 0). */
+    void (*along)(const pl_group *g, const double *x, const double *multipliers, const double *d,
+                  double *along, int64_t b0, int64_t b1);
+    /* Contributions of C^T f for forces that hold. */
+    void (*pull)(const pl_group *g, const double *x, const double *multipliers, const double *f,
+                 double *contributions, int64_t b0, int64_t b1);
+    /* multipliers += change, but none changes its side. */
+    void (*correct)(const pl_group *g, const double *change, double *multipliers, int64_t b0,
+                    int64_t b1);
     /* Dx[block][rows][L] = D_i x. */
     void (*reduce)(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1);
     /* energy[block]: sum of U_i over the block's terms, +inf outside the domain. */
@@ -155,6 +170,7 @@ struct pl_group {
     int32_t *corner;      /* [block][corners][L]: model vertex */
     pl_number *weight;    /* [block][L]: w_i^2, 0 in padding */
     int64_t contribution; /* offset of the group's first contribution, doubles */
+    int64_t multiplier;   /* the same of a held group's multipliers */
     void *data;           /* the group's own; see tets.h, contacts.h */
 };
 
@@ -174,6 +190,11 @@ static inline int64_t pl_group_contributions(const pl_group *g)
 static inline int64_t pl_group_values(const pl_group *g)
 {
     return g->blocks * g->ops->rows * PL_BLOCK;
+}
+
+static inline int64_t pl_group_multipliers(const pl_group *g)
+{
+    return g->ops->held ? g->blocks * PL_BLOCK : 0;
 }
 
 /* Of `hessian`: lower triangles of the terms' Hessians. */

@@ -53,6 +53,7 @@ struct pl_model {
     pl_group *groups;        /* in the builders' order (build.h): tetrahedra first, contacts last */
     int32_t *group_obstacle; /* [group_count]: obstacle of a contact group, or -1 */
     int64_t contributions;   /* doubles in the contributions buffer */
+    int64_t multipliers;     /* doubles that held groups carry from stage to stage */
     pl_gather gather;
 
     int32_t *free_vertex;    /* [free_vertices]: model vertex of a free row, ascending */

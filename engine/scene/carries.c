@@ -14,14 +14,15 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX, true},
     [PL_METHOD_QUASI_NEWTON] = {PL_TRAIT_HARD, true},
     [PL_METHOD_NEWTON] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
-    [PL_METHOD_LBFGS] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_GRADIENT_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_NONLINEAR_CG] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {PL_TRAIT_HARD, true},
-    [PL_METHOD_CHEBYSHEV_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
-    [PL_METHOD_PROJECTIVE_DYNAMICS] = {PL_TRAIT_HARD | PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE,
+    [PL_METHOD_LBFGS] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_GRADIENT_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_NONLINEAR_CG] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {PL_TRAIT_HARD | PL_TRAIT_HELD, true},
+    [PL_METHOD_CHEBYSHEV_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_PROJECTIVE_DYNAMICS] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_PROX |
+                                           PL_TRAIT_NOT_DISTANCE,
                                        true},
-    [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
     [PL_METHOD_AUTO] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
 };
 
@@ -38,6 +39,7 @@ typedef struct reason {
 
 static const reason REASONS[] = {
     {PL_TRAIT_HARD, "they are hard constraints, which it has no energy for"},
+    {PL_TRAIT_HELD, "they are hard constraints, whose multipliers it does not renew"},
     {PL_TRAIT_NO_PROX, "they have no proximal operator, which its local step is made of"},
     {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
                             "would be the answer to"},
@@ -111,7 +113,7 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
 static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
 {
     pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
-    pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HARD};
+    pl_carried ropes = {"inextensible edge", 0, PL_TRAIT_HELD};
     pl_carried damped = {"damped material", 0, PL_TRAIT_NOT_DISTANCE};
     pl_carried hinges = {"hinge", 0, PL_TRAIT_NO_PROX | PL_TRAIT_NOT_DISTANCE};
     for (int32_t i = 0; i < scene->material_count; i++) {
@@ -168,6 +170,14 @@ static bool wants_splitting(const pl_scene *scene, const pl_body *body)
            (barrier && is_stretched_inverted(body));
 }
 
+/* True if descent can hold inextensible edges: in statics a slack rope has no stiffness at all, and a GPU has no
+ * kernel for them. */
+static bool may_hold(const pl_scene *scene)
+{
+    return scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC &&
+           scene->solver.device == PL_DEVICE_CPU;
+}
+
 pl_method_kind pl_auto_method(const pl_scene *scene)
 {
     const pl_solver_settings *solver = &scene->solver;
@@ -177,7 +187,8 @@ pl_method_kind pl_auto_method(const pl_scene *scene)
     bool split = false, hinges = false;
     for (int32_t i = 0; i < scene->material_count; i++) {
         const pl_material *m = &scene->materials[i];
-        hard = hard || m->strain_limit.present || m->inextensible != PL_EXTENSIBLE;
+        hard = hard || m->strain_limit.present ||
+               (m->inextensible != PL_EXTENSIBLE && !may_hold(scene));
         hinges = hinges || (m->bending.present && m->bending.model == PL_BENDING_HINGE);
     }
     for (int32_t i = 0; i < scene->body_count; i++)
@@ -249,8 +260,8 @@ int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl
 
 /* ---- devices ---- */
 
-static void refuse_damping(const pl_material *m, const char *key, const char *got,
-                           const char *expected, const char *hint, pl_faults *faults)
+static void refuse_on_device(const pl_material *m, const char *key, const char *got,
+                             const char *expected, const char *hint, pl_faults *faults)
 {
     char pointer[PL_POINTER_SIZE];
     pl_fault_at_material(m->name, key, pointer);
@@ -265,16 +276,16 @@ static void check_damping_on_device(const pl_material *m, const pl_material_uses
     const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
                            d->model == PL_DAMPING_RAYLEIGH_LAGGED;
     if (d->form == PL_DAMPING_MERGED && uses->model > 0)
-        refuse_damping(m, "damping/form", "merged, on a GPU", "separate, on a GPU",
-                       "use \"form\": \"auto\", or \"device\": \"cpu\"", faults);
+        refuse_on_device(m, "damping/form", "merged, on a GPU", "separate, on a GPU",
+                         "use \"form\": \"auto\", or \"device\": \"cpu\"", faults);
     if (m->bending.present && uses->triangles + uses->edges > 0)
-        refuse_damping(m, "damping", "damping of a material with bending, on a GPU",
-                       "no damping or no bending, on a GPU: it has no kernel for damped bends",
-                       "use \"device\": \"cpu\"", faults);
+        refuse_on_device(m, "damping", "damping of a material with bending, on a GPU",
+                         "no damping or no bending, on a GPU: it has no kernel for damped bends",
+                         "use \"device\": \"cpu\"", faults);
     if (m->fibers.present && stiffness && uses->model > 0)
-        refuse_damping(m, "damping/model", "rayleigh of fibers, on a GPU",
-                       "another model, on a GPU: it has no kernel for damped fibers",
-                       "use strain_rate, or \"device\": \"cpu\"", faults);
+        refuse_on_device(m, "damping/model", "rayleigh of fibers, on a GPU",
+                         "another model, on a GPU: it has no kernel for damped fibers",
+                         "use strain_rate, or \"device\": \"cpu\"", faults);
 }
 
 pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults)
@@ -286,6 +297,11 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
         pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
                       "any other method, on a GPU: it makes no Hessian of the energies",
                       "use \"method\": \"chebyshev_descent\"");
+    for (int32_t i = 0; i < scene->material_count && scene->solver.method != PL_METHOD_ADMM; i++)
+        if (scene->materials[i].inextensible != PL_EXTENSIBLE && uses[i].edges > 0)
+            refuse_on_device(&scene->materials[i], "inextensible", "inextensible edges, on a GPU",
+                             "method admm, on a GPU: it holds them with no other",
+                             "use \"method\": \"admm\", or \"device\": \"cpu\"", faults);
     for (int32_t i = 0; i < scene->material_count; i++)
         if (scene->materials[i].damping.present &&
             scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)

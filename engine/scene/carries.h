@@ -16,6 +16,7 @@ typedef enum pl_trait {
     PL_TRAIT_NO_PROX = 2,      /* no proximal operator, so no local step */
     PL_TRAIT_NOT_DISTANCE = 4, /* not k/2 times a squared distance from a set (Liu 2017, eq. 5) */
     PL_TRAIT_NO_HESSIAN = 8,   /* no second derivatives */
+    PL_TRAIT_HELD = 16,        /* a constraint with multipliers that its method renews */
 } pl_trait;
 
 /* Why the method cannot carry terms with these traits, a clause to follow on a colon; NULL where

@@ -12,7 +12,8 @@
  * Newton's arrays and the pattern of H are made the first time that they are needed. Where the backend
  * has no Hessian L-BFGS goes on alone.
  *
- * Hard constraints are not for descent: a scene with them has `admm` for auto (scene/carries.h). */
+ * Hard constraints are not for descent, but for held ones (model/groups/held_links.c): a scene with others
+ * has `admm` for auto (scene/carries.h). */
 #include "engine/solvers/descent.h"
 
 #include <math.h>
@@ -157,6 +158,9 @@ static bool is_slower(const pl_descent *d)
     /* With tolerance 0 it is so many iterations, whatever comes of them: the cheap ones. */
     if (d->model->solver.tolerance == 0)
         return false;
+    /* Its factor gives multipliers their second order, without which they take tens of rounds. */
+    if (d->model->multipliers > 0 && d->model->solver.linear == PL_LINEAR_DIRECT)
+        return true;
     double newton = s->few * s->dearer, gone = (double)(d->out->iterations - s->since);
     return (gone > newton && predict(d) > newton) || gone > 2 * newton ||
            2 * d->out->iterations >= d->most;
@@ -214,6 +218,20 @@ static void forget(pl_descent *d)
         hand_over(d);
 }
 
+static void save(const pl_descent *d, pl_bytes_out *out)
+{
+    pl_bytes_put_f64(out, ((const automatic *)d->rule)->few);
+}
+
+static bool restore(pl_descent *d, pl_bytes_in *in)
+{
+    double few = pl_bytes_get_f64(in);
+    if (in->failed || in->left != 0 || !(few >= LEAST && few <= MOST))
+        return false;
+    ((automatic *)d->rule)->few = few;
+    return true;
+}
+
 static const pl_descent_rule AUTO = {
     .what = "descent",
     .matrix = true,
@@ -228,31 +246,8 @@ static const pl_descent_rule AUTO = {
     .first = pl_descent_first_is_one,
     .curvature = 0.9,
     .stays = true,
+    .save = save,
+    .restore = restore,
 };
 
-static pl_status auto_create(const pl_model *model, pl_backend *backend, pl_solver **out)
-{
-    return pl_descent_create(&pl_solver_auto, &AUTO, model, backend, out);
-}
-
-static void auto_save(const pl_solver *solver, pl_bytes_out *out)
-{
-    pl_bytes_put_f64(out, ((const automatic *)((const pl_descent *)solver)->rule)->few);
-}
-
-static bool auto_restore(pl_solver *solver, pl_bytes_in *in)
-{
-    double few = pl_bytes_get_f64(in);
-    if (in->failed || in->left != 0 || !(few >= LEAST && few <= MOST))
-        return false;
-    ((automatic *)((pl_descent *)solver)->rule)->few = few;
-    return true;
-}
-
-const pl_solver_ops pl_solver_auto = {
-    .create = auto_create,
-    .destroy = pl_descent_destroy,
-    .solve = pl_descent_solve,
-    .save = auto_save,
-    .restore = auto_restore,
-};
+PL_DESCENT_SOLVER(auto, AUTO);

@@ -18,6 +18,7 @@ void pl_descent_destroy(pl_solver *solver)
         d->law->destroy(d);
     pl_array *arrays[] = {d->x_new, d->g, d->g_old, d->p, d->p_old, d->inverse, d->inverse_old};
     pl_rows_release(d->backend, arrays, sizeof arrays / sizeof *arrays);
+    pl_rows_release(d->backend, &d->base.multipliers, 1);
     pl_balance_destroy(d->balance);
     free(d->detail);
     free(d);
@@ -37,6 +38,10 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     bool good = pl_rows_create(model, backend, arrays, rule->matrix ? 4 : 6);
     d->x_new = backend->ops->memory->alloc(backend, 3 * model->vertices);
     d->balance = pl_balance_create(model, backend);
+    if (model->multipliers > 0) {
+        d->base.multipliers = backend->ops->memory->alloc(backend, model->multipliers);
+        good = good && d->base.multipliers;
+    }
     good = good && d->balance && d->x_new && backend->ops->descent->prepare(backend) == PL_OK;
     if (model->detail == PL_METRICS_ITERATION) {
         d->detail = calloc((size_t)model->solver.iterations + 1, sizeof *d->detail);
@@ -51,6 +56,34 @@ pl_status pl_descent_create(const pl_solver_ops *ops, const pl_descent_rule *rul
     }
     *out = &d->base;
     return PL_OK;
+}
+
+void pl_descent_save(const pl_solver *solver, pl_bytes_out *out)
+{
+    const pl_descent *d = (const pl_descent *)solver;
+    const int64_t count = d->model->multipliers;
+    double *to = count > 0 ? pl_bytes_grow(out, (size_t)count * sizeof *to) : NULL;
+    if (to)
+        d->backend->ops->memory->download(d->backend, to, solver->multipliers, count);
+    if (d->law->save)
+        d->law->save(d, out);
+}
+
+bool pl_descent_restore(pl_solver *solver, pl_bytes_in *in)
+{
+    pl_descent *d = (pl_descent *)solver;
+    const int64_t count = d->model->multipliers;
+    const size_t size = (size_t)count * sizeof(double);
+    if (in->left < size)
+        return false;
+    pl_bytes_in rest = {in->at + size, in->left - size, false};
+    if (d->law->restore ? !d->law->restore(d, &rest) : rest.left != 0)
+        return false;
+    if (count > 0)
+        d->backend->ops->memory->upload(d->backend, solver->multipliers, (const double *)in->at,
+                                        count);
+    *in = rest;
+    return true;
 }
 
 double pl_descent_noise(const pl_backend_ops *ops, double objective, double energy_noise)

@@ -53,6 +53,9 @@ typedef struct pl_descent_rule {
     double curvature; /* of Wolfe's second condition, where that is asked for */
     bool always_wolfe;
     bool stays; /* where no direction goes down it ends there, not converged, and does not fail */
+    /* What the rule's own memory carries from solve to solve (solver.h); NULL, both: nothing. */
+    void (*save)(const pl_descent *d, pl_bytes_out *out);
+    bool (*restore)(pl_descent *d, pl_bytes_in *in);
 } pl_descent_rule;
 
 struct pl_descent {
@@ -94,8 +97,11 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
 /* Rules that other rules go by. */
 extern const pl_descent_rule pl_quasi_newton_rule, pl_newton_rule;
 
-/* The table of a descent method: pl_solver_NAME by the rule. Between solves it remembers nothing, as the
- * objective is another; but for auto, which says how to keep it. */
+/* The multipliers of held groups, and what the rule carries. */
+void pl_descent_save(const pl_solver *solver, pl_bytes_out *out);
+bool pl_descent_restore(pl_solver *solver, pl_bytes_in *in);
+
+/* The table of a descent method: pl_solver_NAME by the rule. */
 #define PL_DESCENT_SOLVER(name, rule)                                                              \
     static pl_status name##_create(const pl_model *model, pl_backend *backend, pl_solver **out)    \
     {                                                                                              \
@@ -105,6 +111,8 @@ extern const pl_descent_rule pl_quasi_newton_rule, pl_newton_rule;
         .create = name##_create,                                                                   \
         .destroy = pl_descent_destroy,                                                             \
         .solve = pl_descent_solve,                                                                 \
+        .save = pl_descent_save,                                                                   \
+        .restore = pl_descent_restore,                                                             \
     }
 
 /* p = B0 g and gp = g . p: the `precondition` of a rule that needs no more. */

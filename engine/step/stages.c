@@ -7,8 +7,8 @@
 
 /* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
 static const double OUT_OF_RANGE = 1e100;
-/* Most times that a stage is solved again for its friction. */
-enum { REGRIPS = 30 };
+/* Most times that a stage is solved again: for friction's grips, and for multipliers. */
+enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300 };
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
@@ -71,7 +71,8 @@ static void find_inner(pl_state *s, const pl_substep *substep, pl_array *inner)
                                     .x_start = substep->x,
                                     .v_start = substep->v,
                                     .xp = s->xp,
-                                    .x_pred = substep->x};
+                                    .x_pred = substep->x,
+                                    .multipliers = substep->by->solver->multipliers};
     b->ops->objective->freeze(b, &stage);
     b->ops->objective->gradient(b, &stage, substep->x, NULL, s->gradient);
     b->ops->contact->forces(b, &stage, NULL, substep->x, s->contact);
@@ -128,6 +129,7 @@ static pl_backend_stage stage_of(const pl_state *s, const pl_substep *substep,
         .xp = integrator->is_euler ? o->x : o->xp,
         .stationary = integrator->is_euler ? o->x : o->stationary,
         .x_pred = s->x_pred,
+        .multipliers = substep->by->solver->multipliers,
         .load = s->load,
         .stays = substep->stays};
 }
@@ -189,9 +191,22 @@ static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
     return landed;
 }
 
-/* The stage's minimum, into x, which has the guess. Friction's energy is made of a grip, the force that presses
- * a vertex on an obstacle, of the step before: what has just landed would have none. So it is taken of the
- * answer, and the stage solved again from there, by the bound of the first, until no iteration is needed. */
+/* What a solve takes as given and its answer x tells better: the grip of friction's energy, which is the force
+ * that presses a vertex on an obstacle, of the step before where what has just landed would have none; and
+ * the multipliers of held constraints. */
+static void renew(pl_state *s, const pl_stepper *by, pl_backend_stage *stage, const pl_array *x)
+{
+    pl_backend *b = by->backend;
+    if (s->x_grip)
+        b->ops->memory->copy(b, s->x_grip, x, 3 * by->model->vertices);
+    stage->x_grip = s->x_grip;
+    if (by->solver->multipliers)
+        b->ops->augmented->renew(b, x, by->solver->multipliers);
+    b->ops->objective->freeze(b, stage);
+}
+
+/* The stage's minimum, into x, which has the guess. It is solved again with what the answer has renewed, from
+ * there and by the bound of the first, until no iteration is needed. */
 static pl_status solve_stage(pl_state *s, const pl_stepper *by, pl_backend_stage *stage,
                              pl_array *x, pl_solve_result *solve, pl_step_totals *totals,
                              pl_failure *failure)
@@ -199,18 +214,17 @@ static pl_status solve_stage(pl_state *s, const pl_stepper *by, pl_backend_stage
     pl_status status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
     add_work(totals, solve);
     int64_t iterations = solve->iterations, most = by->model->solver.iterations;
-    if (!s->x_grip || !solve->converged)
+    if ((!s->x_grip && !by->solver->multipliers) || !solve->converged)
         return status;
+    const int rounds = by->solver->multipliers ? HELD_ROUNDS : GRIP_ROUNDS;
     stage->bound = solve->bound;
     for (int round = 0; status == PL_OK && solve->converged && solve->iterations > 0; round++) {
-        if (round == REGRIPS || iterations >= most) {
+        if (round == rounds || iterations >= most) {
             solve->converged = false;
             break;
         }
-        by->backend->ops->memory->copy(by->backend, s->x_grip, x, 3 * by->model->vertices);
-        stage->x_grip = s->x_grip;
+        renew(s, by, stage, x);
         stage->iterations = most - iterations;
-        by->backend->ops->objective->freeze(by->backend, stage);
         status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
         add_work(totals, solve);
         iterations += solve->iterations;

@@ -87,7 +87,7 @@ static bool has_constraints(const pl_model *m)
 {
     bool found = m->obstacle_count > 0;
     for (int32_t g = 0; g < m->group_count; g++)
-        found = found || m->groups[g].ops->hard;
+        found = found || m->groups[g].ops->hard || m->groups[g].ops->held;
     return found;
 }
 

@@ -243,9 +243,10 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
 
 /* Most iterations of a step by auto, which hands over to Newton after half of them at the latest. */
 enum { AUTO_ITERATIONS = 2000 };
-/* Default tolerance of auto where it descends. With 0.001 a bouncing ball is off by 0.006 of its size, with this by
- * 0.0005 (clients/docs/typical-scenes.md). */
-static const double AUTO_TOLERANCE = 1e-4;
+/* Default tolerance of auto where it descends: bodies lie within 0.001 of their size of the exact answer
+ * (clients/docs/typical-scenes.md). On rough obstacles each step's error adds up: a ball that rolls six
+ * times its size is off by 0.015 of it with 1e-4, by 0.002 with 1e-5, by 0.0001 with 3e-6. */
+static const double AUTO_TOLERANCE = 1e-4, AUTO_TOLERANCE_ROUGH = 3e-6;
 
 static double weight_scale_of(pl_method_kind method)
 {
@@ -425,6 +426,14 @@ pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
     return PL_DECODE_SYNTAX;
 }
 
+static bool is_rough(const pl_scene *scene)
+{
+    bool rough = false;
+    for (int32_t k = 0; k < scene->obstacle_count; k++)
+        rough = rough || scene->obstacles[k].friction > 0;
+    return rough;
+}
+
 /* Chooses what auto is for this scene, which has no fault, and its defaults. object: the scene's
  * solver, or NULL. */
 static void settle_auto(json_t *object, pl_scene *scene)
@@ -437,7 +446,7 @@ static void settle_auto(json_t *object, pl_scene *scene)
     if (!json_object_get(object, "iterations"))
         solver->iterations = AUTO_ITERATIONS;
     if (!json_object_get(object, "tolerance") && solver->method == PL_METHOD_AUTO)
-        solver->tolerance = AUTO_TOLERANCE;
+        solver->tolerance = is_rough(scene) ? AUTO_TOLERANCE_ROUGH : AUTO_TOLERANCE;
     if (!json_object_get(object, "weight_scale"))
         solver->weight_scale = weight_scale_of(solver->method);
 }

@@ -18,6 +18,7 @@ static void cpu_destroy(pl_backend *b)
     free(c->hessians);
     free(c->anderson);
     pl_cpu_hessian_release(c);
+    pl_cpu_augmented_release(c);
     pl_parts_destroy(&c->parts);
     for (int k = 0; k < 3; k++) {
         pl_solve_work_destroy(c->work[k]);
@@ -88,6 +89,8 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     if (model->partly_held)
         c->scratch = pl_block_alloc(6 * model->free_vertices, sizeof *c->scratch);
     pl_status status = pl_cpu_solve_work(model, c->threads, c->work);
+    if (status == PL_OK)
+        status = pl_cpu_augmented_create(c);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
         !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians) ||
         (model->partly_held && !c->scratch))
@@ -293,6 +296,13 @@ static const pl_objective_ops objective_ops = {
     .find_outside = find_outside,
     .find_steepest = find_steepest,
 };
+
+static void renew(pl_backend *b, const pl_array *x, pl_array *multipliers)
+{
+    pl_cpu_renew(b, pl_numbers_read(x), pl_numbers(multipliers));
+}
+
+static const pl_augmented_ops augmented_ops = {.renew = renew};
 
 static int64_t soft_force(pl_backend *b, int32_t group, const pl_array *x, double force[3])
 {
@@ -508,6 +518,7 @@ const pl_backend_ops pl_backend_cpu = {
     .kinematics = &kinematics_ops,
     .rows = &rows_ops,
     .objective = &objective_ops,
+    .augmented = &augmented_ops,
     .measures = &measures_ops,
     .descent = &descent_ops,
     .contact = &contact_ops,

@@ -26,14 +26,15 @@ typedef struct cpu {
     int64_t outside, found_outside; /* the part where the last trial left the energy's domain */
     double *scratch;                /* two times rows, where the model is partly held */
     const pl_rows_loops *rows;
-    double *energies;      /* [blocks of all groups] */
-    double *vertex_sums;   /* [chunks of vertices][4] */
-    double *hessians;      /* [pl_group_hessian_values], of the largest group that has no
+    double *energies;            /* [blocks of all groups] */
+    double *vertex_sums;         /* [chunks of vertices][4] */
+    double *hessians;            /* [pl_group_hessian_values], of the largest group that has no
                           * hessian_diagonal; or NULL */
-    double *anderson;      /* cpu_anderson.c: partial sums; NULL but for that acceleration */
-    struct newton *newton; /* cpu_newton.c; NULL but for that method */
-    pl_parts parts;        /* of trial_prepare; else empty */
-    double *dots;          /* [chunks of rows][4 * window + 1]: partial inner products */
+    double *anderson;            /* cpu_anderson.c: partial sums; NULL but for that acceleration */
+    struct newton *newton;       /* cpu_newton.c; NULL but for that method */
+    struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
+    pl_parts parts;              /* of trial_prepare; else empty */
+    double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
 /* ---- phases, as the tables in cpu.c have them ---- */
@@ -126,7 +127,14 @@ pl_status pl_cpu_anderson_prepare(pl_backend *b);
 double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a);
 void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma);
 
+/* cpu_augmented.c */
+pl_status pl_cpu_augmented_create(cpu *c);
+void pl_cpu_augmented_release(cpu *c);
+void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers);
+
 /* cpu_newton.c */
+/* Whether a factor was made since this was last asked. */
+bool pl_cpu_hessian_take_factor(cpu *c);
 void pl_cpu_hessian_release(cpu *c);
 pl_status pl_cpu_hessian_prepare(pl_backend *b);
 void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);

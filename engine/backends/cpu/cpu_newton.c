@@ -36,6 +36,7 @@ typedef struct newton {
     pl_refactor *factor;
     const pl_project_ops *project;
     bool projected; /* H as it stands */
+    bool factored;  /* since pl_cpu_hessian_take_factor */
 } newton;
 
 /* Shifts that are tried in turn where a projected H has no factor, of its mean diagonal. */
@@ -259,7 +260,16 @@ pl_status pl_cpu_hessian_factor(pl_backend *b)
     size_t tries = w->projected ? sizeof SHIFTS / sizeof *SHIFTS : 1;
     for (size_t i = 0; status == PL_FAILED && i < tries; i++)
         status = pl_refactor_make(w->factor, &w->H, SHIFTS[i] * mean);
+    w->factored = status == PL_OK;
     return status;
+}
+
+bool pl_cpu_hessian_take_factor(cpu *c)
+{
+    bool factored = c->newton && c->newton->factored;
+    if (factored)
+        c->newton->factored = false;
+    return factored;
 }
 
 static void to_vertices(int64_t n, const double *rows, double *to)

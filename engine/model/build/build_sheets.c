@@ -7,6 +7,7 @@
 #include "engine/model/groups/isa.h"
 #include "engine/model/build/sheets.h"
 #include "engine/model/groups/terms.h"
+#include "engine/scene/carries.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,8 +202,10 @@ static pl_status add_limits(pl_build *b, pl_element_kind kind, const hold *held)
 static pl_status add_ropes(pl_build *b, const hold *held)
 {
     const pl_elements *e = &b->layout.elements[PL_ELEMENT_EDGE];
+    const bool hard = !pl_method_refuses(b->scene->solver.method, PL_TRAIT_HARD);
     pl_terms_list list;
-    pl_terms_list_init(&list, pl_terms_ops(PL_TERMS_HARD_LINK_2), PL_LINK_CONSTANTS);
+    pl_terms_list_init(&list, pl_terms_ops(hard ? PL_TERMS_HARD_LINK_2 : PL_TERMS_HELD_LINK_2),
+                       PL_LINK_CONSTANTS);
     pl_status status = PL_OK;
     for (int64_t t = 0; status == PL_OK && t < e->count; t++) {
         pl_inextensible kind = material_of(b, e, t)->inextensible;

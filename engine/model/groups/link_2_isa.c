@@ -1,5 +1,6 @@
 /* Links of up to 2 corners; compiled once per instruction set. */
 #define LAW_BOTH
+#define LAW_HELD
 #define TERMS      link_2
 #define TERMS_NAME "links"
 #define CORNERS    2

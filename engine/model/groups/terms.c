@@ -25,6 +25,7 @@ TABLE(link_4)
 TABLE(link_5)
 TABLE(hard_link_2)
 TABLE(hard_link_4)
+TABLE(held_link_2)
 TABLE(triangles)
 TABLE(triangle_limits)
 TABLE(tet_limits)
@@ -42,6 +43,7 @@ static const pl_group_ops *const *const TABLES[PL_TERMS_KINDS] = {
     [PL_TERMS_LINK_5] = link_5,
     [PL_TERMS_HARD_LINK_2] = hard_link_2,
     [PL_TERMS_HARD_LINK_4] = hard_link_4,
+    [PL_TERMS_HELD_LINK_2] = held_link_2,
     [PL_TERMS_TRIANGLES] = triangles,
     [PL_TERMS_TRIANGLE_LIMITS] = triangle_limits,
     [PL_TERMS_TET_LIMITS] = tet_limits,
@@ -164,6 +166,7 @@ void pl_terms_destroy(pl_group *g)
         free(t->place);
         free(t->motion);
         free(t->constant);
+        free(t->bounds);
         free(t->element);
         free(t->frozen);
         free((void *)t->damping);
@@ -222,6 +225,19 @@ static pl_status take_motions(pl_terms *t, const pl_terms_list *list, int64_t bl
     return PL_OK;
 }
 
+/* The constants as they were made, of which a held group's are made anew. */
+static pl_status take_bounds(pl_group *g)
+{
+    pl_terms *t = g->data;
+    const int64_t count = g->blocks * t->constants * PL_BLOCK;
+    t->bounds = pl_block_alloc(count, sizeof *t->bounds);
+    if (!t->bounds)
+        return PL_NO_MEMORY;
+    memcpy(t->bounds, t->constant, (size_t)count * sizeof *t->bounds);
+    pl_held_freeze(g, &(pl_stage){0}, 0, g->blocks);
+    return PL_OK;
+}
+
 pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *material,
                           const double *shared, pl_group *out)
 {
@@ -265,6 +281,10 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
         if (i >= count)
             t->constant[b * t->constants * PL_BLOCK + lane] = 0;
     }
+    if (ops->held && take_bounds(&g) != PL_OK) {
+        pl_terms_destroy(&g);
+        return PL_NO_MEMORY;
+    }
     *out = g;
     return PL_OK;
 }
@@ -292,7 +312,7 @@ uint64_t pl_terms_hash_numbers(const pl_group *g, uint64_t hash)
     size_t corners = (size_t)g->ops->corners, rows = (size_t)g->ops->rows;
     hash = pl_hash(hash, g->corner, (size_t)g->blocks * PL_BLOCK * corners * sizeof *g->corner);
     hash = pl_hash(hash, t->shape, line * corners * rows / 3);
-    hash = pl_hash(hash, t->constant, line * (size_t)t->constants);
+    hash = pl_hash(hash, t->bounds ? t->bounds : t->constant, line * (size_t)t->constants);
     if (t->offset) /* which moves */
         hash = pl_hash(hash, t->motion ? t->place : t->offset, line * rows);
     for (int64_t i = 0; t->motion && i < g->terms; i++)

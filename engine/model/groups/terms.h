@@ -28,6 +28,8 @@ typedef struct pl_terms {
                                  are not owned */
     pl_number *constant;      /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
+    pl_number
+        *bounds; /* of held links: `constant` as it was made, of which freeze makes it; else NULL */
     int32_t *element; /* [block][L]: of triangles, which of the model's; a failure names it */
     const pl_stretch_ops *material;   /* of triangles, else NULL */
     const pl_number *shared;          /* the material's; not owned */
@@ -70,6 +72,7 @@ typedef enum pl_terms_kind {
     PL_TERMS_LINK_5,
     PL_TERMS_HARD_LINK_2,
     PL_TERMS_HARD_LINK_4,
+    PL_TERMS_HELD_LINK_2,
     PL_TERMS_TRIANGLES,
     PL_TERMS_TRIANGLE_LIMITS,
     PL_TERMS_TET_LIMITS,
@@ -121,6 +124,15 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
 /* Slots of the tables that need no lanes. */
 void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 void pl_terms_destroy(pl_group *g);
+void pl_held_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
+void pl_held_renew(const pl_group *g, const double *x, double *multipliers, double *change,
+                   int64_t b0, int64_t b1);
+void pl_held_along(const pl_group *g, const double *x, const double *multipliers, const double *d,
+                   double *along, int64_t b0, int64_t b1);
+void pl_held_pull(const pl_group *g, const double *x, const double *multipliers, const double *f,
+                  double *contributions, int64_t b0, int64_t b1);
+void pl_held_correct(const pl_group *g, const double *change, double *multipliers, int64_t b0,
+                     int64_t b1);
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 uint64_t pl_terms_hash(const pl_group *g, uint64_t hash);
 

@@ -6,6 +6,8 @@
  *   CORNERS COLUMNS  its sizes
  *   LAW_HARD         where the energy is 0 or infinite: only reduce and prox are there
  *   LAW_BOTH         where it may be: also makes pl_hard_<TERMS>_ops_<isa>
+ *   LAW_HELD         where a constraint may be held by an augmented Lagrangian (held_links.c): also
+ *                    makes pl_held_<TERMS>_ops_<isa>
  *   TERMS_FREEZE     of a law of what a stage freezes: in place of pl_terms_freeze, with
  *                    TERMS_DISSIPATE, TERMS_MEASURE and TERMS_HASH (damping_prox.h)
  *
@@ -320,7 +322,7 @@ PL_TERM void terms_measure(const pl_group *g, const pl_number *x, pl_block_measu
 #ifndef LAW_HARD
         pl_real U, P[ROWS];
         law_energy_gradient(&m, q, &U, P);
-        out[b].energy = g->ops->hard ? 0 : pl_sum(U);
+        out[b].energy = g->ops->hard || g->ops->held ? 0 : pl_sum(U);
 #endif
         pl_real stretch = law_stretch(&m, q);
         for (int l = 0; l < PL_BLOCK; l++)
@@ -358,6 +360,31 @@ const pl_group_ops SOFT_OPS = {
     .hessian = terms_hessian,
     .hessian_diagonal = terms_hessian_diagonal,
     .concavity = TERMS_CONCAVITY,
+};
+#endif
+
+#ifdef LAW_HELD
+#define HELD_OPS JOIN4(pl_held_, TERMS, _ops_, PL_ISA)
+extern const pl_group_ops HELD_OPS;
+const pl_group_ops HELD_OPS = {
+    .name = TERMS_NAME,
+    .corners = CORNERS,
+    .rows = ROWS,
+    .held = true,
+    .freeze = pl_held_freeze,
+    .renew = pl_held_renew,
+    .along = pl_held_along,
+    .pull = pl_held_pull,
+    .correct = pl_held_correct,
+    .energy = terms_energy,
+    .gradient = terms_gradient,
+    .energy_gradient = terms_energy_gradient,
+    .hessian = terms_hessian,
+    .hessian_diagonal = terms_hessian_diagonal,
+    .measure = terms_measure,
+    .stiffness = pl_terms_stiffness,
+    .hash = pl_terms_hash,
+    .destroy = pl_terms_destroy,
 };
 #endif
 #endif

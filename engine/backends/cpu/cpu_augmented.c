@@ -1,0 +1,172 @@
+/* Multipliers of held groups. The first order of an augmented Lagrangian is the force that its terms exert at
+ * the minimiser x. It converges by 1 / (1 + k c) a round, where k is a penalty and c what its constraint gives
+ * way by under a unit force, which is little where a light rope carries a heavy body: 20 rounds and more.
+ *
+ * The second order (Bertsekas 1982, section 2.3) is Newton's method on the multipliers. H is the Hessian at x
+ * with the penalties in it, C the rows of the constraints that hold, f their multipliers and e what is left
+ * of each at x. A step of x that leaves nothing of e, and forces in balance,
+ *
+ *     d = -H^-1 C^T m,   C d = -e,   so that S m = e with S = C H^-1 C^T,   f <- f + m
+ *
+ * where the first order has m = k e. S is never made: conjugate gradients on it, preconditioned by k, begin at
+ * the first order and take two solves with the factor of H an iteration, which is there. */
+#include "engine/backends/cpu/cpu_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Conjugate gradients end when the residual is this share of e, or after so many. */
+static const double ENOUGH = 1e-3;
+enum { MOST_GRADIENTS = 50 };
+
+typedef struct augmented {
+    double *change, *m, *r, *z, *p, *Sp; /* lists of multipliers */
+    double *rows;                        /* [3][free_vertices] */
+    double *d;                           /* [vertices][3]; 0 where held */
+} augmented;
+
+void pl_cpu_augmented_release(cpu *c)
+{
+    augmented *s = c->augmented;
+    if (!s)
+        return;
+    free(s->change);
+    free(s->rows);
+    free(s->d);
+    free(s);
+    c->augmented = NULL;
+}
+
+pl_status pl_cpu_augmented_create(cpu *c)
+{
+    const pl_model *m = c->base.model;
+    if (m->multipliers == 0)
+        return PL_OK;
+    augmented *s = c->augmented = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    s->change = pl_block_alloc(6 * m->multipliers, sizeof *s->change);
+    s->rows = pl_block_alloc(3 * m->free_vertices, sizeof *s->rows);
+    s->d = pl_block_alloc(3 * m->vertices, sizeof *s->d);
+    if (!s->change || !s->rows || !s->d)
+        return PL_NO_MEMORY; /* what was made goes with the backend */
+    double **lists[] = {&s->m, &s->r, &s->z, &s->p, &s->Sp};
+    for (int i = 0; i < 5; i++)
+        *lists[i] = s->change + (i + 1) * m->multipliers;
+    return PL_OK;
+}
+
+#define EACH_HELD(m, g)                                                                            \
+    for (const pl_group *g = (m)->groups; g < (m)->groups + (m)->group_count; g++)                 \
+        if (g->ops->held)
+
+/* rows = C^T f: nothing of other groups. */
+static void pull(cpu *c, const double *x, const double *f, const double *multipliers, double *rows)
+{
+    const pl_model *m = c->base.model;
+    memset(c->to_global, 0, (size_t)m->contributions * sizeof *c->to_global);
+    EACH_HELD(m, g)
+    g->ops->pull(g, x, multipliers, f, c->to_global, 0, g->blocks);
+    for (int64_t i = 0; i < m->free_vertices; i++) {
+        double sum[3];
+        pl_gather_vertex(&m->gather, c->to_global, m->free_vertex[i], sum);
+        clear_held(m, m->free_vertex[i], sum);
+        for (int k = 0; k < 3; k++)
+            rows[k * m->free_vertices + i] = sum[k];
+    }
+}
+
+/* out = S f */
+static pl_status multiply(cpu *c, const double *x, const double *multipliers, const double *f,
+                          double *out)
+{
+    augmented *s = c->augmented;
+    const pl_model *m = c->base.model;
+    pull(c, x, f, multipliers, s->rows);
+    pl_status status = pl_cpu_hessian_solve(&c->base, s->rows, s->rows);
+    pl_cpu_set_free(&c->base, s->rows, s->d);
+    EACH_HELD(m, g)
+    g->ops->along(g, x, multipliers, s->d, out, 0, g->blocks);
+    return status;
+}
+
+/* z = k r; returns r.z. */
+static double precondition(const pl_model *m, const double *r, double *z)
+{
+    double sum = 0;
+    EACH_HELD(m, g)
+    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++) {
+        const int64_t at = g->multiplier + i;
+        z[at] = g->weight[i] * r[at];
+        sum += r[at] * z[at];
+    }
+    return sum;
+}
+
+static double dot(const pl_model *m, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m->multipliers; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* r = e, which is change / k where the constraint holds. Returns e.ke. */
+static double begin(cpu *c, const double *multipliers)
+{
+    augmented *s = c->augmented;
+    const pl_model *m = c->base.model;
+    double sum = 0;
+    EACH_HELD(m, g)
+    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++) {
+        const int64_t at = g->multiplier + i;
+        const bool holds = multipliers[at] != 0 && g->weight[i] > 0;
+        s->r[at] = holds ? s->change[at] / g->weight[i] : 0;
+        s->m[at] = holds ? s->change[at] : 0;
+        sum += s->r[at] * s->m[at];
+    }
+    return sum;
+}
+
+/* m, of S m = e. */
+static pl_status solve(cpu *c, const double *x, const double *multipliers)
+{
+    augmented *s = c->augmented;
+    const pl_model *m = c->base.model;
+    const double bound = ENOUGH * ENOUGH * begin(c, multipliers);
+    pl_status status = multiply(c, x, multipliers, s->m, s->Sp);
+    for (int64_t i = 0; i < m->multipliers; i++)
+        s->r[i] -= s->Sp[i];
+    double rz = precondition(m, s->r, s->z);
+    memcpy(s->p, s->z, (size_t)m->multipliers * sizeof *s->p);
+    for (int k = 0; status == PL_OK && k < MOST_GRADIENTS && rz > bound; k++) {
+        status = multiply(c, x, multipliers, s->p, s->Sp);
+        const double curvature = dot(m, s->p, s->Sp);
+        if (!(curvature > 0))
+            break;
+        const double a = rz / curvature;
+        for (int64_t i = 0; i < m->multipliers; i++) {
+            s->m[i] += a * s->p[i];
+            s->r[i] -= a * s->Sp[i];
+        }
+        const double next = precondition(m, s->r, s->z);
+        for (int64_t i = 0; i < m->multipliers; i++)
+            s->p[i] = s->z[i] + next / rz * s->p[i];
+        rz = next;
+    }
+    return status;
+}
+
+void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers)
+{
+    cpu *c = cpu_of(b);
+    augmented *s = c->augmented;
+    EACH_HELD(b->model, g)
+    g->ops->renew(g, x, multipliers, s->change, 0, g->blocks);
+    if (!pl_cpu_hessian_take_factor(c) || solve(c, x, multipliers) != PL_OK)
+        return;
+    for (int64_t i = 0; i < b->model->multipliers; i++)
+        s->change[i] = s->m[i] - s->change[i];
+    EACH_HELD(b->model, g)
+    g->ops->correct(g, s->change, multipliers, 0, g->blocks);
+}
