@@ -112,6 +112,8 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);
 void pl_preflight_clear(pl_preflight *p);
 /* Its "bodies" as the next value of a document being written. */
 void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p);
+/* Its "warnings" and "remarks" as the next keys. */
+void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p);
 
 /* Open (create if asked) `lock` and try to take the exclusive OFD lock. PL_OK with *out_fd holding
  * it until closed; PL_INVALID where another holds it; PL_IO. */

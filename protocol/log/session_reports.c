@@ -227,6 +227,19 @@ void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p)
     pl_json_end_array(w);
 }
 
+void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p)
+{
+    pl_json_key(w, "warnings");
+    pl_json_begin_array(w);
+    pl_warnings_put(w, &p->warnings);
+    pl_json_end_array(w);
+    pl_json_key(w, "remarks");
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < p->remark_count; i++)
+        pl_json_put_string(w, p->remarks[i]);
+    pl_json_end_array(w);
+}
+
 pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
 {
     pl_json_writer w = {0};
@@ -241,15 +254,7 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     pl_json_set_integer(&w, "vertices", p->vertices);
     pl_json_set_integer(&w, "tets", p->tets);
     estimate_encode(&w, p);
-    pl_json_key(&w, "warnings");
-    pl_json_begin_array(&w);
-    pl_warnings_put(&w, &p->warnings);
-    pl_json_end_array(&w);
-    pl_json_key(&w, "remarks");
-    pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->remark_count; i++)
-        pl_json_put_string(&w, p->remarks[i]);
-    pl_json_end_array(&w);
+    pl_remarks_encode(&w, p);
     sums_encode(&w, p->sums);
     return pl_sealed_write(dir_fd, "preflight.json", &w, true);
 }
