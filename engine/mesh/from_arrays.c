@@ -81,7 +81,7 @@ pl_status pl_mesh_from_arrays(const pl_mesh_arrays *a, const char *pointer, pl_m
     if (status == PL_OK) {
         if (nv > 0)
             memcpy(mesh.vertices, a->vertices, (size_t)(3 * nv) * sizeof *a->vertices);
-        status = pl_mesh_drop_unused(&mesh);
+        status = pl_mesh_remove_unused(&mesh);
     }
     if (status == PL_OK)
         *out = mesh;

@@ -48,8 +48,8 @@ bool pl_balance_accepts(pl_balance *balance, const pl_backend_stage *stage, cons
 
 /* Whether the forces on all vertices are in balance to such a share of what acts on their body that x is
  * the answer, whatever its decrement; then *imbalance is what was measured. */
-bool pl_balance_is_still(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
-                         const pl_array *gradient, double *imbalance);
+bool pl_balance_is_at_rest(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
+                           const pl_array *gradient, double *imbalance);
 
 /* By the last measure, the least bound of a body, N: for the change of multipliers, which belong to none. */
 double pl_balance_least_bound(const pl_balance *balance);

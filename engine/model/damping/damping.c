@@ -50,7 +50,7 @@ pl_status pl_damping_attach(pl_group *g, const pl_damping *damping)
     return PL_OK;
 }
 
-pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x, pl_group *out)
+pl_status pl_damping_at_rest(const pl_group *g, int64_t vertices, const double *x, pl_group *out)
 {
     const pl_terms *from = g->data;
     pl_terms *t = malloc(sizeof *t);
@@ -70,7 +70,7 @@ pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x,
     return good ? PL_OK : PL_NO_MEMORY;
 }
 
-void pl_damping_still_clear(pl_group *still)
+void pl_damping_at_rest_clear(pl_group *still)
 {
     pl_terms *t = still->data;
     if (t)
