@@ -69,9 +69,8 @@ static int simulate(pl_cli *cli, const pl_temp_dir *scratch)
     const char *const arguments[] = {"--session", scratch->path, "--attempt", "1", NULL};
     pid_t pid;
     bool interrupted;
-    if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
-                           strerror(errno));
+    if (pl_run_session_start(cli, "pliant-worker", arguments, &pid) != PL_EXIT_OK)
+        return PL_EXIT_FAILED;
     int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
     if (interrupted)
         return PL_EXIT_INTERRUPTED;

@@ -48,13 +48,11 @@ void pl_watch_take(const pl_json *s, pl_watch_row *row)
 /* The largest of the residuals in a bucket, or NaN. */
 static double largest(const pl_json *bucket)
 {
-    static const char *const names[] = {"max/primal_residual", "max/dual_residual",
-                                        "max/gradient_norm"};
-    double found = NAN;
-    for (size_t i = 0; i < 3; i++)
-        if (i < 2 || isnan(found)) /* as pl_progress_residual */
-            found = fmax(found, pl_json_number(bucket, names[i], NAN));
-    return found;
+    const pl_metrics_digest d = {
+        .primal_residual = pl_json_number(bucket, "max/primal_residual", NAN),
+        .dual_residual = pl_json_number(bucket, "max/dual_residual", NAN),
+        .gradient_norm = pl_json_number(bucket, "max/gradient_norm", NAN)};
+    return pl_progress_residual(&d);
 }
 
 void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row)
