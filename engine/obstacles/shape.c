@@ -56,28 +56,6 @@ static void set_numbers(pl_shape *s, const pl_obstacle *o)
         s->half[0] = o->kind == PL_OBSTACLE_CYLINDER && !o->has_height ? INFINITY : o->height / 2;
 }
 
-double pl_obstacle_thickness(const pl_obstacle *o)
-{
-    switch (o->kind) {
-    case PL_OBSTACLE_SPHERE:
-    case PL_OBSTACLE_CAPSULE:
-        return 2 * o->radius;
-    case PL_OBSTACLE_BOX:
-        return fmin(o->size[0], fmin(o->size[1], o->size[2]));
-    case PL_OBSTACLE_CYLINDER:
-        return o->has_height ? fmin(2 * o->radius, o->height) : 2 * o->radius;
-    case PL_OBSTACLE_CONE:
-        return fmin(2 * o->radius, o->height);
-    case PL_OBSTACLE_TORUS:
-        return 2 * o->tube;
-    case PL_OBSTACLE_PLANE:
-    case PL_OBSTACLE_HEIGHTFIELD:
-    case PL_OBSTACLE_MESH:
-        break;
-    }
-    return 0;
-}
-
 /* Bodies stay in a convex room, or on one side of a plane. */
 static bool keeps_in_convex(const pl_obstacle *o)
 {

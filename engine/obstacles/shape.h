@@ -23,8 +23,6 @@
 
 typedef struct pl_shape pl_shape;
 
-/* Least extent of an obstacle, m; 0 for planes, heightfields and meshes. */
-double pl_obstacle_thickness(const pl_obstacle *obstacle);
 /* Largest curvature of the surface at the margin, where it is convex towards bodies, 1/m. 0 for planes and convex
  * rooms. Edges, heightfields and meshes have 1 / margin, INFINITY without one. */
 double pl_obstacle_curvature(const pl_obstacle *obstacle);
