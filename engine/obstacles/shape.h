@@ -13,7 +13,7 @@
  * With `inside` the free side is the shape's inside: distance, normal and Hessian change sign, and
  * a sphere is a bowl.
  *
- * Coordinates are the obstacle's at time 0; its motion is the caller's business (model/contacts.h).
+ * Coordinates are the obstacle's at time 0; its motion is the caller's business (model/groups/contacts.h).
  */
 #ifndef PLIANT_ENGINE_OBSTACLES_SHAPE_H
 #define PLIANT_ENGINE_OBSTACLES_SHAPE_H

@@ -1,4 +1,4 @@
-/* device.h - a backend for devices with memory of their own, written once: phases (device.c) that run
+/* device.h - a backend for devices with memory of their own, written once: phases (phases.c) that run
  * kernels (*_kernels.c), one thread a term or a vertex, on the CPU's templates and kernels.
  *
  * Everything here is compiled for a precision (PL_SINGLE or not), whose names end in _f32 or _f64, and
