@@ -85,7 +85,8 @@ void pl_vtk_grid_clear(pl_vtk_grid *g)
     g->value_count = 0;
 }
 
-int pl_vtk_corners(int64_t type)
+/* How many corners a cell of the type has; 0: any number, or no such type is taken. */
+static int corners_of_type(int64_t type)
 {
     return type == PL_VTK_VERTEX ? 1
            : type == LINE        ? 2
@@ -179,7 +180,7 @@ static void refuse(adder *a, int64_t type, int64_t cell)
 static void read_cell(adder *a, int64_t cell, int64_t first, int64_t end)
 {
     int64_t type = a->grid->types.integers[cell];
-    int corners = pl_vtk_corners(type);
+    int corners = corners_of_type(type);
     const pl_vtk_array *c = &a->grid->corners;
     if (a->grid->cut && corners == 0) {
         cut_cell(a, type, cell, first, end);

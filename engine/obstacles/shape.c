@@ -121,23 +121,6 @@ double pl_shape_distance_held(const pl_shape *s, const double p[3], double norma
     return pl_shape_measure_held(s, p, normal, NULL);
 }
 
-double pl_shape_bend(const pl_shape *s, const double p[3], double normal[3], double H[9])
-{
-    return pl_shape_measure(s, p, normal, H);
-}
-
-double pl_shape_distance_from(const pl_shape *s, const double from[3], const double to[3],
-                              double normal[3])
-{
-    return pl_shape_measure_from(s, from, to, normal, NULL);
-}
-
-double pl_shape_bend_from(const pl_shape *s, const double from[3], const double to[3],
-                          double normal[3], double H[9])
-{
-    return pl_shape_measure_from(s, from, to, normal, H);
-}
-
 pl_motion pl_obstacle_motion(const pl_obstacle *o, const pl_shape *shape)
 {
     pl_motion motion = o->motion;

@@ -144,8 +144,10 @@ static bool body_is_at_rest(const pl_balance *b, const body_sums *s, double forc
            (balanced && s->residual <= ROUNDING * b->backend->ops->epsilon * s->rounding);
 }
 
-double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
-                          const pl_array *gradient)
+/* How far the body that is farthest from it is from balance at x, over what it may be: at most 1 where
+ * all are in balance. gradient: the objective's there, of contacts as well (pl_objective_ops). */
+static double measure_balance(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
+                              const pl_array *gradient)
 {
     const pl_model *m = b->model;
     const pl_memory_ops *memory = b->backend->ops->memory;
@@ -180,7 +182,7 @@ double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl
 bool pl_balance_is_at_rest(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
                            const pl_array *gradient, double *imbalance)
 {
-    double worst = pl_balance_measure(b, stage, x, gradient);
+    double worst = measure_balance(b, stage, x, gradient);
     if (b->still)
         *imbalance = worst;
     return b->still;
@@ -195,7 +197,7 @@ bool pl_balance_accepts(pl_balance *b, const pl_backend_stage *stage, const pl_a
         return false;
     if (decrement <= fmax(SURELY * bound, noise))
         return true;
-    *imbalance = pl_balance_measure(b, stage, x, gradient);
+    *imbalance = measure_balance(b, stage, x, gradient);
     return *imbalance <= 1;
 }
 

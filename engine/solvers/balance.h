@@ -34,11 +34,6 @@ typedef struct pl_balance pl_balance;
 pl_balance *pl_balance_create(const pl_model *model, pl_backend *backend);
 void pl_balance_destroy(pl_balance *balance);
 
-/* How far the body that is farthest from it is from balance at x, over what it may be: at most 1 where
- * all are in balance. gradient: the objective's there, of contacts as well (pl_objective_ops). */
-double pl_balance_measure(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
-                          const pl_array *gradient);
-
 /* Whether x is the answer, by its decrement, which must be at most `bound` or noise, and by balance.
  * Decrements of noise, and below a millionth of the bound, pass without: where nothing acts on a body,
  * nothing says what is small. *imbalance is what was measured, or NaN. */

@@ -67,9 +67,6 @@ typedef struct pl_exit {
 } pl_exit;
 pl_status pl_exit_read(int dir_fd, pl_exit *out);
 pl_status pl_exit_write(int dir_fd, const pl_exit *e);
-/* A failure as the next value of a document being written: the object above, ids that apply to
- * nothing null; null for PL_FAILURE_NONE. */
-void pl_failure_encode(pl_json_writer *w, const pl_failure *failure);
 
 /* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
  * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",

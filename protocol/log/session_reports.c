@@ -62,7 +62,9 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
     return PL_OK;
 }
 
-void pl_failure_encode(pl_json_writer *w, const pl_failure *failure)
+/* A failure as the next value of a document being written: the object above, ids that apply to
+ * nothing null; null for PL_FAILURE_NONE. */
+static void encode_failure(pl_json_writer *w, const pl_failure *failure)
 {
     if (failure->code == PL_FAILURE_NONE) {
         pl_json_put_null(w);
@@ -89,7 +91,7 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     pl_json_set_string(&w, "state", e->state);
     pl_json_set_integer(&w, "frames", e->frames);
     pl_json_key(&w, "failure");
-    pl_failure_encode(&w, &e->failure);
+    encode_failure(&w, &e->failure);
     if (e->launching)
         pl_json_set_boolean(&w, "launching", true);
     pl_json_set_number(&w, "seconds", e->seconds);

@@ -69,7 +69,8 @@ void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row)
     }
 }
 
-double pl_watch_residual(const pl_watch_row *row)
+/* What the solver stopped at in the newest frames; NaN: not known. */
+static double last_residual(const pl_watch_row *row)
 {
     return row->bar_count > 0 ? row->bars[row->bar_count - 1] : NAN;
 }
@@ -129,8 +130,8 @@ static void put_numbers(FILE *out, const pl_watch_row *row)
         snprintf(rate, sizeof rate, row->rate < 10 ? "%.1f" : "%.0f", row->rate);
     if (row->rate > 0 && row->frames >= row->frame)
         pl_duration_text((double)(row->frames - row->frame) / row->rate, left);
-    if (isfinite(pl_watch_residual(row)))
-        snprintf(residual, sizeof residual, "%.1e", pl_watch_residual(row));
+    if (isfinite(last_residual(row)))
+        snprintf(residual, sizeof residual, "%.1e", last_residual(row));
     fprintf(out, " %13s %7s %8s %8s", frames, rate, left, residual);
 }
 
@@ -186,7 +187,7 @@ char *pl_watch_json(const pl_watch_row *rows, int count)
     pl_json_begin_array(&w);
     for (int i = 0; i < count; i++) {
         const pl_watch_row *row = &rows[i];
-        double residual = pl_watch_residual(row);
+        double residual = last_residual(row);
         pl_json_begin_object(&w);
         pl_json_set_string(&w, "id", row->id);
         pl_json_set_string(&w, "name", row->name);

@@ -92,9 +92,6 @@ static inline bool pl_damping_is_stiffness(pl_damping_model model)
  * merged, and one that says how concave it is where it has creases. */
 const pl_group_ops *pl_damping_ops(const pl_damping *damping, int32_t corners);
 
-/* How many rows are frozen of a function. */
-int32_t pl_damping_rows(const pl_damping *damping);
-
 /* Makes a group of terms one of a dissipation function, of which it keeps a copy; PL_NO_MEMORY: it is
  * destroyed. */
 pl_status pl_damping_attach(pl_group *group, const pl_damping *damping);
