@@ -110,6 +110,8 @@ class IncludesTest(unittest.TestCase):
         self.assertIn("remove it", [*self.check.check_sizes({})][0])
 
 
+SIX_LINES = "".join(f"    call({line});\n" for line in range(6))
+
 # A rule of check-tree, what is put where, and what is said of it.
 BREACHES = [
     ("includes", "server/base/up.c", '#include "server/api/x.h"\n', "server/base/up.c includes"),
@@ -156,6 +158,12 @@ BREACHES = [
     ),
     ("isa_headers", "engine/kernels/y_isa.c", '#include "engine/nowhere.h"\n', "cannot be told"),
     ("formatting", "server/base/braces.c", "int  f( void ){return 0;}\n", "is not formatted"),
+    (
+        "repeats",
+        "server/base/twice.c",
+        "".join(f"void f{f}(void) {{\n{SIX_LINES}}}\n" for f in range(2)),
+        "server/base/twice.c:10 repeats server/base/twice.c:2",
+    ),
     ("paths", "deploy/a.md", "See `engine/step/nowhere.c`.\n", "names engine/step/nowhere.c"),
     ("paths", "server/README.md", "`nowhere.h` is there.\n", "README.md:1 names nowhere.h"),
     ("paths", "engine/step/b.c", "/* as in step/nowhere.h */\n", "names step/nowhere.h"),
