@@ -59,23 +59,15 @@ static void set_numbers(pl_shape *s, const pl_obstacle *o)
 /* Bodies stay in a convex room, or on one side of a plane. */
 static bool keeps_in_convex(const pl_obstacle *o)
 {
-    return o->kind == PL_OBSTACLE_PLANE ||
-           (o->inside && o->kind != PL_OBSTACLE_TORUS && o->kind != PL_OBSTACLE_MESH);
+    return o->kind == PL_OBSTACLE_PLANE || (o->inside && pl_obstacle_is_convex(o));
 }
 
 double pl_obstacle_curvature(const pl_obstacle *o)
 {
-    double radius = 0;
     if (keeps_in_convex(o))
         return 0;
-    if (o->kind == PL_OBSTACLE_SPHERE || o->kind == PL_OBSTACLE_CAPSULE ||
-        (o->kind == PL_OBSTACLE_CYLINDER && !o->has_height))
-        radius = o->radius;
-    else if (o->kind == PL_OBSTACLE_CYLINDER || o->kind == PL_OBSTACLE_BOX)
-        radius = o->rounding;
-    else if (o->kind == PL_OBSTACLE_TORUS && !o->inside)
-        radius = o->tube;
-    radius += o->margin; /* which rounds edges, too */
+    /* The margin rounds edges, too. */
+    double radius = (o->inside ? 0 : pl_obstacle_edge_radius(o)) + o->margin;
     return radius > 0 ? 1 / radius : INFINITY;
 }
 

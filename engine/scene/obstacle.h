@@ -106,4 +106,32 @@ static inline double pl_obstacle_inradius(const pl_obstacle *o)
     }
 }
 
+/* Least radius of the surface where it is convex, m; 0 where it has edges. */
+static inline double pl_obstacle_edge_radius(const pl_obstacle *o)
+{
+    switch (o->kind) {
+    case PL_OBSTACLE_SPHERE:
+    case PL_OBSTACLE_CAPSULE:
+        return o->radius;
+    case PL_OBSTACLE_CYLINDER:
+        return o->has_height ? o->rounding : o->radius;
+    case PL_OBSTACLE_BOX:
+        return o->rounding;
+    case PL_OBSTACLE_TORUS:
+        return o->tube;
+    case PL_OBSTACLE_PLANE:
+    case PL_OBSTACLE_HEIGHTFIELD:
+    case PL_OBSTACLE_MESH:
+    case PL_OBSTACLE_CONE:
+        break;
+    }
+    return 0;
+}
+
+static inline bool pl_obstacle_is_convex(const pl_obstacle *o)
+{
+    return o->kind != PL_OBSTACLE_TORUS && o->kind != PL_OBSTACLE_HEIGHTFIELD &&
+           o->kind != PL_OBSTACLE_MESH;
+}
+
 #endif
