@@ -32,7 +32,7 @@ typedef struct pl_plugin {
     void (*share)(bool together);
     pl_shared_launches (*shared)(void);
     /* Why launches are made one by one and not recorded (device.h); NULL: nothing has hindered it. */
-    const char *(*plain_because)(void);
+    const char *(*recording_error)(void);
     /* What went wrong with the device, as every backend tells it (backend.h), whether there is one or not. */
     const char *(*fault)(void);
 } pl_plugin;

@@ -39,7 +39,7 @@ typedef struct pl_integrator {
     bool looks_back;           /* a step or a stage reads x_back and v_back */
     bool remembers;            /* ... of the step before */
     bool forces;               /* the step's start needs `inner`; else only a first step does */
-    /* Fill x_pred, and but for a plain integrator vp, xp and still. */
+    /* Fill x_pred, and but for backward Euler vp, xp and still. */
     void (*predict)(const pl_stage_start *o, int32_t stage);
     /* Velocities at the stage's end, whose minimiser is x_new; o->xp is the stage's. */
     void (*finish)(const pl_stage_start *o, int32_t stage, const pl_array *x_new, pl_array *v);

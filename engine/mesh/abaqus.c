@@ -1,6 +1,7 @@
 #include "engine/mesh/input.h"
 #include "engine/mesh/readers.h"
 #include "engine/mesh/sets.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -197,8 +198,8 @@ static void begin_section(abaqus *a, word line)
     const char *at = line.at;
     word keyword;
     if (a->have > 0)
-        fault(a, "mesh_syntax", "the rest of the element",
-              "Correct the line, or write the file again.", line, " begins inside an element");
+        fault(a, "mesh_syntax", "the rest of the element", PL_HINT_LINE, line,
+              " begins inside an element");
     a->have = 0;
     a->continued = false;
     a->section = SKIPPED;
@@ -232,8 +233,7 @@ static bool whole(abaqus *a, word field, int64_t *out)
 {
     if (pl_text_integer(field.at, field.length, out) == PL_TEXT_FINE && *out >= 0)
         return true;
-    fault(a, "mesh_syntax", "a number of a node or element",
-          "Correct the line, or write the file again.", field, "");
+    fault(a, "mesh_syntax", "a number of a node or element", PL_HINT_LINE, field, "");
     return false;
 }
 
@@ -253,7 +253,7 @@ static void read_node(abaqus *a, word line)
         if (outcome == PL_TEXT_FINE)
             continue;
         fault(a, outcome == PL_TEXT_NOT_A_NUMBER ? "mesh_syntax" : "mesh_number", "a finite number",
-              "Correct the line, or write the file again.", field, " is a coordinate");
+              PL_HINT_LINE, field, " is a coordinate");
         return;
     }
     if (k < 2) {
@@ -284,8 +284,7 @@ static void read_element(abaqus *a, word line)
         a->record_at = line.at;
     while (next_field(&at, end, &field)) {
         if (a->have > a->cells->corners) {
-            fault(a, "mesh_syntax", "one element a line",
-                  "Correct the line, or write the file again.", field,
+            fault(a, "mesh_syntax", "one element a line", PL_HINT_LINE, field,
                   " follows the end of an element");
             a->have = 0;
             return;
@@ -300,8 +299,8 @@ static void read_element(abaqus *a, word line)
     if (a->have == a->cells->corners + 1) {
         finish_element(a);
     } else if (!more) {
-        fault(a, "mesh_syntax", "a number and the nodes of the element",
-              "Correct the line, or write the file again.", line, " ends inside an element");
+        fault(a, "mesh_syntax", "a number and the nodes of the element", PL_HINT_LINE, line,
+              " ends inside an element");
         a->have = 0;
     }
 }
@@ -392,7 +391,7 @@ static void read_lines(abaqus *a)
     }
     if (a->have > 0 && !a->draft->stopped)
         pl_draft_fault(a->draft, &in->place, in->at, "mesh_truncated", "the rest of the element",
-                       "Is the file complete?", "the file ends inside an element");
+                       PL_HINT_COMPLETE, "the file ends inside an element");
 }
 
 static void report_refused(abaqus *a)
@@ -402,8 +401,8 @@ static void report_refused(abaqus *a)
         if (a->refused[k].count > 0)
             pl_draft_fault(a->draft, &a->in.place, a->refused[k].at, "mesh_unsupported",
                            "linear tetrahedra (C3D4), triangles (S3) or lines (T3D2)",
-                           "Mesh the volume again with tetrahedra of order 1.",
-                           "%" PRId64 " %s of type %s", a->refused[k].count, a->refused[k].name,
+                           PL_HINT_ORDER_1, "%" PRId64 " %s of type %s", a->refused[k].count,
+                           a->refused[k].name,
                            pl_text_quote(a->refused[k].type.at, a->refused[k].type.length, quote));
 }
 

@@ -1,6 +1,7 @@
 #include "engine/mesh/draft.h"
 
 #include "engine/mesh/text.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -85,8 +86,8 @@ bool pl_draft_too_many(pl_draft *draft, const pl_place *place, const char *at, c
         return false;
     char expected[64];
     snprintf(expected, sizeof expected, "at most %" PRId64 " %s", limit, what);
-    pl_draft_fault(draft, place, at, "mesh_limit", expected, "Use a coarser mesh.",
-                   "%" PRId64 " %s", count, what);
+    pl_draft_fault(draft, place, at, "mesh_limit", expected, PL_HINT_COARSER, "%" PRId64 " %s",
+                   count, what);
     draft->stopped = true;
     return true;
 }

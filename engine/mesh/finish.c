@@ -272,7 +272,7 @@ pl_status pl_draft_finish(pl_draft *draft, const pl_place *nodes, const pl_place
     if (status == PL_OK) {
         take(draft, &mesh);
         keep_tagged(&mesh);
-        status = pl_mesh_drop_unused(&mesh);
+        status = pl_mesh_remove_unused(&mesh);
     }
     if (status == PL_OK)
         status = take_fields(draft,

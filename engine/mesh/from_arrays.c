@@ -1,5 +1,6 @@
 /* A mesh from arrays, whose indices may be anything. */
 #include "engine/mesh/mesh.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,8 +64,7 @@ pl_status pl_mesh_from_arrays(const pl_mesh_arrays *a, const char *pointer, pl_m
     for (int k = 0; k < KINDS; k++)
         fits &= kinds[k].count >= 0 && kinds[k].count <= INT32_MAX;
     if (!fits) {
-        pl_faults_addf(faults, pointer, "mesh_limit", "at most 2147483647 of each",
-                       "Use a coarser mesh.",
+        pl_faults_addf(faults, pointer, "mesh_limit", "at most 2147483647 of each", PL_HINT_COARSER,
                        "%" PRId64 " vertices, %" PRId64 " tetrahedra, %" PRId64
                        " triangles and %" PRId64 " edges",
                        nv, a->tet_count, a->triangle_count, a->edge_count);
@@ -81,7 +81,7 @@ pl_status pl_mesh_from_arrays(const pl_mesh_arrays *a, const char *pointer, pl_m
     if (status == PL_OK) {
         if (nv > 0)
             memcpy(mesh.vertices, a->vertices, (size_t)(3 * nv) * sizeof *a->vertices);
-        status = pl_mesh_drop_unused(&mesh);
+        status = pl_mesh_remove_unused(&mesh);
     }
     if (status == PL_OK)
         *out = mesh;

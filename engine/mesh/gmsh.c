@@ -1,6 +1,7 @@
 #include "engine/mesh/gmsh.h"
 
 #include "engine/mesh/readers.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,8 +152,8 @@ static void expect_end(pl_gmsh *gmsh, const char *name)
     bool some = pl_input_skip_space(in);
     size_t length = pl_input_token(in);
     if (!some)
-        pl_draft_fault(gmsh->draft, &in->place, in->at, "mesh_truncated", mark,
-                       "Is the file complete?", "the file ends inside $%s", name);
+        pl_draft_fault(gmsh->draft, &in->place, in->at, "mesh_truncated", mark, PL_HINT_COMPLETE,
+                       "the file ends inside $%s", name);
     else if (length != strlen(mark) || memcmp(in->at, mark, length) != 0)
         pl_draft_fault(gmsh->draft, &in->place, in->at, "mesh_count", mark,
                        "Is the count of the section right, and the file complete?",
@@ -163,7 +164,7 @@ static void skip_section(pl_gmsh *gmsh, const char *name, const char *at)
 {
     if (!seek_end(&gmsh->in, name))
         pl_draft_fault(gmsh->draft, &gmsh->in.place, at, "mesh_truncated", "its $End mark",
-                       "Is the file complete?", "section $%s does not end", name);
+                       PL_HINT_COMPLETE, "section $%s does not end", name);
 }
 
 /* Each of these comes once (so that a file of repeated sections cannot make us sort again and
@@ -221,8 +222,8 @@ static bool read_mark(pl_gmsh *gmsh, char name[NAME_MAX_BYTES])
     char quote[PL_TEXT_QUOTE_MAX];
     if (*in->at != '$' || length < 2 || length > NAME_MAX_BYTES) {
         pl_draft_fault(gmsh->draft, &in->place, in->at, "mesh_syntax", "a $Section",
-                       "Is the file complete, and not changed by hand?",
-                       "%s stands outside every section", pl_text_quote(in->at, length, quote));
+                       PL_HINT_COMPLETE_UNCHANGED, "%s stands outside every section",
+                       pl_text_quote(in->at, length, quote));
         const char *next = memmem(in->at, (size_t)(in->end - in->at), "\n$", 2);
         in->at = next ? next : in->end;
         return false;
@@ -260,7 +261,7 @@ static bool open_file(pl_gmsh *gmsh)
             break;
     if (in->at == in->end) {
         pl_draft_fault(gmsh->draft, &in->place, in->at, "mesh_truncated", "$MeshFormat",
-                       "Is the file complete?", "the file ends before $MeshFormat");
+                       PL_HINT_COMPLETE, "the file ends before $MeshFormat");
         return false;
     }
     size_t length = pl_input_token(in);

@@ -1,4 +1,5 @@
 #include "engine/mesh/gmsh.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,8 +83,7 @@ void pl_gmsh_report_refused(pl_gmsh *gmsh)
     for (int type = 0; type < PL_GMSH_KINDS; type++)
         if (gmsh->refused[type] > 0)
             pl_draft_fault(gmsh->draft, &gmsh->in.place, gmsh->refused_at[type], "mesh_unsupported",
-                           "linear tetrahedra, triangles, lines and points",
-                           "Mesh the volume again with tetrahedra of order 1.",
+                           PL_EXPECTED_LINEAR, PL_HINT_ORDER_1,
                            "%" PRId64 " %s (%d nodes each), the first of them here",
                            gmsh->refused[type], kinds[type].name, kinds[type].nodes);
 }
@@ -94,9 +94,8 @@ static bool is_known_type(pl_gmsh *gmsh, int32_t type)
     if (type >= 0 && type < PL_GMSH_KINDS && kinds[type].nodes > 0)
         return true;
     pl_draft_fault(gmsh->draft, &gmsh->in.place, gmsh->in.record_at, "mesh_unsupported",
-                   "linear tetrahedra, triangles, lines and points",
-                   "Mesh the volume again with tetrahedra of order 1.",
-                   "elements of type %" PRId32 " of Gmsh", type);
+                   PL_EXPECTED_LINEAR, PL_HINT_ORDER_1, "elements of type %" PRId32 " of Gmsh",
+                   type);
     return false;
 }
 
@@ -116,8 +115,7 @@ static void count_fault(pl_gmsh *gmsh, const char *at, const char *what, int64_t
                         int64_t found)
 {
     pl_draft_fault(gmsh->draft, &gmsh->in.place, at, "mesh_count",
-                   "blocks that add up to the total of the section",
-                   "Is the file complete? Write it again if not.",
+                   "blocks that add up to the total of the section", PL_HINT_COMPLETE_OR_REWRITE,
                    "%" PRId64 " %s in the blocks, the section declares %" PRId64, found, what,
                    declared);
 }
@@ -275,8 +273,8 @@ static bool read_block_4(pl_gmsh *gmsh, const char *what, int64_t k, int64_t blo
     }
     if (block->dimension < 0 || block->dimension > 3) {
         pl_draft_fault(gmsh->draft, &in->place, in->record_at, "mesh_syntax", "0, 1, 2 or 3",
-                       "Is the file complete? Write it again if not.",
-                       "a block of dimension %" PRId32, block->dimension);
+                       PL_HINT_COMPLETE_OR_REWRITE, "a block of dimension %" PRId32,
+                       block->dimension);
         return false;
     }
     if (block->count > total - done) {

@@ -4,19 +4,20 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-static void *take(void *unused, uInt count, uInt size)
+static void *allocate_block(void *unused, uInt count, uInt size)
 {
     return calloc(count, size);
 }
 
-static void give_back(void *unused, void *memory)
+static void free_block(void *unused, void *memory)
 {
     free(memory);
 }
 
 pl_status pl_inflate(const void *data, size_t length, void *out, size_t size)
 {
-    z_stream s = {.zalloc = take, .zfree = give_back, .next_in = (Bytef *)data, .next_out = out};
+    z_stream s = {
+        .zalloc = allocate_block, .zfree = free_block, .next_in = (Bytef *)data, .next_out = out};
     size_t left = size;
     if (length > UINT_MAX)
         return PL_INVALID;

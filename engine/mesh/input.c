@@ -1,5 +1,7 @@
 #include "engine/mesh/input.h"
 
+#include "engine/mesh/words.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -287,20 +289,17 @@ bool pl_input_fault(pl_input *in, pl_draft *draft, const char *record, int64_t k
         const char *code, *hint, *before, *after;
         bool quoted, passable;
     } wording[] = {
-        [PL_INPUT_FILE_END] = {"mesh_truncated", "Is the file complete?", "the file ends in ", "",
-                               false, false},
-        [PL_INPUT_LINE_END] = {"mesh_syntax", "Correct the line, or write the file again.",
-                               "the line ends inside ", "", false, true},
+        [PL_INPUT_FILE_END] = {"mesh_truncated", PL_HINT_COMPLETE, "the file ends in ", "", false,
+                               false},
+        [PL_INPUT_LINE_END] = {"mesh_syntax", PL_HINT_LINE, "the line ends inside ", "", false,
+                               true},
         [PL_INPUT_MARK] = {"mesh_count", "Is the count right, and the file complete?",
                            " stands where ", " is due", true, false},
-        [PL_INPUT_WORD] = {"mesh_syntax", "Correct the line, or write the file again.", " in ", "",
-                           true, true},
-        [PL_INPUT_RANGE] = {"mesh_number", "Correct the line, or write the file again.", " in ",
-                            " is out of range", true, true},
-        [PL_INPUT_NOT_FINITE] = {"mesh_number", "Correct the line, or write the file again.",
-                                 " in ", " is not a finite number", true, true},
-        [PL_INPUT_EXTRA] = {"mesh_syntax", "Correct the line, or write the file again.",
-                            " follows the end of ", "", true, true},
+        [PL_INPUT_WORD] = {"mesh_syntax", PL_HINT_LINE, " in ", "", true, true},
+        [PL_INPUT_RANGE] = {"mesh_number", PL_HINT_LINE, " in ", " is out of range", true, true},
+        [PL_INPUT_NOT_FINITE] = {"mesh_number", PL_HINT_LINE, " in ", " is not a finite number",
+                                 true, true},
+        [PL_INPUT_EXTRA] = {"mesh_syntax", PL_HINT_LINE, " follows the end of ", "", true, true},
     };
     char quote[PL_TEXT_QUOTE_MAX], name[64], ragged[80];
     const char *at = in->trouble_at;

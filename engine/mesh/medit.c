@@ -1,5 +1,6 @@
 #include "engine/mesh/input.h"
 #include "engine/mesh/readers.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -224,7 +225,7 @@ static bool is_medit(medit *m)
                   (memcmp(in->at, "\1\0\0\0", 4) == 0 || memcmp(in->at, "\0\0\0\1", 4) == 0);
     if (in->at == in->end)
         pl_draft_fault(m->draft, &in->place, in->at, "mesh_truncated", "MeshVersionFormatted",
-                       "Is the file complete?", "the file is empty");
+                       PL_HINT_COMPLETE, "the file is empty");
     else if (binary)
         pl_draft_fault(m->draft, &in->place, in->at, "mesh_unsupported", "a text .mesh file",
                        "Write the mesh as text (.mesh, not .meshb).", "a binary Medit file");

@@ -80,7 +80,7 @@ static int64_t renumber(int32_t *cells, int32_t *tags, int64_t count, int corner
     return kept;
 }
 
-pl_status pl_mesh_drop_unused(pl_mesh *mesh)
+pl_status pl_mesh_remove_unused(pl_mesh *mesh)
 {
     int32_t *new_index = malloc((size_t)(mesh->vertex_count + 1) * sizeof *new_index);
     if (!new_index)

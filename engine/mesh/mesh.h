@@ -160,7 +160,7 @@ pl_status pl_mesh_from_arrays(const pl_mesh_arrays *arrays, const char *pointer,
 
 /* Drop the vertices that no element uses, and the faces and points on them; indices must be in
  * range. Adds to mesh->unused. */
-pl_status pl_mesh_drop_unused(pl_mesh *mesh);
+pl_status pl_mesh_remove_unused(pl_mesh *mesh);
 
 /* ---- checks ---- */
 

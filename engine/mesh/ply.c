@@ -1,6 +1,7 @@
 #include "engine/mesh/input.h"
 #include "engine/mesh/numbers.h"
 #include "engine/mesh/readers.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,9 +48,8 @@ static bool is(word w, const char *text)
 static bool fault(ply *p, const char *code, const char *expected, word got, const char *what)
 {
     char quote[PL_TEXT_QUOTE_MAX];
-    pl_draft_fault(p->draft, &p->in.place, got.at, code, expected,
-                   "Is the file complete, and not changed by hand?", "%s%s",
-                   pl_text_quote(got.at, got.length, quote), what);
+    pl_draft_fault(p->draft, &p->in.place, got.at, code, expected, PL_HINT_COMPLETE_UNCHANGED,
+                   "%s%s", pl_text_quote(got.at, got.length, quote), what);
     return false;
 }
 

@@ -121,7 +121,7 @@ static const double *vertex(const pl_mesh *mesh, int32_t v)
 }
 
 /* Keep the worst few elements, worst first; of equals the first. */
-static void judge(pl_mesh_quality *out, double worst[PL_MESH_WORST], int64_t id, double q)
+static void keep_if_worst(pl_mesh_quality *out, double worst[PL_MESH_WORST], int64_t id, double q)
 {
     out->worst_quality = fmin(out->worst_quality, q);
     out->poor += q < PL_MESH_POOR;
@@ -146,7 +146,7 @@ static void measure_elements(const pl_mesh *mesh, pl_mesh_quality *out)
                                              vertex(mesh, c[2]), vertex(mesh, c[3]), &volume);
         out->volume += volume;
         sum += q;
-        judge(out, worst, t, q);
+        keep_if_worst(out, worst, t, q);
     }
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         const int32_t *c = mesh->triangles + 3 * t;
@@ -154,7 +154,7 @@ static void measure_elements(const pl_mesh *mesh, pl_mesh_quality *out)
                                                 vertex(mesh, c[2]), &area);
         out->area += area;
         sum += q;
-        judge(out, worst, mesh->tet_count + t, q);
+        keep_if_worst(out, worst, mesh->tet_count + t, q);
     }
     for (int64_t e = 0; e < mesh->edge_count; e++) {
         double d[3];

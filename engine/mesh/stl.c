@@ -1,6 +1,7 @@
 #include "engine/mesh/input.h"
 #include "engine/mesh/numbers.h"
 #include "engine/mesh/readers.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -118,8 +119,7 @@ static void fault(stl *s, const char *at, const char *code, const char *expected
     char quote[PL_TEXT_QUOTE_MAX];
     pl_input look = s->in;
     look.at = at;
-    pl_draft_fault(s->draft, &s->in.place, at, code, expected,
-                   "Is the file complete, and not changed by hand?", "%s%s",
+    pl_draft_fault(s->draft, &s->in.place, at, code, expected, PL_HINT_COMPLETE_UNCHANGED, "%s%s",
                    pl_text_quote(at, pl_input_token(&look), quote), what);
 }
 
@@ -187,8 +187,8 @@ static void read_text(stl *s)
         pl_input_skip_line(in);
     }
     if (!s->draft->stopped && s->draft->fault_count == 0 && open)
-        pl_draft_fault(s->draft, &in->place, in->at, "mesh_truncated", "endsolid",
-                       "Is the file complete?", "the file ends inside a solid");
+        pl_draft_fault(s->draft, &in->place, in->at, "mesh_truncated", "endsolid", PL_HINT_COMPLETE,
+                       "the file ends inside a solid");
     s->count -= s->count % 3;
 }
 
@@ -228,7 +228,7 @@ static void read_bytes(stl *s)
     int64_t found = (size - HEAD) / FACET;
     if (facets != found || (size - HEAD) % FACET != 0) {
         pl_draft_fault(s->draft, &in->place, base + HEAD - 4, "mesh_count",
-                       "50 bytes for each facet that the file counts", "Is the file complete?",
+                       "50 bytes for each facet that the file counts", PL_HINT_COMPLETE,
                        "%" PRId64 " facets, but %" PRId64 " bytes behind that", facets,
                        size - HEAD);
         return;

@@ -1,6 +1,7 @@
 #include "engine/mesh/input.h"
 #include "engine/mesh/readers.h"
 #include "engine/mesh/sets.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -196,7 +197,7 @@ pl_status pl_vega_read(const pl_blob *file, pl_draft *draft, pl_mesh *out)
         }
     if (draft->fault_count == 0 && !(v.has_nodes && v.has_elements))
         pl_draft_fault(draft, &in->place, in->at, "mesh_truncated", "*VERTICES and *ELEMENTS",
-                       "Is the file complete?", "the file ends without %s",
+                       PL_HINT_COMPLETE, "the file ends without %s",
                        v.has_nodes ? "*ELEMENTS" : "*VERTICES");
     pl_sets_apply(&v.sets, draft, &draft->tets, 3);
     pl_sets_clear(&v.sets);

@@ -1,6 +1,7 @@
 #include "engine/mesh/input.h"
 #include "engine/mesh/readers.h"
 #include "engine/mesh/vtk_grid.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,8 +34,7 @@ static void fault(vtk *v, const char *at, const char *code, const char *expected
                   const char *what)
 {
     char quote[PL_TEXT_QUOTE_MAX];
-    pl_draft_fault(v->draft, &v->in.place, at, code, expected,
-                   "Is the file complete, and not changed by hand?", "%s%s",
+    pl_draft_fault(v->draft, &v->in.place, at, code, expected, PL_HINT_COMPLETE_UNCHANGED, "%s%s",
                    got.at ? pl_text_quote(got.at, got.length, quote) : "", what);
     v->ended = true;
 }
@@ -160,7 +160,7 @@ static bool has_bytes(vtk *v, int64_t count, pl_number_type type, const char *wh
     if (count <= (in->end - in->at) / bytes)
         return true;
     pl_draft_fault(v->draft, &in->place, in->at, "mesh_truncated", "a complete file",
-                   "Is the file complete?",
+                   PL_HINT_COMPLETE,
                    "the file ends in the %ss: %" PRId64 " of %" PRId64 " are there", what,
                    (int64_t)((in->end - in->at) / bytes), count);
     v->ended = true;
@@ -309,7 +309,7 @@ static void read_offset_cells(vtk *v, int64_t offsets, int64_t size, int64_t typ
         int64_t first = ends.integers[i - 1], end = ends.integers[i];
         if (first < 0 || end < first || end > size) {
             pl_draft_fault(v->draft, &v->in.place, v->in.place.base + pl_vtk_array_where(&ends, i),
-                           "mesh_syntax", "offsets that grow, to the number of corners", "",
+                           "mesh_syntax", PL_EXPECTED_OFFSETS, "",
                            "cell %" PRId64 " (counting from 0) goes from corner %" PRId64
                            " to %" PRId64 " of %" PRId64,
                            i - 1, first, end, size);

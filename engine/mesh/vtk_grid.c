@@ -1,6 +1,7 @@
 #include "engine/mesh/vtk_grid.h"
 
 #include "engine/mesh/text.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -84,7 +85,8 @@ void pl_vtk_grid_clear(pl_vtk_grid *g)
     g->value_count = 0;
 }
 
-int pl_vtk_corners(int64_t type)
+/* How many corners a cell of the type has; 0: any number, or no such type is taken. */
+static int corners_of_type(int64_t type)
 {
     return type == PL_VTK_VERTEX ? 1
            : type == LINE        ? 2
@@ -105,7 +107,7 @@ static void add_nodes(adder *a)
             pl_draft_add_node(a->draft, a->base + i, x, where);
         else
             pl_draft_fault(a->draft, a->place, a->place->base + where, "mesh_number",
-                           "finite coordinates", "Correct the file, or write it again.",
+                           "finite coordinates", PL_HINT_FILE,
                            "a coordinate of point %" PRId64 " of %" PRId64
                            " is not a finite number",
                            i, a->nodes);
@@ -178,7 +180,7 @@ static void refuse(adder *a, int64_t type, int64_t cell)
 static void read_cell(adder *a, int64_t cell, int64_t first, int64_t end)
 {
     int64_t type = a->grid->types.integers[cell];
-    int corners = pl_vtk_corners(type);
+    int corners = corners_of_type(type);
     const pl_vtk_array *c = &a->grid->corners;
     if (a->grid->cut && corners == 0) {
         cut_cell(a, type, cell, first, end);
@@ -186,11 +188,11 @@ static void read_cell(adder *a, int64_t cell, int64_t first, int64_t end)
         refuse(a, type, cell);
     } else if (end - first != corners) {
         int64_t at = first < c->count ? pl_vtk_array_where(c, first) : c->at;
-        pl_draft_fault(
-            a->draft, a->place, a->place->base + at, "mesh_syntax",
-            "as many corners as the cell's type has", "Correct the file, or write it again.",
-            "cell %" PRId64 " (counting from 0) is of type %" PRId64 " and has %" PRId64 " corners",
-            cell, type, end - first);
+        pl_draft_fault(a->draft, a->place, a->place->base + at, "mesh_syntax",
+                       "as many corners as the cell's type has", PL_HINT_FILE,
+                       "cell %" PRId64 " (counting from 0) is of type %" PRId64 " and has %" PRId64
+                       " corners",
+                       cell, type, end - first);
     } else {
         add_cell(a, cells_of(a->draft, corners), cell, c->integers + first, end - 1);
     }
@@ -204,8 +206,7 @@ static void read_cells(adder *a)
         int64_t end = g->ends.integers[i];
         if (end < first || end > g->corners.count) {
             pl_draft_fault(a->draft, a->place, a->place->base + pl_vtk_array_where(&g->ends, i),
-                           "mesh_syntax", "offsets that grow, to the number of corners",
-                           "Correct the file, or write it again.",
+                           "mesh_syntax", PL_EXPECTED_OFFSETS, PL_HINT_FILE,
                            "cell %" PRId64 " (counting from 0) ends at corner %" PRId64
                            " of %" PRId64 ", the one before at %" PRId64,
                            i, end, g->corners.count, first);
@@ -224,8 +225,7 @@ static void report_refused(adder *a)
             continue;
         snprintf(number, sizeof number, "cells of VTK's type %d", type);
         pl_draft_fault(a->draft, a->place, a->place->base + a->refused_at[type], "mesh_unsupported",
-                       "linear tetrahedra, triangles, lines and points",
-                       "Mesh the volume again with tetrahedra of order 1.",
+                       PL_EXPECTED_LINEAR, PL_HINT_ORDER_1,
                        "%" PRId64 " %s, the first of them here", a->refused[type],
                        type == 0     ? "cells of an unknown type"
                        : names[type] ? names[type]
@@ -284,8 +284,8 @@ static bool fits(adder *a, const pl_vtk_array *array, const char *name, int64_t 
     snprintf(text, sizeof text, "%" PRId64 " of them", expected);
     pl_draft_fault(a->draft, a->place,
                    a->place->base + (array->count ? pl_vtk_array_where(array, 0) : array->at),
-                   "mesh_count", text, "Is the file complete? Write it again if not.",
-                   "%" PRId64 " %s", array->count, name);
+                   "mesh_count", text, PL_HINT_COMPLETE_OR_REWRITE, "%" PRId64 " %s", array->count,
+                   name);
     return false;
 }
 

@@ -49,9 +49,6 @@ enum {
     PL_VTK_POLYGON = 7,
 };
 
-/* How many corners a cell of the type has; 0: any number, or no such type is taken. */
-int pl_vtk_corners(int64_t type);
-
 /* Append nodes, cells and fields. Arrays need not fit each other: that is a fault. */
 void pl_vtk_grid_add(const pl_vtk_grid *g, pl_draft *draft, const pl_place *place);
 

@@ -2,6 +2,7 @@
 #include "engine/mesh/packed.h"
 #include "engine/mesh/readers.h"
 #include "engine/mesh/vtk_grid.h"
+#include "engine/mesh/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -192,7 +193,7 @@ static bool read_text(vtu *v, const listed *l, int64_t count, bool real, pl_vtk_
             if (length == 0 && out->count == count)
                 return true;
             fault(v, from, length ? "mesh_count" : "mesh_truncated",
-                  "as many numbers as the piece says", "Is the file complete?",
+                  "as many numbers as the piece says", PL_HINT_COMPLETE,
                   "%s has %s numbers than the %" PRId64 " that are due", role_name(v, l),
                   length ? "more" : "fewer", count);
             return false;
@@ -208,9 +209,9 @@ static bool read_text(vtu *v, const listed *l, int64_t count, bool real, pl_vtk_
         if (outcome == PL_TEXT_NOT_FINITE && real)
             out->reals[out->count] = NAN;
         else if (outcome != PL_TEXT_FINE) {
-            fault(v, from, "mesh_syntax", real ? "a number" : "a whole number",
-                  "Correct the line, or write the file again.", "%s in number %" PRId64 " of %s",
-                  pl_text_quote(from, length, quote), out->count, role_name(v, l));
+            fault(v, from, "mesh_syntax", real ? "a number" : "a whole number", PL_HINT_LINE,
+                  "%s in number %" PRId64 " of %s", pl_text_quote(from, length, quote), out->count,
+                  role_name(v, l));
             return false;
         }
         out->where[out->count++] = from - v->place.base;
@@ -244,8 +245,7 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
     size_t size;
     char *bytes;
     if (appended && (!v->appended || l->offset > v->file_end - v->appended)) {
-        fault(v, l->at, "mesh_truncated", "the array's bytes in <AppendedData>",
-              "Is the file complete?",
+        fault(v, l->at, "mesh_truncated", "the array's bytes in <AppendedData>", PL_HINT_COMPLETE,
               "%s begin at %" PRId64 " of the appended data, which ends before", role_name(v, l),
               l->offset);
         return false;
@@ -265,8 +265,7 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
               : outcome == PL_PACKED_SIZE ? "mesh_count"
                                           : "mesh_syntax",
               outcome == PL_PACKED_SIZE ? "as many bytes as the piece's counts say" : "whole data",
-              "Is the file complete? Write it again if not.", "%s %s (%" PRId64 " numbers are due)",
-              role_name(v, l),
+              PL_HINT_COMPLETE_OR_REWRITE, "%s %s (%" PRId64 " numbers are due)", role_name(v, l),
               outcome == PL_PACKED_SHORT  ? "end with the file"
               : outcome == PL_PACKED_SIZE ? "have another size"
                                           : "cannot be unpacked",
@@ -305,7 +304,7 @@ static bool read_corners(vtu *v, pl_vtk_grid *g)
     int64_t corners = g->ends.count ? g->ends.integers[g->ends.count - 1] : 0;
     if (corners >= 0 && corners <= CORNERS_MAX * v->cells)
         return read_array(v, &v->arrays[CORNERS], corners, false, &g->corners);
-    fault(v, v->arrays[ENDS].at, "mesh_syntax", "offsets that grow, to the number of corners", "",
+    fault(v, v->arrays[ENDS].at, "mesh_syntax", PL_EXPECTED_OFFSETS, "",
           "the last offset is %" PRId64 " for %" PRId64 " cells", corners, v->cells);
     return false;
 }
@@ -451,8 +450,7 @@ static bool read_head(vtu *v)
     const char *start = v->at;
     size_t shown = (size_t)(v->end - start) < 40 ? (size_t)(v->end - start) : 40;
     if (start == v->end)
-        fault(v, start, "mesh_truncated", "<VTKFile>", "Is the file complete?",
-              "the file is empty");
+        fault(v, start, "mesh_truncated", "<VTKFile>", PL_HINT_COMPLETE, "the file is empty");
     else if (*start != '<' || !next_tag(v, &t) || !is(t.name, "VTKFile"))
         fault(v, start, "mesh_format", "<VTKFile>", "Is it a VTK XML file (.vtu)?", "%s",
               pl_text_quote(start, shown, quote));
@@ -483,8 +481,8 @@ static void read_pieces(vtu *v)
         }
     }
     if (!v->draft->stopped && v->draft->fault_count == 0 && (!any || !closed))
-        fault(v, v->end, "mesh_truncated", "</Piece> and </UnstructuredGrid>",
-              "Is the file complete?", "the file ends before its grid does");
+        fault(v, v->end, "mesh_truncated", "</Piece> and </UnstructuredGrid>", PL_HINT_COMPLETE,
+              "the file ends before its grid does");
 }
 
 pl_status pl_vtu_read(const pl_blob *file, pl_draft *draft, pl_mesh *out)

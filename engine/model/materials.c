@@ -81,29 +81,6 @@ static pl_status set_constants(const pl_material *m, pl_material_numbers *out)
     return PL_OK;
 }
 
-pl_status pl_material_make(const pl_material *m, pl_material_numbers *out)
-{
-    *out = (pl_material_numbers){0};
-    pl_status status = set_constants(m, out);
-    if (status != PL_OK)
-        return status;
-    out->fit = pl_stretch_fit(pl_stretch_ops_of(m->model), out->constants, out->shared);
-    if (out->shear < 1e-3 * out->fit)
-        out->shear = out->fit / 2;
-    out->linear = pl_material_linear(m);
-    out->linear.young = fmax(out->linear.young, 0); /* of fitted curves rounding */
-    return PL_OK;
-}
-
-double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings)
-{
-    if (settings->method == PL_METHOD_PROJECTIVE_DYNAMICS)
-        return 2 * numbers->shear; /* of ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
-    if (settings->stiffness == PL_STIFFNESS_SHEAR)
-        return settings->weight_scale * numbers->shear;
-    return fmax(numbers->fit, 0.01 * numbers->shear);
-}
-
 /* Nodes and weights of Gauss and Legendre for 16 points on [-1, 1], the positive half. */
 static const double GAUSS[8][2] = {
     {0.0950125098376374402, 0.189450610455068496}, {0.281603550779258913, 0.182603415044923589},
@@ -114,8 +91,10 @@ static const double GAUSS[8][2] = {
 
 static_assert(PL_LANES == 16, "a node of the quadrature a lane");
 
-/* k is the integral of (x - 1) f(x), divided by that of (x - 1)^2, which is 1/12. A node a lane. */
-double pl_stretch_fit(const pl_stretch_ops *ops, const double *constants, const double *shared)
+/* The slope k of k (x - 1) that fits best the stress of one stretch x over 0.5 to 1.5, others at 1
+ * (Liu 2017, eq. 11). `constants` [rows] and `shared` are of one element.
+ * k is the integral of (x - 1) f(x), divided by that of (x - 1)^2, which is 1/12. A node a lane. */
+static double fit_slope(const pl_stretch_ops *ops, const double *constants, const double *shared)
 {
     _Alignas(64) double rows[PL_STRETCH_CONSTANTS_MAX * PL_LANES], node[PL_LANES];
     _Alignas(64) double weight[PL_LANES];
@@ -131,6 +110,29 @@ double pl_stretch_fit(const pl_stretch_ops *ops, const double *constants, const 
     pl_real f[3], psi;
     ops->energy_gradient(&m, s, &psi, f);
     return 12 * 0.5 * pl_sum(pl_load(weight) * (x - pl_one()) * f[0]); /* dx is half of dnode */
+}
+
+pl_status pl_material_make(const pl_material *m, pl_material_numbers *out)
+{
+    *out = (pl_material_numbers){0};
+    pl_status status = set_constants(m, out);
+    if (status != PL_OK)
+        return status;
+    out->fit = fit_slope(pl_stretch_ops_of(m->model), out->constants, out->shared);
+    if (out->shear < 1e-3 * out->fit)
+        out->shear = out->fit / 2;
+    out->linear = pl_material_linear(m);
+    out->linear.young = fmax(out->linear.young, 0); /* of fitted curves rounding */
+    return PL_OK;
+}
+
+double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings)
+{
+    if (settings->method == PL_METHOD_PROJECTIVE_DYNAMICS)
+        return 2 * numbers->shear; /* of ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
+    if (settings->stiffness == PL_STIFFNESS_SHEAR)
+        return settings->weight_scale * numbers->shear;
+    return fmax(numbers->fit, 0.01 * numbers->shear);
 }
 
 pl_linear_constants pl_material_linear(const pl_material *m)

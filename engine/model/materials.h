@@ -35,10 +35,6 @@ pl_status pl_material_make(const pl_material *material, pl_material_numbers *out
  * has the trials). Fit: `fit`, at least a hundredth of `shear`, as the matrix must be positive. */
 double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings);
 
-/* The slope k of k (x - 1) that fits best the stress of one stretch x over 0.5 to 1.5, others at 1
- * (Liu 2017, eq. 11). `constants` [rows] and `shared` are of one element. */
-double pl_stretch_fit(const pl_stretch_ops *ops, const double *constants, const double *shared);
-
 /* PL_INVALID for splines whose energy has no lower bound, or no stiffness at rest. */
 pl_status pl_materials_check(const pl_scene *scene, pl_faults *faults);
 

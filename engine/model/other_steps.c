@@ -60,11 +60,11 @@ pl_status pl_model_halve(const pl_model *whole, pl_model **out)
     return make_other(whole, &half, out);
 }
 
-pl_status pl_model_plain(const pl_model *whole, pl_model **out)
+pl_status pl_model_by_euler(const pl_model *whole, pl_model **out)
 {
-    pl_model plain = *whole;
-    plain.integrator = PL_INTEGRATOR_BACKWARD_EULER;
-    plain.a = 1;
-    plain.inertia = whole->inertia * whole->a * whole->a;
-    return make_other(whole, &plain, out);
+    pl_model euler = *whole;
+    euler.integrator = PL_INTEGRATOR_BACKWARD_EULER;
+    euler.a = 1;
+    euler.inertia = whole->inertia * whole->a * whole->a;
+    return make_other(whole, &euler, out);
 }

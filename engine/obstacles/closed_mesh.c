@@ -222,9 +222,3 @@ no_memory:
     pl_closed_mesh_destroy(m);
     return PL_NO_MEMORY;
 }
-
-double pl_closed_mesh_distance(const pl_closed_mesh *m, const double p[3], double normal[3],
-                               double *H)
-{
-    return pl_closed_mesh_measure(m, p, normal, H);
-}

@@ -24,8 +24,4 @@ pl_status pl_closed_mesh_create(const double *vertex, int64_t vertices, const in
                                 int64_t count, pl_closed_mesh **out);
 void pl_closed_mesh_destroy(pl_closed_mesh *mesh);
 
-/* Signed distance of p, outward normal, and with H [3][3], zeroed by the caller, the Hessian. */
-double pl_closed_mesh_distance(const pl_closed_mesh *mesh, const double p[3], double normal[3],
-                               double *H);
-
 #endif

@@ -6,6 +6,7 @@
 #include "engine/vectors.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include "engine/obstacles/primitives.h"
 
-/* A way is looked at in at least this many places for a part of the shape in it. */
 /* Least number of steps along a way; most short steps for a thin shape. */
 enum { PL_SHAPE_PLACES = 256, PL_SHAPE_MOST = 4096 };
 
@@ -27,6 +26,9 @@ PL_EVERYWHERE void pl_turn_matrix(const double *R, double *H)
 #define PL_CALLED PL_EVERYWHERE
 #endif
 
+/* Distance and normal and, where H is not NULL, the Hessian of the distance, symmetric [3][3]. It is 0 across and
+ * finite along the surface; where p is as near to a curve or a point that the shape is rounded about as rounding
+ * allows, it is 0. */
 PL_CALLED double pl_shape_measure(const pl_shape *s, const double p[3], double normal[3], double *H)
 {
     double d[3], own[3], n[3];
@@ -83,6 +85,13 @@ PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const double from[3], co
     return false;
 }
 
+/* The signed distance of `to`, less the margin, for something that was at `from` and went straight: as
+ * above, unless it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
+ * distance is that from the tangent plane at the nearest point to `from`, so that what follows from
+ * it brings the point back to the side it came from; or, where `from` was inside already, to the
+ * side that was nearest. A way through is looked for in steps of half of a shape's least extent, of which there
+ * may be 4096; of a mesh or a heightfield in at least 256, so that parts thinner than a 256th of the way may be
+ * missed. */
 PL_EVERYWHERE double pl_shape_measure_from(const pl_shape *s, const double from[3],
                                            const double to[3], double normal[3], double *H)
 {

@@ -56,48 +56,18 @@ static void set_numbers(pl_shape *s, const pl_obstacle *o)
         s->half[0] = o->kind == PL_OBSTACLE_CYLINDER && !o->has_height ? INFINITY : o->height / 2;
 }
 
-double pl_obstacle_thickness(const pl_obstacle *o)
-{
-    switch (o->kind) {
-    case PL_OBSTACLE_SPHERE:
-    case PL_OBSTACLE_CAPSULE:
-        return 2 * o->radius;
-    case PL_OBSTACLE_BOX:
-        return fmin(o->size[0], fmin(o->size[1], o->size[2]));
-    case PL_OBSTACLE_CYLINDER:
-        return o->has_height ? fmin(2 * o->radius, o->height) : 2 * o->radius;
-    case PL_OBSTACLE_CONE:
-        return fmin(2 * o->radius, o->height);
-    case PL_OBSTACLE_TORUS:
-        return 2 * o->tube;
-    case PL_OBSTACLE_PLANE:
-    case PL_OBSTACLE_HEIGHTFIELD:
-    case PL_OBSTACLE_MESH:
-        break;
-    }
-    return 0;
-}
-
 /* Bodies stay in a convex room, or on one side of a plane. */
 static bool keeps_in_convex(const pl_obstacle *o)
 {
-    return o->kind == PL_OBSTACLE_PLANE ||
-           (o->inside && o->kind != PL_OBSTACLE_TORUS && o->kind != PL_OBSTACLE_MESH);
+    return o->kind == PL_OBSTACLE_PLANE || (o->inside && pl_obstacle_is_convex(o));
 }
 
 double pl_obstacle_curvature(const pl_obstacle *o)
 {
-    double radius = 0;
     if (keeps_in_convex(o))
         return 0;
-    if (o->kind == PL_OBSTACLE_SPHERE || o->kind == PL_OBSTACLE_CAPSULE ||
-        (o->kind == PL_OBSTACLE_CYLINDER && !o->has_height))
-        radius = o->radius;
-    else if (o->kind == PL_OBSTACLE_CYLINDER || o->kind == PL_OBSTACLE_BOX)
-        radius = o->rounding;
-    else if (o->kind == PL_OBSTACLE_TORUS && !o->inside)
-        radius = o->tube;
-    radius += o->margin; /* which rounds edges, too */
+    /* The margin rounds edges, too. */
+    double radius = (o->inside ? 0 : pl_obstacle_edge_radius(o)) + o->margin;
     return radius > 0 ? 1 / radius : INFINITY;
 }
 
@@ -141,23 +111,6 @@ double pl_shape_distance(const pl_shape *s, const double p[3], double normal[3])
 double pl_shape_distance_held(const pl_shape *s, const double p[3], double normal[3])
 {
     return pl_shape_measure_held(s, p, normal, NULL);
-}
-
-double pl_shape_bend(const pl_shape *s, const double p[3], double normal[3], double H[9])
-{
-    return pl_shape_measure(s, p, normal, H);
-}
-
-double pl_shape_distance_from(const pl_shape *s, const double from[3], const double to[3],
-                              double normal[3])
-{
-    return pl_shape_measure_from(s, from, to, normal, NULL);
-}
-
-double pl_shape_bend_from(const pl_shape *s, const double from[3], const double to[3],
-                          double normal[3], double H[9])
-{
-    return pl_shape_measure_from(s, from, to, normal, H);
 }
 
 pl_motion pl_obstacle_motion(const pl_obstacle *o, const pl_shape *shape)

@@ -13,7 +13,7 @@
  * With `inside` the free side is the shape's inside: distance, normal and Hessian change sign, and
  * a sphere is a bowl.
  *
- * Coordinates are the obstacle's at time 0; its motion is the caller's business (model/contacts.h).
+ * Coordinates are the obstacle's at time 0; its motion is the caller's business (model/groups/contacts.h).
  */
 #ifndef PLIANT_ENGINE_OBSTACLES_SHAPE_H
 #define PLIANT_ENGINE_OBSTACLES_SHAPE_H
@@ -23,8 +23,6 @@
 
 typedef struct pl_shape pl_shape;
 
-/* Least extent of an obstacle, m; 0 for planes, heightfields and meshes. */
-double pl_obstacle_thickness(const pl_obstacle *obstacle);
 /* Largest curvature of the surface at the margin, where it is convex towards bodies, 1/m. 0 for planes and convex
  * rooms. Edges, heightfields and meshes have 1 / margin, INFINITY without one. */
 double pl_obstacle_curvature(const pl_obstacle *obstacle);
@@ -38,25 +36,6 @@ double pl_shape_distance(const pl_shape *shape, const double p[3], double normal
 
 /* The same less the obstacle's margin: < 0 where contacts push. */
 double pl_shape_distance_held(const pl_shape *shape, const double p[3], double normal[3]);
-
-/* Distance and normal with the Hessian of the distance, symmetric [3][3]. It is 0 across and finite along the
- * surface; where p is as near to a curve or a point that the shape is rounded about as rounding
- * allows, it is 0. */
-double pl_shape_bend(const pl_shape *shape, const double p[3], double normal[3], double H[9]);
-
-/* The signed distance of `to`, less the margin, for something that was at `from` and went straight: as
- * above, unless it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
- * distance is that from the tangent plane at the nearest point to `from`, so that what follows from
- * it brings the point back to the side it came from; or, where `from` was inside already, to the
- * side that was nearest. A way through is looked for in steps of half of a shape's least extent, of which there
- * may be 4096; of a mesh or a heightfield in at least 256, so that parts thinner than a 256th of the way may be
- * missed. */
-double pl_shape_distance_from(const pl_shape *shape, const double from[3], const double to[3],
-                              double normal[3]);
-
-/* The same with the Hessian. */
-double pl_shape_bend_from(const pl_shape *shape, const double from[3], const double to[3],
-                          double normal[3], double H[9]);
 
 /* An obstacle's motion with the point that it turns about: where it names none, the middle of its
  * shape. Its keyframes are the obstacle's. */

@@ -6,6 +6,7 @@
 #include "engine/scene/motion.h"
 #include "engine/scene/transform.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,17 @@ typedef enum pl_obstacle_kind {
     PL_OBSTACLE_MESH,
     PL_OBSTACLE_CONE, /* a kind goes last: saved states have its number in their digest */
 } pl_obstacle_kind;
+
+/* DO(its table of parameters) of each shape, in the order of the documentation; only plane and sphere
+ * stand before other tables, in params_rows.h. */
+#define PL_EACH_OBSTACLE_TABLE(DO)                                                                 \
+    DO(obstacle_box)                                                                               \
+    DO(obstacle_cylinder)                                                                          \
+    DO(obstacle_capsule)                                                                           \
+    DO(obstacle_cone)                                                                              \
+    DO(obstacle_torus)                                                                             \
+    DO(obstacle_heightfield)                                                                       \
+    DO(obstacle_mesh)
 
 /* A closed surface; of the source its vertices and triangles, or the file that they are in. */
 typedef struct pl_obstacle_mesh {
@@ -55,5 +67,71 @@ typedef struct pl_obstacle {
     double margin;      /* m, >= 0: contacts keep vertices so far from the surface */
     pl_motion motion;
 } pl_obstacle;
+
+/* Least extent, m; 0 for planes, heightfields and meshes. */
+static inline double pl_obstacle_thickness(const pl_obstacle *o)
+{
+    switch (o->kind) {
+    case PL_OBSTACLE_SPHERE:
+    case PL_OBSTACLE_CAPSULE:
+        return 2 * o->radius;
+    case PL_OBSTACLE_BOX:
+        return fmin(o->size[0], fmin(o->size[1], o->size[2]));
+    case PL_OBSTACLE_CYLINDER:
+        return o->has_height ? fmin(2 * o->radius, o->height) : 2 * o->radius;
+    case PL_OBSTACLE_CONE:
+        return fmin(2 * o->radius, o->height);
+    case PL_OBSTACLE_TORUS:
+        return 2 * o->tube;
+    case PL_OBSTACLE_PLANE:
+    case PL_OBSTACLE_HEIGHTFIELD:
+    case PL_OBSTACLE_MESH:
+        break;
+    }
+    return 0;
+}
+
+/* Radius of the largest ball that fits in, m; infinite for a plane, a heightfield and a mesh. */
+static inline double pl_obstacle_inradius(const pl_obstacle *o)
+{
+    switch (o->kind) {
+    case PL_OBSTACLE_PLANE:
+    case PL_OBSTACLE_HEIGHTFIELD:
+    case PL_OBSTACLE_MESH:
+        return INFINITY;
+    case PL_OBSTACLE_CONE:
+        return o->radius * o->height / (o->radius + hypot(o->radius, o->height));
+    default:
+        return pl_obstacle_thickness(o) / 2;
+    }
+}
+
+/* Least radius of the surface where it is convex, m; 0 where it has edges. */
+static inline double pl_obstacle_edge_radius(const pl_obstacle *o)
+{
+    switch (o->kind) {
+    case PL_OBSTACLE_SPHERE:
+    case PL_OBSTACLE_CAPSULE:
+        return o->radius;
+    case PL_OBSTACLE_CYLINDER:
+        return o->has_height ? o->rounding : o->radius;
+    case PL_OBSTACLE_BOX:
+        return o->rounding;
+    case PL_OBSTACLE_TORUS:
+        return o->tube;
+    case PL_OBSTACLE_PLANE:
+    case PL_OBSTACLE_HEIGHTFIELD:
+    case PL_OBSTACLE_MESH:
+    case PL_OBSTACLE_CONE:
+        break;
+    }
+    return 0;
+}
+
+static inline bool pl_obstacle_is_convex(const pl_obstacle *o)
+{
+    return o->kind != PL_OBSTACLE_TORUS && o->kind != PL_OBSTACLE_HEIGHTFIELD &&
+           o->kind != PL_OBSTACLE_MESH;
+}
 
 #endif

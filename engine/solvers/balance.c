@@ -18,7 +18,7 @@ struct pl_balance {
     double *x, *x_start, *x_pred, *load, *gradient; /* [vertices][3]: what was downloaded */
     double *pin_force;                              /* [body_count]: sum over pins of |force|, N */
     double least_bound;
-    bool still; /* of every body: body_is_still() */
+    bool still; /* of every body: body_is_at_rest() */
 };
 
 /* Sums over one body. */
@@ -138,14 +138,16 @@ static double bound_of(const pl_balance *b, const pl_stage_scalars *stage, const
 }
 
 /* True if sum |g_i| of a body is negligible beside the forces on it, or no more than rounding. */
-static bool body_is_still(const pl_balance *b, const body_sums *s, double forces, bool balanced)
+static bool body_is_at_rest(const pl_balance *b, const body_sums *s, double forces, bool balanced)
 {
     return s->residual <= STILL * b->model->solver.tolerance * forces ||
            (balanced && s->residual <= ROUNDING * b->backend->ops->epsilon * s->rounding);
 }
 
-double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
-                          const pl_array *gradient)
+/* How far the body that is farthest from it is from balance at x, over what it may be: at most 1 where
+ * all are in balance. gradient: the objective's there, of contacts as well (pl_objective_ops). */
+static double measure_balance(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
+                              const pl_array *gradient)
 {
     const pl_model *m = b->model;
     const pl_memory_ops *memory = b->backend->ops->memory;
@@ -172,15 +174,15 @@ double pl_balance_measure(pl_balance *b, const pl_backend_stage *stage, const pl
         double off = fmax(norm(s.force), norm(s.moment) / sqrt(s.r2_mass / s.mass));
         b->least_bound = fmin(b->least_bound, bound);
         worst = off > 0 ? fmax(worst, off / bound) : worst;
-        b->still = b->still && body_is_still(b, &s, forces, off <= bound);
+        b->still = b->still && body_is_at_rest(b, &s, forces, off <= bound);
     }
     return worst;
 }
 
-bool pl_balance_is_still(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
-                         const pl_array *gradient, double *imbalance)
+bool pl_balance_is_at_rest(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
+                           const pl_array *gradient, double *imbalance)
 {
-    double worst = pl_balance_measure(b, stage, x, gradient);
+    double worst = measure_balance(b, stage, x, gradient);
     if (b->still)
         *imbalance = worst;
     return b->still;
@@ -195,7 +197,7 @@ bool pl_balance_accepts(pl_balance *b, const pl_backend_stage *stage, const pl_a
         return false;
     if (decrement <= fmax(SURELY * bound, noise))
         return true;
-    *imbalance = pl_balance_measure(b, stage, x, gradient);
+    *imbalance = measure_balance(b, stage, x, gradient);
     return *imbalance <= 1;
 }
 

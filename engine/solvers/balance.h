@@ -34,11 +34,6 @@ typedef struct pl_balance pl_balance;
 pl_balance *pl_balance_create(const pl_model *model, pl_backend *backend);
 void pl_balance_destroy(pl_balance *balance);
 
-/* How far the body that is farthest from it is from balance at x, over what it may be: at most 1 where
- * all are in balance. gradient: the objective's there, of contacts as well (pl_objective_ops). */
-double pl_balance_measure(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
-                          const pl_array *gradient);
-
 /* Whether x is the answer, by its decrement, which must be at most `bound` or noise, and by balance.
  * Decrements of noise, and below a millionth of the bound, pass without: where nothing acts on a body,
  * nothing says what is small. *imbalance is what was measured, or NaN. */
@@ -48,8 +43,8 @@ bool pl_balance_accepts(pl_balance *balance, const pl_backend_stage *stage, cons
 
 /* Whether the forces on all vertices are in balance to such a share of what acts on their body that x is
  * the answer, whatever its decrement; then *imbalance is what was measured. */
-bool pl_balance_is_still(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
-                         const pl_array *gradient, double *imbalance);
+bool pl_balance_is_at_rest(pl_balance *balance, const pl_backend_stage *stage, const pl_array *x,
+                           const pl_array *gradient, double *imbalance);
 
 /* By the last measure, the least bound of a body, N: for the change of multipliers, which belong to none. */
 double pl_balance_least_bound(const pl_balance *balance);

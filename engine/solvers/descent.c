@@ -278,7 +278,7 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
                            d->decrement_noise, &out->imbalance))
         return true;
     return out->iterations % LOOK == 0 &&
-           pl_balance_is_still(d->balance, d->stage, x, gradient, &out->imbalance);
+           pl_balance_is_at_rest(d->balance, d->stage, x, gradient, &out->imbalance);
 }
 
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,

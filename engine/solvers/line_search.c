@@ -75,7 +75,7 @@ static bool backtrack(search *s)
 }
 
 /* The zero of a straight line through the slopes at both ends, a tenth of the bracket inside. */
-static double between(double lo, double slope_lo, double hi, double slope_hi)
+static double interpolate(double lo, double slope_lo, double hi, double slope_hi)
 {
     if (!isfinite(slope_hi) || !(slope_hi > slope_lo))
         return (lo + hi) / 2;
@@ -83,7 +83,7 @@ static double between(double lo, double slope_lo, double hi, double slope_hi)
     return fmin(fmax(at, lo + edge), hi - edge);
 }
 
-static double beyond(double lo, double slope_lo, double alpha, double slope)
+static double extrapolate(double lo, double slope_lo, double alpha, double slope)
 {
     double at = slope > slope_lo ? alpha - slope * (alpha - lo) / (slope - slope_lo) : INFINITY;
     return fmin(fmax(at, 2 * alpha), 10 * alpha);
@@ -120,9 +120,9 @@ static bool search_wolfe(search *s)
         if (down && fabs(slope) <= (k < STRICT_TRIALS ? c : fmax(c, LOOSE)) * fabs(s->d->slope))
             return true;
         bool up = !down || slope > 0, open = !up && !isfinite(b.hi);
-        double next = open ? beyond(b.lo, b.slope_lo, alpha, slope) : 0;
+        double next = open ? extrapolate(b.lo, b.slope_lo, alpha, slope) : 0;
         move_end(&b, s, up);
-        alpha = open ? next : between(b.lo, b.slope_lo, b.hi, b.slope_hi);
+        alpha = open ? next : interpolate(b.lo, b.slope_lo, b.hi, b.slope_hi);
     }
     /* No flat enough place, but one that is lower. */
     if (b.lo > 0)

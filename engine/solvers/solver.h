@@ -17,7 +17,7 @@ typedef struct pl_solve_result {
     bool converged;            /* by the tolerance; false when the iterations ran out */
     double objective, primal_residual, dual_residual, gradient_norm, decrement;
     double bound;     /* what the decrement had to come down to, of descent methods */
-    double imbalance; /* pl_balance_measure: at most 1 where converged; NaN: not looked at */
+    double imbalance; /* pl_balance_is_at_rest: at most 1 where converged; NaN: not looked at */
     double ms_local, ms_global, ms_collision;
     const pl_iteration
         *detail; /* with metrics = iteration: rows 0 .. iterations; the solver's memory */

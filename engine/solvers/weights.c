@@ -30,7 +30,7 @@ static int64_t terms_of(const pl_weights *w, int32_t g)
     return w->level[g] ? w->rest->groups[g].blocks * PL_BLOCK : 0;
 }
 
-static void drop_heavier(pl_weights *w)
+static void return_to_rest_model(pl_weights *w)
 {
     if (!w->heavier)
         return;
@@ -43,7 +43,7 @@ void pl_weights_destroy(pl_weights *w)
 {
     if (!w)
         return;
-    drop_heavier(w);
+    return_to_rest_model(w);
     for (int32_t g = 0; g < w->rest->group_count; g++) {
         if (w->level)
             free(w->level[g]);
@@ -162,7 +162,7 @@ static void rest_all(pl_weights *w)
 static pl_status use_levels(pl_weights *w)
 {
     w->restored = false;
-    drop_heavier(w);
+    return_to_rest_model(w);
     if (all_at_rest(w))
         return PL_OK;
     for (int32_t g = 0; g < w->rest->group_count; g++)

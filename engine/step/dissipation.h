@@ -1,4 +1,4 @@
-/* dissipation.h - where energy went: by each dissipation function (model/damping.h), summed over steps.
+/* dissipation.h - where energy went: by each dissipation function (model/damping/damping.h), summed over steps.
  *
  * The power P = dR/dv . v at a step's end, with the rates that R is of. Backward Euler's steps take h P, to
  * their own order, and the midpoint's; of other integrators it is the trapezoidal rule of P at both ends. */

@@ -2,7 +2,7 @@
  *
  *     magic, format, model hash, size of the whole, checksum of all else
  *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), the
- *     integrator's past (past.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
+ *     integrator's past (step_history.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
  *     contacts of each obstacle (format 1 has none)
  *     energy and power by each function (of a model that dissipates alone), and their steps
  *     size of the solver's memory, and that memory (solver.h)

@@ -168,7 +168,7 @@ static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
         b->ops->memory->copy(b, substep->history_out->x, o->x, 3 * m->vertices);
         b->ops->memory->copy(b, substep->history_out->v, o->v, 3 * m->vertices);
     }
-    const bool all = !integrator->is_euler || substep->plain;
+    const bool all = !integrator->is_euler || substep->by_euler;
     if (m->obstacle_count > 0 && (all || (m->restitution && m->inertia > 0))) {
         const pl_contact_end end = {.u = solve->multipliers,
                                     .all = all,

@@ -14,7 +14,7 @@ typedef struct pl_substep {
     pl_array *x_out, *v_out;
     pl_step_history *history_out; /* what a step after it goes out from */
     double landing;               /* m/s, pl_contact_end's */
-    bool plain;                   /* backward Euler repeats a step of another integrator */
+    bool by_euler;                /* backward Euler repeats a step of another integrator */
     bool stays;                   /* pl_backend_stage's */
 } pl_substep;
 

@@ -32,9 +32,9 @@ void pl_state_destroy(pl_state *s)
     if (!s)
         return;
     pl_stepper_destroy(&s->half);
-    pl_stepper_destroy(&s->plain);
+    pl_stepper_destroy(&s->euler);
     pl_model_other_destroy(s->half_model);
-    pl_model_other_destroy(s->plain_model);
+    pl_model_other_destroy(s->euler_model);
     pl_array *arrays[] = {s->x,          s->v,       s->v_old,   s->x_new,   s->v_new, s->x_pred,
                           s->x_mid,      s->v_mid,   s->load,    s->xp,      s->vp,    s->gradient,
                           s->stationary, s->contact, s->x_stage, s->v_stage, s->x_grip};

@@ -11,9 +11,9 @@ struct pl_state {
     const pl_model *model;
     const pl_integrator *integrator;
     int32_t threads;
-    /* half: made when a step first fails. plain, of backward Euler: made when a step first gains energy. */
-    pl_stepper whole, half, plain;
-    pl_model *half_model, *plain_model;
+    /* half: made when a step first fails. euler, of backward Euler: made when a step first gains energy. */
+    pl_stepper whole, half, euler;
+    pl_model *half_model, *euler_model;
     double landing; /* pl_contact_end's, m/s; INFINITY under backward Euler */
     bool may_gain;  /* has obstacles or hard terms, and an integrator other than backward Euler */
     /* The state at the last good step: this is what is saved, with the whole solver's memory. Positions
@@ -34,7 +34,7 @@ struct pl_state {
     /* The step under way. */
     pl_array *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     pl_array *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
-    /* [vertices][3], of integrators that are not plain: pl_stage_start's; what obstacles push with; what
+    /* [vertices][3], of integrators other than backward Euler: pl_stage_start's; what obstacles push with; what
      * a first stage of two ends with, or what the only one is solved for. */
     pl_array *xp, *vp, *stationary, *contact, *x_stage, *v_stage;
     pl_array

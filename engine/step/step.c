@@ -272,32 +272,32 @@ static bool gains(const pl_state *s, bool landed)
     return after.all - before.all > (landed ? GAINED_LANDING : GAINED_ELSE) * before.scale;
 }
 
-static bool prepare_plain(pl_state *s)
+static bool prepare_euler(pl_state *s)
 {
-    if (!s->plain_model && pl_model_plain(s->model, &s->plain_model) != PL_OK)
+    if (!s->euler_model && pl_model_by_euler(s->model, &s->euler_model) != PL_OK)
         return false;
-    return s->plain.solver ||
-           pl_stepper_create(s->plain_model, s->threads, s->whole.backend, &s->plain) == PL_OK;
+    return s->euler.solver ||
+           pl_stepper_create(s->euler_model, s->threads, s->whole.backend, &s->euler) == PL_OK;
 }
 
 /* Repeat the step by backward Euler. The next step starts without a history. */
-static pl_status advance_plainly(pl_state *s, const pl_substep *taken, pl_step_totals *totals,
-                                 pl_failure *failure)
+static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_totals *totals,
+                                  pl_failure *failure)
 {
     const pl_integrator *own = s->integrator;
     pl_solve_result solve;
     bool landed;
     pl_substep substep = *taken;
-    substep.by = &s->plain;
+    substep.by = &s->euler;
     substep.landing = INFINITY;
-    substep.plain = true;
+    substep.by_euler = true;
     s->dissipated_new = s->dissipated;
     s->integrator = &pl_backward_euler;
-    give_memory(s, &s->plain);
+    give_memory(s, &s->euler);
     pl_status status = pl_stages_run(s, &substep, &solve, totals, &landed, failure);
-    if (status == PL_OK && take_memory(s, &s->plain)) {
+    if (status == PL_OK && take_memory(s, &s->euler)) {
         give_memory(s, &s->whole);
-        commit(s, &s->plain, &solve, false);
+        commit(s, &s->euler, &solve, false);
     } else if (status == PL_OK) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
         report_more(failure, "There is no memory to keep the solver's history over a step.");
@@ -333,12 +333,12 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
                                     .landing = s->landing};
         status = pl_stages_run(s, &substep, &solve, totals, &landed, &found);
         bool again = status == PL_OK && gains(s, landed);
-        if (again && !prepare_plain(s)) {
+        if (again && !prepare_euler(s)) {
             found.code = PL_FAILURE_OUT_OF_MEMORY;
             report_more(&found, "Out of memory for repeating the step by backward Euler.");
             status = PL_FAILED;
         } else if (again) {
-            status = advance_plainly(s, &substep, totals, &found);
+            status = advance_by_euler(s, &substep, totals, &found);
         } else if (status == PL_OK) {
             commit(s, &s->whole, &solve, true);
         }

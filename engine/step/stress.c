@@ -132,11 +132,11 @@ static pl_status add_groups(const sums *s)
         if (!is_solid(g) && !(is_membrane(g) && s->element))
             continue;
         if (g->ops->dissipate) /* merged with its energy: that alone is left where nothing moves */
-            status = pl_damping_still(g, m->vertices, s->x, &still);
+            status = pl_damping_at_rest(g, m->vertices, s->x, &still);
         if (status == PL_OK)
             add_group(s, g->ops->dissipate ? &still : g);
         if (g->ops->dissipate)
-            pl_damping_still_clear(&still);
+            pl_damping_at_rest_clear(&still);
     }
     return status;
 }

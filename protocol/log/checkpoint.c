@@ -202,14 +202,6 @@ pl_status pl_checkpoint_check_file(int dir_fd, const char *name, pl_checkpoint *
     return status;
 }
 
-pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out)
-{
-    pl_status status = pl_checkpoint_check_file(dir_fd, pl_checkpoint_name(slot), out);
-    if (status == PL_OK)
-        out->slot = slot;
-    return status;
-}
-
 pl_status pl_checkpoint_newest(int dir_fd, pl_checkpoint *out)
 {
     pl_checkpoint best = {.frame = -1}, c;

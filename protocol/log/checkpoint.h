@@ -80,12 +80,11 @@ pl_status pl_checkpoint_read(int dir_fd, int slot, uint64_t limit, pl_checkpoint
 pl_status pl_checkpoint_peek(int dir_fd, int slot, pl_checkpoint *out);
 /* The same of a file of another name: snapshots and parents of branches are checkpoints, too. */
 pl_status pl_checkpoint_peek_file(int dir_fd, const char *name, pl_checkpoint *out);
+/* Check it whole without holding it in memory. PL_IO, PL_INVALID as pl_checkpoint_read. */
 pl_status pl_checkpoint_check_file(int dir_fd, const char *name, pl_checkpoint *out);
 int64_t pl_checkpoint_file_size(const pl_checkpoint *c); /* bytes */
 /* The number of the last control that is in effect in it, 0 for none; its CRC is not looked at. */
 pl_status pl_checkpoint_last_control(int dir_fd, const char *name, int64_t *number);
-/* Check a slot whole without holding it in memory. PL_IO, PL_INVALID as pl_checkpoint_read. */
-pl_status pl_checkpoint_check(int dir_fd, int slot, pl_checkpoint *out);
 /* The newest checkpoint by its header: the greater frame, then the greater attempt. PL_IO with errno
  * ENOENT where there is none whose header is good. */
 pl_status pl_checkpoint_newest(int dir_fd, pl_checkpoint *out);

@@ -67,9 +67,6 @@ typedef struct pl_exit {
 } pl_exit;
 pl_status pl_exit_read(int dir_fd, pl_exit *out);
 pl_status pl_exit_write(int dir_fd, const pl_exit *e);
-/* A failure as the next value of a document being written: the object above, ids that apply to
- * nothing null; null for PL_FAILURE_NONE. */
-void pl_failure_encode(pl_json_writer *w, const pl_failure *failure);
 
 /* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
  * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",
@@ -112,6 +109,8 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);
 void pl_preflight_clear(pl_preflight *p);
 /* Its "bodies" as the next value of a document being written. */
 void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p);
+/* Its "warnings" and "remarks" as the next keys. */
+void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p);
 
 /* Open (create if asked) `lock` and try to take the exclusive OFD lock. PL_OK with *out_fd holding
  * it until closed; PL_INVALID where another holds it; PL_IO. */

@@ -59,7 +59,9 @@ pl_status pl_file_sum_read(int fd, pl_file_sum *out)
     return PL_OK;
 }
 
-pl_file_sum pl_session_file_sum(int dir_fd, pl_session_file file)
+/* What preflight.json says of a file. `known` is false where it says nothing: it is not there yet,
+ * is of an older format, or is damaged itself. */
+static pl_file_sum expected_sum(int dir_fd, pl_session_file file)
 {
     pl_preflight p = {0};
     pl_file_sum sum = {0};
@@ -73,7 +75,7 @@ pl_file_sum pl_session_file_sum(int dir_fd, pl_session_file file)
 
 bool pl_session_file_fits(int dir_fd, pl_session_file file, const pl_file_sum *actual)
 {
-    pl_file_sum said = pl_session_file_sum(dir_fd, file);
+    pl_file_sum said = expected_sum(dir_fd, file);
     return !said.known || (said.crc == actual->crc && said.bytes == actual->bytes);
 }
 

@@ -15,9 +15,6 @@ pl_session_file pl_session_file_named(const char *name);
 pl_file_sum pl_file_sum_of(const void *bytes, size_t size);
 pl_status pl_file_sum_read(int fd, pl_file_sum *out);
 
-/* What preflight.json says of a file. `known` is false where it says nothing: it is not there yet,
- * is of an older format, or is damaged itself. */
-pl_file_sum pl_session_file_sum(int dir_fd, pl_session_file file);
 /* False only where preflight.json is readable and its sum is another. */
 bool pl_session_file_fits(int dir_fd, pl_session_file file, const pl_file_sum *actual);
 

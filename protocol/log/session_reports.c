@@ -62,7 +62,9 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
     return PL_OK;
 }
 
-void pl_failure_encode(pl_json_writer *w, const pl_failure *failure)
+/* A failure as the next value of a document being written: the object above, ids that apply to
+ * nothing null; null for PL_FAILURE_NONE. */
+static void encode_failure(pl_json_writer *w, const pl_failure *failure)
 {
     if (failure->code == PL_FAILURE_NONE) {
         pl_json_put_null(w);
@@ -89,7 +91,7 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     pl_json_set_string(&w, "state", e->state);
     pl_json_set_integer(&w, "frames", e->frames);
     pl_json_key(&w, "failure");
-    pl_failure_encode(&w, &e->failure);
+    encode_failure(&w, &e->failure);
     if (e->launching)
         pl_json_set_boolean(&w, "launching", true);
     pl_json_set_number(&w, "seconds", e->seconds);
@@ -227,6 +229,19 @@ void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p)
     pl_json_end_array(w);
 }
 
+void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p)
+{
+    pl_json_key(w, "warnings");
+    pl_json_begin_array(w);
+    pl_warnings_put(w, &p->warnings);
+    pl_json_end_array(w);
+    pl_json_key(w, "remarks");
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < p->remark_count; i++)
+        pl_json_put_string(w, p->remarks[i]);
+    pl_json_end_array(w);
+}
+
 pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
 {
     pl_json_writer w = {0};
@@ -241,15 +256,7 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     pl_json_set_integer(&w, "vertices", p->vertices);
     pl_json_set_integer(&w, "tets", p->tets);
     estimate_encode(&w, p);
-    pl_json_key(&w, "warnings");
-    pl_json_begin_array(&w);
-    pl_warnings_put(&w, &p->warnings);
-    pl_json_end_array(&w);
-    pl_json_key(&w, "remarks");
-    pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->remark_count; i++)
-        pl_json_put_string(&w, p->remarks[i]);
-    pl_json_end_array(&w);
+    pl_remarks_encode(&w, p);
     sums_encode(&w, p->sums);
     return pl_sealed_write(dir_fd, "preflight.json", &w, true);
 }

@@ -36,7 +36,7 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_WEBHOOK] = pl_decode_webhook,
 };
 
-static pl_decode_outcome judge(json_t *merged, pl_notes *out, pl_faults *faults)
+static pl_decode_outcome decode_notes(json_t *merged, pl_notes *out, pl_faults *faults)
 {
     static const pl_decode_rule rules[] = {{0}};
     pl_notes_judged judged = {0};
@@ -67,7 +67,7 @@ pl_decode_outcome pl_notes_patch(const char *text, size_t length, const pl_notes
         return PL_DECODE_INVALID;
     }
     json_t *old = describe(now), *merged = old ? pl_json_merge(old, patch) : NULL;
-    pl_decode_outcome outcome = merged ? judge(merged, out, faults) : PL_DECODE_NO_MEMORY;
+    pl_decode_outcome outcome = merged ? decode_notes(merged, out, faults) : PL_DECODE_NO_MEMORY;
     json_decref(merged);
     json_decref(old);
     json_decref(patch);

@@ -60,34 +60,11 @@ void pl_check_torus(pl_decoder *d, json_t *object, void *out, bool clean)
         pl_check_tube(d, o->tube, o->radius, "the radius of its circle");
 }
 
-/* Radius of the largest ball that fits in, m; infinite for a plane, a heightfield and a mesh. */
-static double room_in(const pl_obstacle *o)
-{
-    switch (o->kind) {
-    case PL_OBSTACLE_SPHERE:
-    case PL_OBSTACLE_CAPSULE:
-        return o->radius;
-    case PL_OBSTACLE_BOX:
-        return fmin(o->size[0], fmin(o->size[1], o->size[2])) / 2;
-    case PL_OBSTACLE_CYLINDER:
-        return o->has_height ? fmin(o->radius, o->height / 2) : o->radius;
-    case PL_OBSTACLE_CONE:
-        return o->radius * o->height / (o->radius + hypot(o->radius, o->height));
-    case PL_OBSTACLE_TORUS:
-        return o->tube;
-    case PL_OBSTACLE_PLANE:
-    case PL_OBSTACLE_HEIGHTFIELD:
-    case PL_OBSTACLE_MESH:
-        break;
-    }
-    return INFINITY;
-}
-
 void pl_check_obstacle(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_obstacle *o = out;
     char got[64], expected[128];
-    double room = room_in(o);
+    double room = pl_obstacle_inradius(o);
     if (!clean || !o->inside || o->margin < room)
         return;
     size_t mark = pl_decode_enter(d, "margin");

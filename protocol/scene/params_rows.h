@@ -3,6 +3,7 @@
 #ifndef PLIANT_PROTOCOL_SCENE_PARAMS_ROWS_H
 #define PLIANT_PROTOCOL_SCENE_PARAMS_ROWS_H
 
+#include "engine/scene/obstacle.h"
 #include "protocol/scene/params.h"
 
 /* Parts of a row: where the value stands in the table's struct, its bounds, its default. */
@@ -182,13 +183,7 @@
     X(point)                                                                                       \
     X(pressure)                                                                                    \
     X(obstacle_turn)                                                                               \
-    X(obstacle_box)                                                                                \
-    X(obstacle_cylinder)                                                                           \
-    X(obstacle_capsule)                                                                            \
-    X(obstacle_cone)                                                                               \
-    X(obstacle_torus)                                                                              \
-    X(obstacle_heightfield)                                                                        \
-    X(obstacle_mesh)                                                                               \
+    PL_EACH_OBSTACLE_TABLE(X)                                                                      \
     X(output)                                                                                      \
     X(retention)                                                                                   \
     X(resources)                                                                                   \

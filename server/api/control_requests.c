@@ -54,7 +54,7 @@ static void reply_told(pl_request *r, pl_session *s, const char *key, int64_t nu
 /* ---- controls ---- */
 
 /* The body as one line that the session's scene can take, or NULL after replying. */
-static char *judge(pl_request *r, const pl_session *s)
+static char *check_control(pl_request *r, const pl_session *s)
 {
     char *scene = NULL, *control = NULL;
     size_t scene_size = 0, length;
@@ -92,7 +92,7 @@ void pl_handle_control(pl_request *r)
     if (!s) {
         return;
     }
-    char *control = judge(r, s);
+    char *control = check_control(r, s);
     int64_t number = 0, frame = atomic_load(&s->frame);
     if (control) {
         int error = pl_lifecycle_control(pl_request_daemon(r)->sessions, s, control, &number);

@@ -101,8 +101,8 @@ void pl_handle_mesh_delete(pl_request *r)
     if (!pl_request_group(r, &group) || (group && !may_manage(r, group))) {
         return;
     }
-    int dropped = pl_grant_drop(pl_request_daemon(r)->store, group ? NULL : pl_request_owner(r),
-                                group, pl_request_param(r, 0));
+    int dropped = pl_grant_remove(pl_request_daemon(r)->store, group ? NULL : pl_request_owner(r),
+                                  group, pl_request_param(r, 0));
     if (dropped > 0) {
         pl_reply_empty(r, 204);
     } else if (dropped == 0) {

@@ -322,7 +322,8 @@ static void put_components(pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-char *pl_openapi_build(const pl_route *routes)
+/* OpenAPI 3.1 as JSON; malloc'ed. */
+static char *build_document(const pl_route *routes)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
@@ -339,7 +340,7 @@ char *pl_openapi_build(const pl_route *routes)
 
 char *pl_openapi_print(const pl_route *routes)
 {
-    char *text = pl_openapi_build(routes);
+    char *text = build_document(routes);
     pl_json *document = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
     char *pretty = document ? pl_json_dump(document, true) : NULL;
     pl_json_free(document);
@@ -350,7 +351,7 @@ char *pl_openapi_print(const pl_route *routes)
 void pl_handle_openapi(pl_request *r)
 {
     pl_reply_document(r, "application/json",
-                      pl_openapi_build(pl_http_routes(pl_request_daemon(r)->http)));
+                      build_document(pl_http_routes(pl_request_daemon(r)->http)));
 }
 
 void pl_handle_scene_schema(pl_request *r)

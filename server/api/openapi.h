@@ -8,7 +8,6 @@
 void pl_handle_openapi(pl_request *r);
 void pl_handle_scene_schema(pl_request *r);
 /* OpenAPI 3.1 as JSON; malloc'ed. */
-char *pl_openapi_build(const pl_route *routes);
 char *pl_openapi_print(const pl_route *routes); /* the same for people, a line a value */
 
 #endif

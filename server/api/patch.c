@@ -15,7 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-void pl_reply_revision(pl_request *r, int64_t revision)
+/* The ETag of a session's document. It names the revision of what can be changed, and not the
+ * progress, so that it is good for If-Match and never for a cache. */
+static void reply_revision(pl_request *r, int64_t revision)
 {
     pl_reply_header(r, "ETag", "\"%lld\"", (long long)revision);
 }
@@ -28,7 +30,7 @@ void pl_reply_session(pl_request *r, int status, pl_session *s)
     int64_t revision = s->revision;
     pl_reply_json(r, status, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
     pl_reply_header(r, "Cache-Control", "no-store");
-    pl_reply_revision(r, revision);
+    reply_revision(r, revision);
 }
 
 /* Whether the client's view of the session is the present one; the caller holds its lifecycle
@@ -44,7 +46,7 @@ static bool is_current(pl_request *r, int64_t revision)
     pl_reply_problemf(r, 412, "changed_meanwhile", "Changed meanwhile",
                       "If-Match is %.60s, and the session's ETag is %s; read it again", wanted,
                       etag);
-    pl_reply_revision(r, revision);
+    reply_revision(r, revision);
     return false;
 }
 
@@ -214,13 +216,13 @@ static void change(pl_request *r, pl_session *s)
         } else if (error < 0) {
             pl_reply_problem(r, 403, "no_such_group", "No such group",
                              "the group was removed meanwhile; the session is as it was", NULL);
-            pl_reply_revision(r, s->revision);
+            reply_revision(r, s->revision);
         } else if (error) {
             bool full = error == ENOSPC || error == EDQUOT;
             pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
                               "The change could not be stored",
                               "session.json, control.log or the database: %s", strerror(error));
-            pl_reply_revision(r, s->revision);
+            reply_revision(r, s->revision);
         } else {
             pl_reply_session(r, 200, s);
         }

@@ -7,9 +7,6 @@
 
 void pl_handle_patch(pl_request *r); /* PL_RUN_FILES */
 
-/* The ETag of a session's document. It names the revision of what can be changed, and not the
- * progress, so that it is good for If-Match and never for a cache. */
-void pl_reply_revision(pl_request *r, int64_t revision);
 /* The session as a document, with that header. */
 void pl_reply_session(pl_request *r, int status, pl_session *session);
 

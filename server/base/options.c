@@ -361,7 +361,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     }
 }
 
-static pl_options_outcome judge(const pl_options *o)
+static pl_options_outcome check_options(const pl_options *o)
 {
     if (!o->state) {
         fputs("pliantd: --state DIR is needed; see --help\n", stderr);
@@ -421,5 +421,5 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
         return wrong("command line", argv[optind], "options only");
     }
     out->no_address = out->listen_unix && !out->address_given;
-    return judge(out);
+    return check_options(out);
 }

@@ -113,8 +113,7 @@ pl_daemon *pl_request_daemon(const pl_request *r); /* for handlers of the route 
 /* Who asks; NULL on public routes without a credential. Lives as long as the request; a stream that
  * outlives a look at it acquires it. */
 pl_principal *pl_request_principal(const pl_request *r);
-const char *pl_request_owner(const pl_request *r); /* the principal's user, or NULL */
-const pl_route *pl_request_route(const pl_request *r);
+const char *pl_request_owner(const pl_request *r);              /* the principal's user, or NULL */
 const char *pl_request_param(const pl_request *r, int i);       /* i-th {...} of the path */
 const char *pl_request_query(pl_request *r, const char *key);   /* NULL where not given */
 const char *pl_request_header(pl_request *r, const char *name); /* NULL where not sent */

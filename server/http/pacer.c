@@ -1,7 +1,8 @@
 #include "server/http/pacer.h"
 
+#include "engine/deadline.h"
+
 #include <stdlib.h>
-#include <time.h>
 
 /* A binary heap: heap[0] is due first, and each gate knows its place, counted from 1. */
 struct pl_pacer {
@@ -80,9 +81,7 @@ static void *run(void *context)
             take_out(p, waiter);
             pl_waiter_release(waiter);
         } else {
-            int64_t due = p->heap[0]->due_us;
-            struct timespec t = {due / 1000000, due % 1000000 * 1000};
-            pthread_cond_timedwait(&p->changed, &p->mutex, &t);
+            pl_condition_wait_until(&p->changed, &p->mutex, p->heap[0]->due_us);
         }
     }
     pthread_mutex_unlock(&p->mutex);
@@ -92,14 +91,10 @@ static void *run(void *context)
 pl_pacer *pl_pacer_create(void)
 {
     pl_pacer *p = calloc(1, sizeof *p);
-    if (!p) {
+    if (!p || !pl_condition_init(&p->changed)) {
+        free(p);
         return NULL;
     }
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->changed, &clock);
-    pthread_condattr_destroy(&clock);
     pthread_mutex_init(&p->mutex, NULL);
     if (pthread_create(&p->thread, NULL, run, p) != 0) {
         pthread_cond_destroy(&p->changed);

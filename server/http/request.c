@@ -26,11 +26,6 @@ const char *pl_request_owner(const pl_request *r)
     return r->principal ? r->principal->user : NULL;
 }
 
-const pl_route *pl_request_route(const pl_request *r)
-{
-    return r->route;
-}
-
 const char *pl_request_param(const pl_request *r, int i)
 {
     return r->params[i];

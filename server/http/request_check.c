@@ -191,7 +191,7 @@ static void check_body(pl_request *r, const framing *f)
 }
 
 /* A link is for its session alone. */
-static bool beyond_link(const pl_request *r)
+static bool outside_link(const pl_request *r)
 {
     static const char below[] = "/v1/sessions/{id}";
     return r->principal->session[0] && strncmp(r->route->path, below, sizeof below - 1) != 0;
@@ -201,7 +201,7 @@ static void check_scope(pl_request *r)
 {
     char scope[64];
     pl_scopes_write(r->route->scope, scope);
-    if (beyond_link(r)) {
+    if (outside_link(r)) {
         pl_reply_problem(r, 403, "link_only", "Not allowed",
                          "this link shows one session and nothing else", NULL);
     } else if (!pl_principal_has(r->principal, r->route->scope)) {

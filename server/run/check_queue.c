@@ -64,7 +64,7 @@ static check *take_turn(pl_check_queue *q)
 
 /* ---- the thread ---- */
 
-static void drop(pl_check_queue *q, check *gone)
+static void remove_check(pl_check_queue *q, check *gone)
 {
     pthread_mutex_lock(&q->mutex);
     check **link = &q->list;
@@ -84,7 +84,7 @@ static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, 
         pl_check_conclude(q->sessions, &q->machine, c->session, outcome, faults);
     }
     pl_faults_clear(faults);
-    drop(q, c);
+    remove_check(q, c);
 }
 
 static void start_next(pl_check_queue *q)
@@ -221,7 +221,7 @@ void pl_check_queue_destroy(pl_check_queue *q)
             pl_child_kill(&q->list->run.child);
             pl_preflight_end(&q->list->run);
         }
-        drop(q, q->list);
+        remove_check(q, q->list);
     }
     close(q->wake_fd);
     pthread_mutex_destroy(&q->mutex);

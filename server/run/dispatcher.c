@@ -31,9 +31,9 @@ static void move(void *context, pl_session *s)
     pl_scheduler_move(&((pl_dispatcher *)context)->scheduler, s);
 }
 
-static void drop(void *context, pl_session *s)
+static void remove_session(void *context, pl_session *s)
 {
-    pl_scheduler_drop(&((pl_dispatcher *)context)->scheduler, s);
+    pl_scheduler_remove(&((pl_dispatcher *)context)->scheduler, s);
 }
 
 static void free_held(void *context, const pl_session *s)
@@ -52,7 +52,8 @@ static void changed(void *context, pl_session *ended)
     d->changed(d->context, ended);
 }
 
-const pl_session_queue pl_dispatcher_queue = {push, delay, move, drop, free_held, reason, changed};
+const pl_session_queue pl_dispatcher_queue = {push,      delay,  move,   remove_session,
+                                              free_held, reason, changed};
 
 /* ---- up and down ---- */
 
@@ -141,7 +142,7 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
 void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
 {
     pl_sessions_lock(d->sessions);
-    pl_scheduler_drop(&d->scheduler, s);
+    pl_scheduler_remove(&d->scheduler, s);
     pl_scheduler_take(&d->scheduler, s, beside);
     pl_sessions_count_cores(d->sessions, s->charge.cores);
     pl_sessions_adopt_locked(d->sessions, s);

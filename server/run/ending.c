@@ -153,7 +153,7 @@ static void describe_crash(const ending *e, char *out, size_t size)
 }
 
 /* The last whole lines of worker.log, malloc'ed; NULL where there is nothing. */
-static char *worker_said(int dir_fd)
+static char *worker_log_tail(int dir_fd)
 {
     int fd = openat(dir_fd, "worker.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
@@ -181,7 +181,7 @@ static void fail_crashed(ending *e, const char *crash)
     bool memory = e->how->out_of_memory;
     pl_failure f = failure_of(memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_WORKER_CRASHED,
                               e->frame);
-    char *tail = worker_said(e->dir_fd);
+    char *tail = worker_log_tail(e->dir_fd);
     size_t length = tail ? strlen(tail) : 0;
     while (length > 0 && tail[length - 1] == '\n') {
         tail[--length] = 0;

@@ -1,5 +1,6 @@
 #include "server/run/gpus.h"
 
+#include "engine/deadline.h"
 #include "protocol/text/json.h"
 #include "server/base/logger.h"
 #include "server/base/spawn.h"
@@ -170,12 +171,10 @@ static bool busy(const pl_gpus *g)
 /* Until the next look is due, which is earlier once a session waits. */
 static void await_next(pl_gpus *g)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    for (int over = 0; !g->stopping && over != ETIMEDOUT;) {
-        struct timespec until = now;
-        until.tv_sec += g->waiting ? AGAIN_WAITING_S : AGAIN_S;
-        over = pthread_cond_timedwait(&g->wake, &g->mutex, &until);
+    int64_t now_us = pl_monotonic_us();
+    for (bool due = false; !g->stopping && !due;) {
+        int64_t seconds = g->waiting ? AGAIN_WAITING_S : AGAIN_S;
+        due = !pl_condition_wait_until(&g->wake, &g->mutex, now_us + 1000000 * seconds);
     }
 }
 
@@ -209,14 +208,10 @@ static void *keep_looking(void *context)
 pl_gpus *pl_gpus_create(const pl_gpu_source *source)
 {
     pl_gpus *g = calloc(1, sizeof *g);
-    if (!g) {
+    if (!g || !pl_condition_init(&g->wake)) {
+        free(g);
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&g->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&g->mutex, NULL);
     g->source = *source;
     if (strcmp(source->options->gpus, "none") == 0) {

@@ -176,7 +176,7 @@ static void take_out(pl_scheduler *s, size_t i)
     number(s);
 }
 
-void pl_scheduler_drop(pl_scheduler *s, pl_session *session)
+void pl_scheduler_remove(pl_scheduler *s, pl_session *session)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (s->queue[i] == session) {
@@ -320,7 +320,7 @@ void pl_scheduler_reclaim(pl_scheduler *s, const char *owner, const char *gpu, i
     pl_gpus_give_context(s->gpus, gpu);
 }
 
-static void drop_share(pl_scheduler *s, const pl_session *session)
+static void remove_share(pl_scheduler *s, const pl_session *session)
 {
     pl_share *share = share_of(s, session->owner);
     if (share) {
@@ -347,5 +347,5 @@ void pl_scheduler_free(pl_scheduler *s, const pl_session *session)
     if (session->gpu_memory > 0) {
         pl_gpus_give(s->gpus, session->gpu, session->charge.gpu_memory);
     }
-    drop_share(s, session);
+    remove_share(s, session);
 }

@@ -43,7 +43,7 @@ void pl_scheduler_release(pl_scheduler *s, int64_t now_ms);
 int64_t pl_scheduler_next_due(const pl_scheduler *s); /* INT64_MAX: nothing waits */
 /* To the place that its priority, which has changed, gives it. */
 void pl_scheduler_move(pl_scheduler *s, pl_session *session);
-void pl_scheduler_drop(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
+void pl_scheduler_remove(pl_scheduler *s, pl_session *session); /* where it is queued or waits */
 /* The one whose turn it is, if it fits, taken out with its cores and memory accounted; else NULL. */
 pl_session *pl_scheduler_next(pl_scheduler *s);
 /* The one whose turn it is next, if it may share the worker of `host`, which was just taken out: small, on a GPU, of

@@ -30,16 +30,7 @@ static void reply_estimate(pl_admission *a)
     char *bodies = pl_bodies_view(p);
     pl_json_set_raw(&w, "bodies", bodies ? bodies : "[]");
     free(bodies);
-    pl_json_key(&w, "warnings");
-    pl_json_begin_array(&w);
-    pl_warnings_put(&w, &p->warnings);
-    pl_json_end_array(&w);
-    pl_json_key(&w, "remarks");
-    pl_json_begin_array(&w);
-    for (int32_t i = 0; i < p->remark_count; i++) {
-        pl_json_put_string(&w, p->remarks[i]);
-    }
-    pl_json_end_array(&w);
+    pl_remarks_encode(&w, p);
     pl_json_end_object(&w);
     pl_reply_json(a->request, 200, pl_json_finish(&w, NULL));
 }

@@ -1,5 +1,6 @@
 #include "server/run/webhooks.h"
 
+#include "engine/deadline.h"
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/text/sha256.h"
@@ -226,7 +227,7 @@ static job *take(pl_webhooks *w, int64_t *next_ms)
     return NULL;
 }
 
-static void drop(pl_webhooks *w, job *gone)
+static void remove_job(pl_webhooks *w, job *gone)
 {
     job **link = &w->jobs;
     while (*link != gone) {
@@ -242,8 +243,7 @@ static void sleep_until(pl_webhooks *w, int64_t due_ms)
         pthread_cond_wait(&w->changed, &w->mutex);
         return;
     }
-    struct timespec until = {.tv_sec = due_ms / 1000, .tv_nsec = due_ms % 1000 * 1000000};
-    pthread_cond_timedwait(&w->changed, &w->mutex, &until);
+    pl_condition_wait_until(&w->changed, &w->mutex, 1000 * due_ms);
 }
 
 static void *run(void *context)
@@ -262,7 +262,7 @@ static void *run(void *context)
         pthread_mutex_lock(&w->mutex);
         j->running = false;
         if (over) {
-            drop(w, j);
+            remove_job(w, j);
             pl_session_release(j->session);
             free(j);
         }
@@ -316,18 +316,13 @@ void pl_webhooks_add(pl_webhooks *w, pl_session *s)
 pl_webhooks *pl_webhooks_create(int state_fd, const pl_options *options, pl_sessions *sessions)
 {
     pl_webhooks *w = calloc(1, sizeof *w);
-    if (!w || !load_key(state_fd, w->key) || !pl_post_begin()) {
+    if (!w || !load_key(state_fd, w->key) || !pl_post_begin() || !pl_condition_init(&w->changed)) {
         pl_logf(PL_LEVEL_ERROR, "STATE/webhook-key: %s", strerror(errno));
         free(w);
         return NULL;
     }
     w->options = options;
     w->sessions = sessions;
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->changed, &clock);
-    pthread_condattr_destroy(&clock);
     pthread_mutex_init(&w->mutex, NULL);
     while (w->thread_count < THREADS &&
            pthread_create(&w->threads[w->thread_count], NULL, run, w) == 0) {

@@ -236,7 +236,7 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
             link = &(*link)->bucket_next;
         }
         *link = s->bucket_next;
-        t->setup.queue->drop(t->setup.context, s);
+        t->setup.queue->remove(t->setup.context, s);
         atomic_fetch_sub(&t->counts[s->state], 1);
         atomic_store(&s->deleted, true);
         tell(t, s, "deleted");
@@ -301,7 +301,7 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
 static void leave(pl_sessions *t, pl_session *s)
 {
     if (s->state == PL_STATE_QUEUED) {
-        t->setup.queue->drop(t->setup.context, s);
+        t->setup.queue->remove(t->setup.context, s);
     } else if (s->state == PL_STATE_RUNNING) {
         t->setup.queue->free(t->setup.context, s);
         atomic_fetch_sub(&t->cores_used, s->charge.cores);

@@ -22,7 +22,7 @@ typedef struct pl_session_queue {
     bool (*push)(void *context, pl_session *session, bool first); /* false: out of memory */
     bool (*delay)(void *context, pl_session *session);            /* until its due_ms */
     void (*move)(void *context, pl_session *session);             /* its priority has changed */
-    void (*drop)(void *context, pl_session *session);             /* where it waits */
+    void (*remove)(void *context, pl_session *session);           /* where it waits */
     void (*free)(void *context, const pl_session *session);       /* what it held while it ran */
     /* Why a queued session waits, in words. */
     void (*reason)(void *context, const pl_session *session, char *out, size_t size);

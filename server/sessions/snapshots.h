@@ -1,5 +1,5 @@
-/* snapshots.h - states of a session that are kept by name (protocol/log/snapshot.h): an origin (origin.h) that neither
- * retention nor later checkpoints take away, and that a branch can begin with. The daemon makes them, with
+/* snapshots.h - states of a session that are kept by name (protocol/log/snapshot.h): a branch point
+ * (branch_point.h) that neither retention nor later checkpoints take away, and that a branch can begin with. The daemon makes them, with
  * a link to the worker's checkpoint, so none has to wait for a worker.
  */
 #ifndef PLIANT_SERVER_SESSIONS_SNAPSHOTS_H

@@ -67,7 +67,7 @@ static bool is_name(const char *name, const char *owner, const char *route, cons
     return true;
 }
 
-void pl_busy_keys_drop(pl_busy_keys *keys, const char *owner, const char *route, const char *key)
+void pl_busy_keys_remove(pl_busy_keys *keys, const char *owner, const char *route, const char *key)
 {
     pthread_mutex_lock(&keys->mutex);
     for (pl_busy_key **k = &keys->first; *k; k = &(*k)->next) {

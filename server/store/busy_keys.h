@@ -16,6 +16,6 @@ void pl_busy_keys_init(pl_busy_keys *keys);
 void pl_busy_keys_clear(pl_busy_keys *keys);
 /* Mark a key as in progress; false where it is already, or memory is out. */
 bool pl_busy_keys_take(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
-void pl_busy_keys_drop(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
+void pl_busy_keys_remove(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
 
 #endif

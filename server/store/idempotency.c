@@ -60,7 +60,7 @@ pl_key_outcome pl_key_begin(pl_store *store, const char *owner, const char *rout
 
 void pl_key_end(pl_store *store, const char *owner, const char *route, const char *key)
 {
-    pl_busy_keys_drop(pl_store_busy(store), owner, route, key);
+    pl_busy_keys_remove(pl_store_busy(store), owner, route, key);
 }
 
 void pl_keys_sweep(pl_store *store)

@@ -62,7 +62,8 @@ void pl_sql_bind_row(sqlite3_stmt *s, const pl_row *row)
     sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row, PL_ROW_FORMAT));
 }
 
-char *pl_sql_copy_column(sqlite3_stmt *s, int i)
+/* malloc'ed; NULL for NULL */
+static char *copy_column(sqlite3_stmt *s, int i)
 {
     const char *text = (const char *)sqlite3_column_text(s, i);
     return text ? strdup(text) : NULL;
@@ -79,7 +80,7 @@ void pl_sql_read_row(sqlite3_stmt *s, pl_row *row)
             snprintf(row->id, sizeof row->id, "%s", id ? id : "");
             break;
         case PL_COLUMN_TEXT:
-            *pl_row_text(row, c) = pl_sql_copy_column(s, i);
+            *pl_row_text(row, c) = copy_column(s, i);
             break;
         case PL_COLUMN_INTEGER:
             *pl_row_integer(row, c) = sqlite3_column_int64(s, i);

@@ -204,7 +204,8 @@ const pl_blob *pl_frame_source_get(pl_frame_cache *cache, pl_session *session,
 
 /* ---- what is asked for ---- */
 
-int64_t pl_session_vertices(pl_sessions *sessions, pl_session *session)
+/* Vertices of the whole session; -1 without memory. */
+static int64_t vertices_of_session(pl_sessions *sessions, pl_session *session)
 {
     pl_row row = pl_session_row(sessions, session);
     pl_json *list = row.bodies ? pl_json_parse(row.bodies, strlen(row.bodies), NULL) : NULL;
@@ -286,7 +287,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
 /* Vertices of the whole, or -1 after replying. */
 static int64_t count_all(pl_request *r, pl_sessions *sessions, pl_session *session)
 {
-    int64_t count = pl_session_vertices(sessions, session);
+    int64_t count = vertices_of_session(sessions, session);
     if (count < 0) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }

@@ -35,7 +35,4 @@ pl_frame_key pl_frame_view_key(const pl_frame_view *view, const pl_session *sess
 const pl_blob *pl_frame_source_get(pl_frame_cache *cache, pl_session *session,
                                    pl_log_reader **reader, const pl_frame_key *key);
 
-/* Vertices of the whole session; -1 without memory. */
-int64_t pl_session_vertices(pl_sessions *sessions, pl_session *session);
-
 #endif

@@ -228,7 +228,9 @@ void pl_watch_destroy(pl_watch *watch)
     free(watch);
 }
 
-void pl_watch_start(pl_watch *watch, pl_session *session)
+/* Follow a session's log until finish_watch: each new frame sets its progress and wakes its
+ * watchers. */
+static void start_watch(pl_watch *watch, pl_session *session)
 {
     followed *f = calloc(1, sizeof *f);
     int dir_fd = open(session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -287,7 +289,8 @@ static followed *take(pl_watch *watch, const pl_session *session)
     return f;
 }
 
-int64_t pl_watch_finish(pl_watch *watch, pl_session *session)
+/* Stop following; reads the log's end once more. Returns the last committed frame, -1 none. */
+static int64_t finish_watch(pl_watch *watch, pl_session *session)
 {
     followed *f = take(watch, session);
     int64_t frames = 0;
@@ -301,12 +304,12 @@ int64_t pl_watch_finish(pl_watch *watch, pl_session *session)
 
 static void start(void *context, pl_session *session)
 {
-    pl_watch_start(context, session);
+    start_watch(context, session);
 }
 
 static int64_t finish(void *context, pl_session *session)
 {
-    return pl_watch_finish(context, session);
+    return finish_watch(context, session);
 }
 
 pl_log_follower pl_watch_follower(pl_watch *watch)

@@ -12,12 +12,6 @@ typedef struct pl_watch pl_watch;
 pl_watch *pl_watch_create(pl_sessions *sessions);
 void pl_watch_destroy(pl_watch *watch);
 
-/* Follow a session's log until pl_watch_finish: each new frame sets its progress and wakes its
- * watchers. */
-void pl_watch_start(pl_watch *watch, pl_session *session);
-/* Stop following; reads the log's end once more. Returns the last committed frame, -1 none. */
-int64_t pl_watch_finish(pl_watch *watch, pl_session *session);
-
 /* The two as what the executor calls. */
 pl_log_follower pl_watch_follower(pl_watch *watch);
 

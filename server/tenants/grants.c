@@ -44,7 +44,7 @@ bool pl_grant_to_group(pl_store *store, const char *group, const char *hash)
     return pl_store_change(store, &s, 1) == 1;
 }
 
-int pl_grant_drop(pl_store *store, const char *user, const char *group, const char *hash)
+int pl_grant_remove(pl_store *store, const char *user, const char *group, const char *hash)
 {
     pl_statement s[] = {
         {"DELETE FROM grants WHERE hash=?1 AND owner=coalesce(?2, '@' || ?3)",

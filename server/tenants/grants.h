@@ -16,7 +16,7 @@ bool pl_grant_add(pl_store *store, const char *owner, const char *hash, int64_t 
 bool pl_grant_to_group(pl_store *store, const char *group, const char *hash);
 /* Take the mesh from a user, or (with a NULL user) from a group; one that nobody holds any more goes at the next
  * sweep, but for the sessions that have it. How many grants there were, 0 or 1; -1 where the database failed. */
-int pl_grant_drop(pl_store *store, const char *user, const char *group, const char *hash);
+int pl_grant_remove(pl_store *store, const char *user, const char *group, const char *hash);
 /* Bytes of the meshes that a user has uploaded; -1 where the database failed. */
 int64_t pl_grant_bytes(pl_store *store, const char *user);
 

@@ -118,7 +118,9 @@ static int take(table *t, const char *key, int64_t a_second, int64_t now_ms)
     return wait;
 }
 
-int pl_rate_take_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms)
+/* Take a token of a user's, or of an address's, bucket at a time in ms; 0, or the seconds until there is one.
+ * A user's rate may be another one than the last time. */
+static int take_of_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms)
 {
     return a_second == INT64_MAX ? 0 : take(&rate->users, user, a_second, now_ms);
 }
@@ -137,7 +139,7 @@ double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms)
 }
 
 /* Of IPv6 a network of 64 bits is one's own, so it counts as one address. */
-int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms)
+static int take_of_address(pl_rate *rate, const char *address, int64_t now_ms)
 {
     unsigned char v6[16];
     char key[KEY];
@@ -173,11 +175,11 @@ bool pl_rate_allows(void *context, pl_request *r)
     int wait = 0;
     if (of_user) {
         most = pl_tenants_limits(rate->tenants, p->user).value[PL_LIMIT_REQUESTS];
-        wait = pl_rate_take_user(rate, p->user, most, pl_monotonic_ms());
+        wait = take_of_user(rate, p->user, most, pl_monotonic_ms());
     } else if (!pl_options_loopback(o) || o->behind_proxy) {
         char address[64];
         pl_request_address(r, address);
-        wait = pl_rate_take_address(rate, address, pl_monotonic_ms());
+        wait = take_of_address(rate, address, pl_monotonic_ms());
     }
     if (wait == 0) {
         return true;

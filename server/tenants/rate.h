@@ -17,11 +17,6 @@ typedef struct pl_rate pl_rate;
 pl_rate *pl_rate_create(const pl_options *options, pl_tenants *tenants, pl_counters *counters);
 void pl_rate_destroy(pl_rate *rate);
 
-/* Take a token of a user's, or of an address's, bucket at a time in ms; 0, or the seconds until there is one.
- * A user's rate may be another one than the last time. */
-int pl_rate_take_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms);
-int pl_rate_take_address(pl_rate *rate, const char *address, int64_t now_ms);
-
 /* Requests a second of a user that were let in, over about the last ten seconds; those that a limit does not count are
  * not in it. */
 double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms);

@@ -160,7 +160,7 @@ static int64_t lifetime(const char *text)
 
 /* ---- what it does ---- */
 
-static int say(const command *c, pl_change_outcome outcome)
+static int report(const command *c, pl_change_outcome outcome)
 {
     if (outcome != PL_CHANGE_DONE) {
         fprintf(stderr, "pliantd %s %s: %s\n", c->noun, c->verb, pl_change_text(outcome));
@@ -196,23 +196,23 @@ static int run_token_create(command *c)
     t.expires = seconds ? time(NULL) + seconds : 0;
     pl_token_made made;
     pl_change_outcome outcome = pl_token_create(c->store, &t, &made);
-    return outcome == PL_CHANGE_DONE ? print_token(c, &made) : say(c, outcome);
+    return outcome == PL_CHANGE_DONE ? print_token(c, &made) : report(c, outcome);
 }
 
 static int run_user_edit(command *c, const bool *disabled)
 {
     pl_user_edit edit = {.disabled = disabled, .limits = disabled ? NULL : &c->limits};
-    return say(c, pl_user_change(c->store, c->first, &edit));
+    return report(c, pl_user_change(c->store, c->first, &edit));
 }
 
 static int run_user_create(command *c)
 {
-    return say(c, pl_user_create(c->store, c->first, c->uid, &c->limits));
+    return report(c, pl_user_create(c->store, c->first, c->uid, &c->limits));
 }
 
 static int run_user_remove(command *c)
 {
-    return say(c, pl_user_remove(c->store, c->first));
+    return report(c, pl_user_remove(c->store, c->first));
 }
 
 static int run_user_disable(command *c)
@@ -232,12 +232,12 @@ static int run_user_limit(command *c)
 
 static int run_group_create(command *c)
 {
-    return say(c, pl_group_create(c->store, c->first));
+    return report(c, pl_group_create(c->store, c->first));
 }
 
 static int run_group_remove(command *c)
 {
-    return say(c, pl_group_remove(c->store, c->first));
+    return report(c, pl_group_remove(c->store, c->first));
 }
 
 static int run_group_add(command *c)
@@ -246,18 +246,18 @@ static int run_group_add(command *c)
     if (!manage && strcmp(c->role, "view") != 0) {
         return wrong("--role cannot be", c->role);
     }
-    return say(c, pl_group_member(c->store, c->first, c->second,
-                                  manage ? PL_ACCESS_MANAGE : PL_ACCESS_VIEW));
+    return report(c, pl_group_member(c->store, c->first, c->second,
+                                     manage ? PL_ACCESS_MANAGE : PL_ACCESS_VIEW));
 }
 
 static int run_group_drop(command *c)
 {
-    return say(c, pl_group_member(c->store, c->first, c->second, PL_ACCESS_NONE));
+    return report(c, pl_group_member(c->store, c->first, c->second, PL_ACCESS_NONE));
 }
 
 static int run_token_revoke(command *c)
 {
-    return say(c, pl_token_revoke(c->store, c->first, NULL));
+    return report(c, pl_token_revoke(c->store, c->first, NULL));
 }
 
 /* ---- lists ---- */
@@ -312,7 +312,7 @@ static int list(command *c, const char *sql, const char *const *names)
         puts(text);
     }
     free(text);
-    return good ? 0 : say(c, PL_CHANGE_BROKEN);
+    return good ? 0 : report(c, PL_CHANGE_BROKEN);
 }
 
 static int run_user_list(command *c)

@@ -147,7 +147,7 @@ static void keep(comparison *c, const pl_state *state)
 }
 
 /* Make the steps before the one that is compared. */
-static bool march(comparison *c, const pl_model *model, pl_state *state)
+static bool step_to_compared(comparison *c, const pl_model *model, pl_state *state)
 {
     double told = 0;
     for (int64_t k = 0; k < c->step - 1 && !signalled; k++) {
@@ -198,7 +198,7 @@ static bool approach(comparison *c)
     }
     if (status != PL_OK)
         tell_status(c, -1, status, &faults);
-    else if ((reached = march(c, model, state)))
+    else if ((reached = step_to_compared(c, model, state)))
         keep(c, state);
     pl_state_destroy(state);
     pl_model_destroy(model);

@@ -1,5 +1,6 @@
 #include "server/worker/log_syncer.h"
 
+#include "engine/deadline.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
@@ -37,14 +38,7 @@ static bool sync_now(pl_log_syncer *s)
  * time included. */
 static void wait_half_a_second(pl_log_syncer *s)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 500000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&s->wake, &s->mutex, &until);
+    pl_condition_wait_until(&s->wake, &s->mutex, pl_monotonic_us() + 500000);
 }
 
 static void *sync_loop(void *argument)
@@ -85,16 +79,13 @@ static int create_thread(pl_log_syncer *s)
 pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
 {
     pl_log_syncer *s = calloc(1, sizeof *s);
-    if (!s)
+    if (!s || !pl_condition_init(&s->wake)) {
+        free(s);
         return PL_NO_MEMORY;
+    }
     s->log = log;
     s->said = pl_worker_log_used();
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->mutex, NULL);
-    pthread_cond_init(&s->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     if (create_thread(s) != 0) {
         pthread_cond_destroy(&s->wake);
         pthread_mutex_destroy(&s->mutex);

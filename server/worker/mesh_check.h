@@ -6,7 +6,7 @@
  *    "fields": [{"name", "components"}, ...], "repaired": n, "unused": n, "components": n,
  *    "faults": [{"pointer", "code", "got", "expected", "hint"}], "faults_total": n}
  *
- * and, where it is asked for, "shapes" (mesh_shapes.h), of a mesh with faults too if it could be read.
+ * and, where it is asked for, "shapes" (mesh_quality.h), of a mesh with faults too if it could be read.
  * What does not apply is null. A TetGen mesh is two files: of a .node file alone only its nodes are
  * judged and counted, of an .ele file alone its tetrahedra; what two uploads say together is judged
  * with the scene that joins them.

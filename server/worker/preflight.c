@@ -231,7 +231,7 @@ static pl_status check_memory(preflight *p)
 }
 
 /* Check the whole scene. PL_INVALID: the report's faults say why. */
-static pl_status judge(preflight *p)
+static pl_status check_scene(preflight *p)
 {
     pl_faults *faults = &p->report.faults;
     pl_status status = pl_session_scene_read(p->directory, &p->scene, faults);
@@ -341,7 +341,7 @@ pl_preflight_exit pl_preflight_session(const char *path)
         fprintf(stderr, "pliant-preflight: the sandbox could not be entered: %s\n",
                 strerror(errno));
     } else {
-        pl_status status = judge(&p);
+        pl_status status = check_scene(&p);
         if (status == PL_OK)
             status = write_effective(&p);
         if (status == PL_OK)

@@ -29,7 +29,7 @@ typedef struct replay {
     char reason[320]; /* why it is not the same; "": it is, so far */
 } replay;
 
-static bool say(replay *r, const char *what, const char *why)
+static bool set_reason(replay *r, const char *what, const char *why)
 {
     snprintf(r->reason, sizeof r->reason, "%s%s%.250s", what, *why ? ": " : "", why);
     return false;
@@ -44,9 +44,9 @@ static bool done(replay *r, pl_status status, const pl_faults *faults, const cha
     if (status == PL_INVALID && faults->count) {
         snprintf(text, sizeof text, "%s %s, got %s", faults->items[0].pointer,
                  faults->items[0].code, faults->items[0].got);
-        return say(r, doing, text);
+        return set_reason(r, doing, text);
     }
-    return say(r, doing, status == PL_NO_MEMORY ? "out of memory" : strerror(errno));
+    return set_reason(r, doing, status == PL_NO_MEMORY ? "out of memory" : strerror(errno));
 }
 
 static bool open_session(replay *r, const pl_session_options *options)
@@ -58,18 +58,18 @@ static bool open_session(replay *r, const pl_session_options *options)
                 done(r, pl_session_scene_load(r->directory, &r->scene, &faults), &faults,
                      "reading meshes");
     if (good && !pl_worker_gpu_take(&r->scene.scene.solver, why, sizeof why))
-        good = say(r, "no GPU", why);
+        good = set_reason(r, "no GPU", why);
     int32_t cores = r->scene.scene.resources.cores;
     int32_t threads = options->threads > 0 ? options->threads : cores > 0 ? cores : 1;
     r->steering = (pl_steering){.directory = r->directory, .scene = &r->scene, .threads = threads};
     if (good)
         good = done(r, pl_steering_build(&r->steering, &faults), &faults, "building the model") &&
                (!pl_worker_gpu_refuses(r->steering.model) ||
-                say(r, "no GPU", pl_worker_gpu_refuses(r->steering.model)));
+                set_reason(r, "no GPU", pl_worker_gpu_refuses(r->steering.model)));
     if (good)
         good = done(r, pl_probes_init(&r->probes, &r->scene, r->steering.state, &faults), &faults,
                     "preparing probes");
-    pl_session_scene_drop_meshes(&r->scene);
+    pl_session_scene_free_meshes(&r->scene);
     int64_t step;
     if (good)
         good = done(r, pl_branch_enter(r->directory, &r->steering, &step, &faults), &faults,
@@ -88,7 +88,7 @@ static bool open_log(replay *r)
     r->frames = pl_log_reader_refresh(reader);
     pl_log_reader_close(reader);
     if (r->frames == 0)
-        return say(r, "there are no frames", "");
+        return set_reason(r, "there are no frames", "");
     const pl_checkpoint none = {.frame = -1};
     return done(r, pl_comparison_open(&r->comparison, r->directory, &none, r->frames),
                 &(pl_faults){0}, "reading the log");
@@ -109,12 +109,12 @@ static bool compare(replay *r, pl_metrics *metrics)
     pl_status status = pl_comparison_check(&r->comparison, &r->writer, r->frame, r->steering.state,
                                            metrics, &vertex, &outcome);
     if (status == PL_FAILED)
-        return say(r, "a position is not finite", "");
+        return set_reason(r, "a position is not finite", "");
     if (!done(r, status, &(pl_faults){0}, "comparing"))
         return false;
     if (outcome == PL_FRAME_MOVED)
-        return say(r, "other positions than what is stored", "");
-    return outcome != PL_FRAME_MEASURED || say(r, "other metrics than what is stored", "");
+        return set_reason(r, "other positions than what is stored", "");
+    return outcome != PL_FRAME_MEASURED || set_reason(r, "other metrics than what is stored", "");
 }
 
 static bool step(replay *r)
@@ -129,7 +129,7 @@ static bool step(replay *r)
         return false;
     if (pl_frame_step(r->steering.model, r->steering.state, &metrics, &failure, NULL, NULL) !=
         PL_OK)
-        return say(r, "the step fails", failure.message);
+        return set_reason(r, "the step fails", failure.message);
     tell_more(r, &metrics);
     return compare(r, &metrics);
 }
@@ -145,7 +145,8 @@ static void compute(replay *r)
         same = step(r);
     }
     if (same && r->comparison.compared == 0)
-        say(r, "nothing can be compared: the frames were written by another numerics class", "");
+        set_reason(r, "nothing can be compared: the frames were written by another numerics class",
+                   "");
 }
 
 static void report(const replay *r)

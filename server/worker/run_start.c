@@ -79,7 +79,7 @@ bool pl_run_build_model(pl_run *run)
                                    pl_run_warnings_init(&run->warnings, run->directory,
                                                         &run->scene.scene, run->scene.meshes),
                                    &faults, "preparing warnings");
-    pl_session_scene_drop_meshes(&run->scene);
+    pl_session_scene_free_meshes(&run->scene);
     pl_pace_init(&run->pace, &run->scene.scene);
     if (good)
         good = pl_run_done_or_fail(

@@ -178,7 +178,7 @@ pl_status pl_session_scene_load(int directory, pl_session_scene *s, pl_faults *f
     return obstacles != PL_OK ? obstacles : worst;
 }
 
-void pl_session_scene_drop_meshes(pl_session_scene *s)
+void pl_session_scene_free_meshes(pl_session_scene *s)
 {
     for (int32_t b = 0; s->meshes && b < s->scene.body_count; b++)
         pl_mesh_clear(&s->meshes[b]);
@@ -188,6 +188,6 @@ void pl_session_scene_drop_meshes(pl_session_scene *s)
 
 void pl_session_scene_clear(pl_session_scene *s)
 {
-    pl_session_scene_drop_meshes(s);
+    pl_session_scene_free_meshes(s);
     pl_scene_clear(&s->scene);
 }

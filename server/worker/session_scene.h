@@ -38,7 +38,7 @@ pl_status pl_session_scene_load_bodies(int directory, pl_session_scene *s, pl_fa
 pl_status pl_session_scene_load_obstacles(int directory, pl_scene *scene, pl_faults *faults);
 
 /* Release the meshes only: a model keeps nothing of them. */
-void pl_session_scene_drop_meshes(pl_session_scene *s);
+void pl_session_scene_free_meshes(pl_session_scene *s);
 void pl_session_scene_clear(pl_session_scene *s);
 
 #endif

@@ -113,7 +113,7 @@ const pl_plugin *pliant_plugin(void)
         .f64 = &f64,
         .share = pl_device_share,
         .shared = pl_device_shared,
-        .plain_because = pl_device_plain_because,
+        .recording_error = pl_device_recording_error,
         .fault = pl_device_fault,
     };
     plugin.engine_abi = is("other build") ? "0123456789abcdef" : pl_engine_abi();

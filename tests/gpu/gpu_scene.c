@@ -136,7 +136,7 @@ int64_t gpu_unused(void)
 
 const char *gpu_plain_because(void)
 {
-    return plugin ? plugin->plain_because() : pl_device_plain_because();
+    return plugin ? plugin->recording_error() : pl_device_recording_error();
 }
 
 void gpu_share(bool together)

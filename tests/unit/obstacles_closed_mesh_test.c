@@ -1,6 +1,7 @@
 /* Distances of closed meshes: against shapes with a formula, and signs against winding numbers. */
 #include "engine/mesh/mesh.h"
 #include "engine/obstacles/closed_mesh.h"
+#include "engine/obstacles/distance.h"
 #include "engine/obstacles/shape.h"
 #include "engine/obstacles/solid.h"
 #include "tests/support/suite.h"
@@ -60,8 +61,8 @@ START_TEST(cube_is_the_box)
         seed = 4;
         for (int k = 0; k < 2000; k++) {
             double p[3] = {2 * draw(), 2 * draw(), 2 * draw()}, a[3], b[3], G[9], H[9] = {0};
-            double d = pl_shape_bend(box, p, a, G);
-            ck_assert_double_eq_tol(pl_closed_mesh_distance(m, p, b, H), d, 1e-14);
+            double d = pl_shape_measure(box, p, a, G);
+            ck_assert_double_eq_tol(pl_closed_mesh_measure(m, p, b, H), d, 1e-14);
             for (int c = 0; c < 3; c++)
                 ck_assert_double_eq_tol(a[c], b[c], 1e-12);
             for (int e = 0; e < 9; e++)
@@ -69,10 +70,10 @@ START_TEST(cube_is_the_box)
         }
         /* on the surface the normal is the pseudonormal */
         double n[3];
-        ck_assert_double_eq(pl_closed_mesh_distance(m, (double[]){1, 1, 1}, n, NULL), 0);
+        ck_assert_double_eq(pl_closed_mesh_measure(m, (double[]){1, 1, 1}, n, NULL), 0);
         for (int c = 0; c < 3; c++)
             ck_assert_double_eq_tol(n[c], 1 / sqrt(3), 1e-14);
-        ck_assert_double_eq(pl_closed_mesh_distance(m, (double[]){1, 1, 0.3}, n, NULL), 0);
+        ck_assert_double_eq(pl_closed_mesh_measure(m, (double[]){1, 1, 0.3}, n, NULL), 0);
         ck_assert_double_eq_tol(n[0], 1 / sqrt(2), 1e-14);
         pl_closed_mesh_destroy(m);
     }
@@ -137,14 +138,14 @@ START_TEST(signs_are_the_winding_number_s)
     int within = 0;
     for (int k = 0; k < 3000; k++) {
         double p[3] = {draw(), 0.4 * draw(), draw()}, n[3];
-        double d = pl_closed_mesh_distance(m, p, n, NULL);
+        double d = pl_closed_mesh_measure(m, p, n, NULL);
         /* the mesh may face in: make() turned it round then */
         ck_assert_msg((d < 0) == (fabs(winding(&r, p)) > 0.5), "distance %g, winding %g", d,
                       winding(&r, p));
         within += d < 0;
         for (int c = 0; c < 3; c++)
             p[c] -= d * n[c];
-        ck_assert_double_eq_tol(pl_closed_mesh_distance(m, p, n, NULL), 0, 1e-14);
+        ck_assert_double_eq_tol(pl_closed_mesh_measure(m, p, n, NULL), 0, 1e-14);
     }
     ck_assert_int_gt(within, 300);
     pl_closed_mesh_destroy(m);
@@ -163,7 +164,7 @@ START_TEST(fine_mesh_is_the_shape)
     for (int k = 0; k < 5000; k++) {
         double p[3] = {draw(), 0.4 * draw(), draw()}, a[3], b[3];
         double d = pl_shape_distance(torus, p, a);
-        ck_assert_double_eq_tol(pl_closed_mesh_distance(m, p, b, NULL), d, 3e-4);
+        ck_assert_double_eq_tol(pl_closed_mesh_measure(m, p, b, NULL), d, 3e-4);
     }
     pl_shape_destroy(torus);
     pl_closed_mesh_destroy(m);
@@ -179,12 +180,12 @@ START_TEST(normal_and_hessian_are_the_distance_s)
     int good = 0;
     for (int k = 0; k < 300; k++) {
         double p[3] = {draw(), 0.4 * draw(), draw()}, n[3], H[9] = {0}, worst = 0;
-        double d = pl_closed_mesh_distance(m, p, n, H);
+        double d = pl_closed_mesh_measure(m, p, n, H);
         for (int c = 0; c < 3; c++) {
             double up[3] = {p[0], p[1], p[2]}, down[3] = {p[0], p[1], p[2]}, a[3], b[3];
             up[c] += 1e-6, down[c] -= 1e-6;
-            double slope = (pl_closed_mesh_distance(m, up, a, NULL) -
-                            pl_closed_mesh_distance(m, down, b, NULL)) /
+            double slope = (pl_closed_mesh_measure(m, up, a, NULL) -
+                            pl_closed_mesh_measure(m, down, b, NULL)) /
                            2e-6;
             worst = fmax(worst, fabs(slope - n[c]));
             for (int e = 0; e < 3; e++)

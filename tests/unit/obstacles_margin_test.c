@@ -1,5 +1,6 @@
 /* A shape with a margin: what contacts measure is the distance less the margin, of every kind, with the
  * same normal and Hessian; what drawings and metrics measure stays as it was. */
+#include "engine/obstacles/distance.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/suite.h"
 
@@ -58,14 +59,14 @@ START_TEST(contacts_measure_the_distance_less_the_margin)
     pl_shape *shape = make(&o);
     for (int q = 0; q < 300; q++) {
         double p[3] = {draw(), draw(), draw()}, n[2][3], H[2][9];
-        double d = pl_shape_bend(bare, p, n[0], H[0]);
-        ck_assert(pl_shape_bend(shape, p, n[1], H[1]) == d);
+        double d = pl_shape_measure(bare, p, n[0], H[0]);
+        ck_assert(pl_shape_measure(shape, p, n[1], H[1]) == d);
         ck_assert(pl_shape_distance(shape, p, n[1]) == d);
         ck_assert(pl_shape_distance_held(shape, p, n[1]) == d - margin);
         ck_assert_mem_eq(n[0], n[1], sizeof n[0]);
         ck_assert(pl_shape_distance_held(bare, p, n[1]) == d);
         /* A way of no length goes through nothing. */
-        ck_assert(pl_shape_bend_from(shape, p, p, n[1], H[1]) == d - margin);
+        ck_assert(pl_shape_measure_from(shape, p, p, n[1], H[1]) == d - margin);
         ck_assert_mem_eq(n[0], n[1], sizeof n[0]);
         ck_assert_mem_eq(H[0], H[1], sizeof H[0]);
     }
@@ -92,7 +93,7 @@ START_TEST(way_into_the_margin_of_a_thin_part_is_seen)
     pl_shape *s = make(&o);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         double n[3], from[3] = {0.1, rows[i].from, 0}, to[3] = {0.12, rows[i].to, 0};
-        double d = pl_shape_distance_from(s, from, to, n);
+        double d = pl_shape_measure_from(s, from, to, n, NULL);
         ck_assert_double_eq_tol(d, rows[i].distance, 1e-14);
         ck_assert_double_eq(n[1], 1);
     }
@@ -107,9 +108,9 @@ START_TEST(margin_is_on_the_way)
     pl_shape *s = make(&o);
     double n[3];
     ck_assert_double_lt(
-        pl_shape_distance_from(s, (double[]){1.04, 1, 0}, (double[]){1.04, -1, 0}, n), 0);
+        pl_shape_measure_from(s, (double[]){1.04, 1, 0}, (double[]){1.04, -1, 0}, n, NULL), 0);
     ck_assert_double_gt(
-        pl_shape_distance_from(s, (double[]){1.06, 1, 0}, (double[]){1.06, -1, 0}, n), 0);
+        pl_shape_measure_from(s, (double[]){1.06, 1, 0}, (double[]){1.06, -1, 0}, n, NULL), 0);
     pl_shape_destroy(s);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Signed distances of the shapes against points sampled on their surfaces, normals and Hessians
  * against differences. */
+#include "engine/obstacles/distance.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/suite.h"
 
@@ -273,7 +274,7 @@ static void check_derivatives(const char *name, const pl_shape *s, const double 
 {
     const double h = 1e-6;
     double n[3], H[9], size = 0, unit = 0;
-    double d = pl_shape_bend(s, p, n, H);
+    double d = pl_shape_measure(s, p, n, H);
     double moved[3][2][3], difference[3];
     for (int c = 0; c < 3; c++) {
         double q[3] = {p[0], p[1], p[2]}, far[2];
@@ -301,14 +302,14 @@ static void check_derivatives(const char *name, const pl_shape *s, const double 
 static bool smooth(const pl_shape *s, const double p[3])
 {
     double n[3], H[9], other[3];
-    pl_shape_bend(s, p, n, H);
+    pl_shape_measure(s, p, n, H);
     for (int e = 0; e < 9; e++)
         if (fabs(H[e]) > 100)
             return false;
     for (int k = 0; k < 6; k++) {
         double q[3] = {p[0], p[1], p[2]}, bend[9];
         q[k / 2] += k % 2 ? 1e-4 : -1e-4;
-        pl_shape_bend(s, q, other, bend);
+        pl_shape_measure(s, q, other, bend);
         for (int c = 0; c < 3; c++)
             if (fabs(other[c] - n[c]) > 0.05)
                 return false;
@@ -431,12 +432,12 @@ START_TEST(cone_is_nearest_at_base_rim_flank_or_tip)
     pl_shape *s = make(&o);
     double n[3], H[9];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ck_assert_double_eq_tol(pl_shape_bend(s, rows[i].p, n, H), rows[i].distance, 1e-14);
+        ck_assert_double_eq_tol(pl_shape_measure(s, rows[i].p, n, H), rows[i].distance, 1e-14);
         ck_assert_double_eq_tol(hypot(n[0], n[2]), rows[i].n_rho, 1e-14);
         ck_assert_double_eq_tol(n[1], rows[i].n_y, 1e-14);
     }
     /* above the tip it bends like a ball about it */
-    pl_shape_bend(s, (double[]){0, 5, 0}, n, H);
+    pl_shape_measure(s, (double[]){0, 5, 0}, n, H);
     for (int e = 0; e < 9; e++)
         ck_assert_double_eq_tol(H[e], e == 0 || e == 8 ? 1.0 / 3 : 0, 1e-15);
     pl_shape_destroy(s);
@@ -451,7 +452,7 @@ START_TEST(every_cone_has_a_normal_on_its_tip)
             .kind = PL_OBSTACLE_CONE, .axis = {0, 1, 0}, .radius = 0.5, .height = 0.05 * k};
         pl_shape *s = make(&o);
         double n[3], H[9], tip[3] = {0, o.height / 2, 0}, unit = 0;
-        ck_assert_double_eq_tol(pl_shape_bend(s, tip, n, H), 0, 1e-14);
+        ck_assert_double_eq_tol(pl_shape_measure(s, tip, n, H), 0, 1e-14);
         for (int c = 0; c < 3; c++)
             unit += n[c] * n[c];
         ck_assert_double_eq_tol(unit, 1, 1e-14);
@@ -488,32 +489,33 @@ START_TEST(way_through_a_thin_part_is_seen)
     pl_shape *s = make(&o);
     double n[3], from[3] = {0.1, 0.005, 0};
     /* into it, nearer to the far face */
-    ck_assert_double_eq_tol(pl_shape_distance_from(s, from, (double[]){0.1, -0.004, 0}, n), -0.009,
-                            1e-15);
+    ck_assert_double_eq_tol(pl_shape_measure_from(s, from, (double[]){0.1, -0.004, 0}, n, NULL),
+                            -0.009, 1e-15);
     ck_assert_double_eq(n[1], 1);
     /* through, and out again */
-    ck_assert_double_eq_tol(pl_shape_distance_from(s, from, (double[]){0.3, -1.3, 0.2}, n), -1.305,
-                            1e-14);
+    ck_assert_double_eq_tol(pl_shape_measure_from(s, from, (double[]){0.3, -1.3, 0.2}, n, NULL),
+                            -1.305, 1e-14);
     ck_assert_double_eq(n[1], 1);
     from[1] = 1;
-    ck_assert_double_eq_tol(pl_shape_distance_from(s, from, (double[]){0.3, -1.3, 0.2}, n), -1.305,
-                            1e-14);
+    ck_assert_double_eq_tol(pl_shape_measure_from(s, from, (double[]){0.3, -1.3, 0.2}, n, NULL),
+                            -1.305, 1e-14);
     /* half in: the nearest face is the one it came through */
-    ck_assert_double_eq_tol(pl_shape_distance_from(s, from, (double[]){0.1, 0.004, 0}, n), -0.001,
-                            1e-15);
+    ck_assert_double_eq_tol(pl_shape_measure_from(s, from, (double[]){0.1, 0.004, 0}, n, NULL),
+                            -0.001, 1e-15);
     /* past its edge */
     from[0] = 1.5;
-    ck_assert_double_eq_tol(pl_shape_distance_from(s, from, (double[]){1.5, -1, 0}, n),
+    ck_assert_double_eq_tol(pl_shape_measure_from(s, from, (double[]){1.5, -1, 0}, n, NULL),
                             hypot(0.5, 0.995), 1e-14);
     /* along a surface that bends: from one point of a ball to another one by its chord */
     pl_obstacle ball = {.kind = PL_OBSTACLE_SPHERE, .radius = 1};
     pl_shape *b = make(&ball);
     ck_assert_double_eq_tol(
-        pl_shape_distance_from(b, (double[]){0, 1, 0}, (double[]){sin(1.2), cos(1.2), 0}, n), 0,
-        1e-15);
+        pl_shape_measure_from(b, (double[]){0, 1, 0}, (double[]){sin(1.2), cos(1.2), 0}, n, NULL),
+        0, 1e-15);
     /* from inside, through the middle: back to the side that was nearest */
     ck_assert_double_eq_tol(
-        pl_shape_distance_from(b, (double[]){0, 0.5, 0}, (double[]){0, -1.5, 0}, n), -2.5, 1e-15);
+        pl_shape_measure_from(b, (double[]){0, 0.5, 0}, (double[]){0, -1.5, 0}, n, NULL), -2.5,
+        1e-15);
     ck_assert_double_eq(n[1], 1);
     pl_shape_destroy(b);
     pl_shape_destroy(s);
@@ -545,7 +547,7 @@ START_TEST(thin_plates_are_seen_on_long_ways)
             double to[3] = {at[0] - slope[0] * below, -below, at[1] - slope[1] * below};
             bool meets = i % 2 == 0 || hypot(at[0], at[1]) < 0.98;
             bool misses = i % 2 == 1 && hypot(at[0], at[1]) > 1.02;
-            double d = pl_shape_distance_from(shapes[i % 2], from, to, n);
+            double d = pl_shape_measure_from(shapes[i % 2], from, to, n, NULL);
             ck_assert_msg(!meets || d < 0, "%g thin, at %g %g: %g", THICKNESS[k], at[0], at[1], d);
             ck_assert_msg(!misses || d > 0, "%g thin, past %g %g: %g", THICKNESS[k], at[0], at[1],
                           d);
@@ -597,7 +599,7 @@ START_TEST(curvature_is_the_surface_s)
                 continue;
             for (int c = 0; c < 3; c++)
                 p[c] -= (d - off) * n[c];
-            pl_shape_bend(s, p, n, H);
+            pl_shape_measure(s, p, n, H);
             most = fmax(most, largest_eigenvalue(H));
         }
         double limit = claimed / (1 + claimed * off);

@@ -102,9 +102,8 @@ static int simulate(comparer *c, int64_t threads)
         }
     if (!fill_scratch(c))
         return PL_EXIT_FILE;
-    if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(c->cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
-                           strerror(errno));
+    if (pl_run_session_start(c->cli, "pliant-worker", arguments, &pid) != PL_EXIT_OK)
+        return PL_EXIT_FAILED;
     bool interrupted;
     pl_run_session_wait(pid, look, c, &interrupted);
     pl_terminal_finish(&c->cli->err);

@@ -51,7 +51,8 @@ static bool take(void *context, const char *line, size_t length)
     return true;
 }
 
-static int judge(pl_cli *cli, const pl_curve_material *material, const pl_temp_dir *scratch)
+static int check_material(pl_cli *cli, const pl_curve_material *material,
+                          const pl_temp_dir *scratch)
 {
     pl_preflight p;
     int status = pl_run_session_preflight(cli, scratch->path, scratch->dir_fd, &p);
@@ -68,9 +69,8 @@ static int simulate(pl_cli *cli, const pl_temp_dir *scratch)
     const char *const arguments[] = {"--session", scratch->path, "--attempt", "1", NULL};
     pid_t pid;
     bool interrupted;
-    if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
-                           strerror(errno));
+    if (pl_run_session_start(cli, "pliant-worker", arguments, &pid) != PL_EXIT_OK)
+        return PL_EXIT_FAILED;
     int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
     if (interrupted)
         return PL_EXIT_INTERRUPTED;
@@ -110,7 +110,7 @@ static int measure_branch(pl_cli *cli, const pl_curve_material *material, branch
     pl_scene_files files = {.text = text, .length = strlen(text)};
     int status = pl_run_session_make(cli, scratch.path, &files, false, &scratch.dir_fd);
     if (status == PL_EXIT_OK)
-        status = judge(cli, material, &scratch);
+        status = check_material(cli, material, &scratch);
     if (status == PL_EXIT_OK)
         status = simulate(cli, &scratch);
     if (status == PL_EXIT_OK)

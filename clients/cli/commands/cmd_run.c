@@ -256,9 +256,8 @@ static int simulate(runner *r, int64_t threads, int32_t attempt)
         arguments[used++] = plugin_of(r);
     }
     pl_progress_init(&r->progress, r->frames);
-    if (pl_run_session_start("pliant-worker", arguments, &pid) != PL_OK)
-        return pl_cli_fail(r->cli, PL_EXIT_FAILED, "pliant-worker cannot be started: %s",
-                           strerror(errno));
+    if (pl_run_session_start(r->cli, "pliant-worker", arguments, &pid) != PL_EXIT_OK)
+        return PL_EXIT_FAILED;
     int state = watch(r, pid);
     if (!r->cli->json)
         pl_progress_end(&r->progress, &r->cli->err);

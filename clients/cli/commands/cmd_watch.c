@@ -135,7 +135,7 @@ static void show_live(watcher *w, int rows, int columns)
     free(table);
 }
 
-static void show_plain(watcher *w)
+static void show_as_lines(watcher *w)
 {
     char *text = w->cli->json ? pl_watch_json(w->rows, w->count)
                               : pl_watch_table(w->rows, w->count, PL_WATCH_ROWS,
@@ -168,7 +168,7 @@ static int watch(watcher *w, double every)
         if (w->live)
             show_live(w, rows, columns);
         else
-            show_plain(w);
+            show_as_lines(w);
         if (seen && all_over(w))
             return PL_EXIT_OK;
         if (w->live) {
@@ -210,13 +210,13 @@ int pl_command_watch(pl_cli *cli)
         if (!look(w, PL_WATCH_ROWS))
             status = pl_cli_fail(cli, PL_EXIT_NOT_FOUND, "%s", w->trouble);
         else
-            show_plain(w);
+            show_as_lines(w);
     } else if (status == PL_EXIT_OK) {
         w->live = !cli->json && cli->out.tty && pl_screen_open();
         status = watch(w, every > 0 ? every : w->live ? LIVE_EVERY : PLAIN_EVERY);
         pl_screen_close();
         if (w->live) /* how things stood, as the picture is gone */
-            show_plain(w);
+            show_as_lines(w);
     }
     free(w);
     return status;

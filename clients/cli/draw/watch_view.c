@@ -48,13 +48,11 @@ void pl_watch_take(const pl_json *s, pl_watch_row *row)
 /* The largest of the residuals in a bucket, or NaN. */
 static double largest(const pl_json *bucket)
 {
-    static const char *const names[] = {"max/primal_residual", "max/dual_residual",
-                                        "max/gradient_norm"};
-    double found = NAN;
-    for (size_t i = 0; i < 3; i++)
-        if (i < 2 || isnan(found)) /* as pl_progress_residual */
-            found = fmax(found, pl_json_number(bucket, names[i], NAN));
-    return found;
+    const pl_metrics_digest d = {
+        .primal_residual = pl_json_number(bucket, "max/primal_residual", NAN),
+        .dual_residual = pl_json_number(bucket, "max/dual_residual", NAN),
+        .gradient_norm = pl_json_number(bucket, "max/gradient_norm", NAN)};
+    return pl_progress_residual(&d);
 }
 
 void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row)
@@ -71,7 +69,8 @@ void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row)
     }
 }
 
-double pl_watch_residual(const pl_watch_row *row)
+/* What the solver stopped at in the newest frames; NaN: not known. */
+static double last_residual(const pl_watch_row *row)
 {
     return row->bar_count > 0 ? row->bars[row->bar_count - 1] : NAN;
 }
@@ -131,8 +130,8 @@ static void put_numbers(FILE *out, const pl_watch_row *row)
         snprintf(rate, sizeof rate, row->rate < 10 ? "%.1f" : "%.0f", row->rate);
     if (row->rate > 0 && row->frames >= row->frame)
         pl_duration_text((double)(row->frames - row->frame) / row->rate, left);
-    if (isfinite(pl_watch_residual(row)))
-        snprintf(residual, sizeof residual, "%.1e", pl_watch_residual(row));
+    if (isfinite(last_residual(row)))
+        snprintf(residual, sizeof residual, "%.1e", last_residual(row));
     fprintf(out, " %13s %7s %8s %8s", frames, rate, left, residual);
 }
 
@@ -188,7 +187,7 @@ char *pl_watch_json(const pl_watch_row *rows, int count)
     pl_json_begin_array(&w);
     for (int i = 0; i < count; i++) {
         const pl_watch_row *row = &rows[i];
-        double residual = pl_watch_residual(row);
+        double residual = last_residual(row);
         pl_json_begin_object(&w);
         pl_json_set_string(&w, "id", row->id);
         pl_json_set_string(&w, "name", row->name);

@@ -28,8 +28,6 @@ void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row);
 /* Those that run first, then those that are paused or wait, then those that have ended; newest first among each. */
 void pl_watch_sort(pl_watch_row *rows, int count);
 bool pl_watch_over(const pl_watch_row *row);
-/* What the solver stopped at in the newest frames; NaN: not known. */
-double pl_watch_residual(const pl_watch_row *row);
 
 /* The table, malloc'ed: a head, then at most `most` rows of at most `columns` characters; NULL without memory. */
 char *pl_watch_table(const pl_watch_row *rows, int count, int most, int columns,

@@ -156,7 +156,7 @@ static void set_body(CURL *curl, const pl_http_call *call, exchange *e)
                      strcmp(call->method, "HEAD") == 0 ? NULL : call->method);
 }
 
-static pl_http_outcome judge(CURLcode code, const exchange *e)
+static pl_http_outcome outcome_of(CURLcode code, const exchange *e)
 {
     if (code == CURLE_OK)
         return PL_HTTP_ANSWERED;
@@ -216,7 +216,7 @@ pl_http_outcome pl_http_client_call(pl_http_client *client, const pl_http_call *
              error[0] ? error : curl_easy_strerror(code));
     curl_slist_free_all(headers);
     free(url);
-    return judge(code, &e);
+    return outcome_of(code, &e);
 }
 
 void pl_http_answer_clear(pl_http_answer *answer)

@@ -226,7 +226,7 @@ static int add_references(pl_cli *cli, pl_compare_scene *s)
 
 /* ---- the whole ---- */
 
-static int judge(pl_cli *cli, pl_compare_scene *s, int64_t frame)
+static int check_scene(pl_cli *cli, pl_compare_scene *s, int64_t frame)
 {
     pl_outline outline;
     pl_faults faults = {0};
@@ -268,7 +268,7 @@ int pl_compare_scene_open(pl_cli *cli, const char *where, const char *methods, i
     *out = (pl_compare_scene){0};
     int status = read_base(cli, where, &out->base);
     if (status == PL_EXIT_OK)
-        status = judge(cli, out, frame);
+        status = check_scene(cli, out, frame);
     if (status == PL_EXIT_OK)
         status = read_scene(cli, out, frame);
     if (status == PL_EXIT_OK)

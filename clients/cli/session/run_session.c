@@ -245,9 +245,11 @@ static pl_status start(const char *program, const char *const *arguments, int ou
     return error ? PL_IO : PL_OK;
 }
 
-pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid)
+int pl_run_session_start(pl_cli *cli, const char *program, const char *const *arguments, pid_t *pid)
 {
-    return start(program, arguments, 2, pid); /* our standard output is the caller's */
+    if (start(program, arguments, 2, pid) == PL_OK) /* our standard output is the caller's */
+        return PL_EXIT_OK;
+    return pl_cli_fail(cli, PL_EXIT_FAILED, "%s cannot be started: %s", program, strerror(errno));
 }
 
 /* Start it and give `take` what it says, until that returns false. PL_IO where it did not end well. */
@@ -336,17 +338,16 @@ int pl_run_session_preflight(pl_cli *cli, const char *path, int dir_fd, pl_prefl
     bool interrupted;
     const char *const arguments[] = {"--session", path, NULL};
     *out = (pl_preflight){0};
-    if (pl_run_session_start("pliant-preflight", arguments, &pid) != PL_OK)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-preflight cannot be started: %s",
-                           strerror(errno));
+    if (pl_run_session_start(cli, "pliant-preflight", arguments, &pid) != PL_EXIT_OK)
+        return PL_EXIT_FAILED;
     int state = pl_run_session_wait(pid, NULL, NULL, &interrupted);
     if (interrupted)
         return PL_EXIT_INTERRUPTED;
-    bool judged = WIFEXITED(state) && WEXITSTATUS(state) <= PREFLIGHT_REFUSED &&
-                  pl_preflight_read(dir_fd, out) == PL_OK;
-    if (judged && out->faults.total > 0)
+    bool checked = WIFEXITED(state) && WEXITSTATUS(state) <= PREFLIGHT_REFUSED &&
+                   pl_preflight_read(dir_fd, out) == PL_OK;
+    if (checked && out->faults.total > 0)
         return PL_EXIT_FAILED;
-    if (!judged || WEXITSTATUS(state) == PREFLIGHT_REFUSED)
+    if (!checked || WEXITSTATUS(state) == PREFLIGHT_REFUSED)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "the scene could not be checked (%s %d)",
                            WIFSIGNALED(state) ? "signal" : "status",
                            WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state));

@@ -24,9 +24,10 @@ int pl_run_session_resume(pl_cli *cli, const char *path, int *dir_fd, int32_t *a
 
 /* Start a program that lies beside this one ($PLIANT_BINDIR, else the folder of the executable), in
  * a process group of its own so that Ctrl-C reaches us only. NULL-terminated arguments after the
- * name. PL_IO with errno. */
+ * name. PL_EXIT_OK, or PL_EXIT_FAILED after saying why. */
 enum { PL_RUN_ARGUMENTS_MAX = 16 };
-pl_status pl_run_session_start(const char *program, const char *const *arguments, pid_t *pid);
+int pl_run_session_start(pl_cli *cli, const char *program, const char *const *arguments,
+                         pid_t *pid);
 
 /* Start it likewise and wait for what it says, which goes to `text`. PL_IO where it did not end well. */
 pl_status pl_run_session_ask(const char *program, const char *const *arguments, char *text,

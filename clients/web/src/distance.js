@@ -2,9 +2,10 @@
 
 import { Matrix4, Quaternion, Vector3 } from 'three';
 
+import { length, roundDistance, SHAPES } from './shapes.js';
+
 const CELLS_MOST = 4e6; // of a surface's grid, all triangles together
 
-const length = (x, y, z) => Math.sqrt(x * x + y * y + z * z);
 const vector = (list, standard = [0, 0, 0]) => new Vector3(...(list ?? standard));
 
 // Of a shape that says how it is turned, and where.
@@ -153,29 +154,7 @@ function surfaceDistance({ vertices: at, triangles: corners }, near) {
     };
 }
 
-function roundDistance(kind, s) {
-    const [cx, cy, cz] = s.center ?? [0, 0, 0];
-    const { x: ax, y: ay, z: az } = vector(s.axis, [0, 1, 0]).normalize();
-    const half = (s.height ?? (kind === 'cylinder' ? 100 * s.radius : 1)) / 2;
-    const shape = {
-        sphere: (out, along) => length(out, along, 0) - s.radius,
-        torus: (out, along) => length(out - s.radius, along, 0) - s.tube,
-        capsule: (out, along) => length(out, Math.max(0, Math.abs(along) - half), 0) - s.radius,
-        cone: (out, along) => {
-            const flank = (2 * half * (out - s.radius) + s.radius * (along + half)) / length(2 * half, s.radius, 0);
-            return Math.max(flank, -along - half);
-        },
-        cylinder: (out, along) => Math.max(out - s.radius, Math.abs(along) - half),
-    }[kind];
-    return (x, y, z) => {
-        const along = (x - cx) * ax + (y - cy) * ay + (z - cz) * az;
-        const out = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 - along * along;
-        return shape(Math.sqrt(Math.max(0, out)), along);
-    };
-}
-
-// Shapes that have a formula are measured by it, all others by their triangles. `surface`: the obstacle's entry of
-// the topology's obstacle_surfaces; `near`: what is farther away need not be told apart.
+// Formulas of shapes that are not round about an axis; those that are have theirs in shapes.js.
 const FORMULAS = {
     plane: ({ normal, offset = 0 }) => {
         const { x: a, y: b, z: c } = vector(normal, [0, 1, 0]).normalize();
@@ -183,16 +162,13 @@ const FORMULAS = {
     },
     box: (shape) => before(placeOf(shape), boxDistance(shape)),
     heightfield: (shape) => before(placeOf(shape), fieldDistance(shape)),
-    sphere: (shape) => roundDistance('sphere', shape),
-    cylinder: (shape) => roundDistance('cylinder', shape),
-    capsule: (shape) => roundDistance('capsule', shape),
-    cone: (shape) => roundDistance('cone', shape),
-    torus: (shape) => roundDistance('torus', shape),
 };
 
+// Shapes that have a formula are measured by it, all others by their triangles. `surface`: the obstacle's entry of
+// the topology's obstacle_surfaces; `near`: what is farther away need not be told apart.
 export function distanceOf(obstacle, surface, near) {
-    const kind = Object.keys(FORMULAS).find((name) => obstacle[name]);
+    const kind = Object.keys(obstacle).find((name) => FORMULAS[name] || SHAPES[name]?.distance);
     if (!kind) return surfaceDistance(surface, near);
-    const distance = FORMULAS[kind](obstacle[kind]);
+    const distance = FORMULAS[kind]?.(obstacle[kind]) ?? roundDistance(kind, obstacle[kind]);
     return obstacle[kind].inside ? (x, y, z) => -distance(x, y, z) : distance;
 }

@@ -1,6 +1,8 @@
 // A scene before it has run, as a drawing: the outlines of its generated bodies and of its obstacles, as
 // seen from above and aside.
 
+import { SHAPES, ball, circle, corners, moved, plus, tube } from './shapes.js';
+
 const AZIMUTH = 0.6,
     ELEVATION = 0.35;
 const CA = Math.cos(AZIMUTH),
@@ -12,19 +14,6 @@ const CA = Math.cos(AZIMUTH),
 const seen = ([x, y, z]) => [CA * x + SA * z, -CE * y + SE * (CA * z - SA * x)];
 
 const nearness = ([x, y, z]) => CE * (CA * z - SA * x) + SE * y;
-
-const circle = (n, point) => Array.from({ length: n }, (_, i) => point((2 * Math.PI * i) / n));
-const corners = ([x, y, z]) =>
-    [-1, 1].flatMap((a) => [-1, 1].flatMap((b) => [-1, 1].map((c) => [(a * x) / 2, (b * y) / 2, (c * z) / 2])));
-const ball = (r) =>
-    [-0.95, -0.8, -0.5, 0, 0.5, 0.8, 0.95].flatMap((h) =>
-        circle(28, (t) => {
-            const ring = r * Math.sqrt(1 - h * h);
-            return [ring * Math.cos(t), r * h, ring * Math.sin(t)];
-        }),
-    );
-const tube = (r, length) =>
-    [-length / 2, length / 2].flatMap((x) => circle(20, (t) => [x, r * Math.cos(t), r * Math.sin(t)]));
 
 // Shapes are {hull: points} to be filled (of a box, with its edges), or {line: points, width} to be drawn along.
 const MESHES = {
@@ -54,55 +43,6 @@ const MESHES = {
             }),
             width: 2 * width,
         })),
-};
-
-// A point turned so that what lay along x lies along the axis.
-function along(axis) {
-    const length = Math.hypot(...axis) || 1;
-    const [a, b, c] = axis.map((v) => v / length);
-    const [p, q, r] = Math.abs(a) < 0.9 ? [0, c, -b] : [-c, 0, a];
-    const s = Math.hypot(p, q, r);
-    const side = [p / s, q / s, r / s];
-    const third = [b * side[2] - c * side[1], c * side[0] - a * side[2], a * side[1] - b * side[0]];
-    return (v) => [0, 1, 2].map((i) => v[0] * [a, b, c][i] + v[1] * side[i] + v[2] * third[i]);
-}
-
-const moved = (shapes, change) =>
-    shapes.map((shape) => ({
-        ...shape,
-        ...(shape.hull ? { hull: shape.hull.map(change) } : { line: shape.line.map(change) }),
-    }));
-const plus =
-    (offset = [0, 0, 0]) =>
-    (v) =>
-        v.map((x, i) => x + offset[i]);
-
-const OBSTACLES = {
-    sphere: ({ center, radius = 0.5 }) => moved([{ hull: ball(radius) }], plus(center)),
-    box: ({ center, size = [1, 1, 1] }) => moved([{ hull: corners(size), box: true }], plus(center)),
-    cylinder: ({ center, radius = 0.5, height = 4, axis = [0, 1, 0] }) =>
-        moved(moved([{ hull: tube(radius, height) }], along(axis)), plus(center)),
-    capsule: ({ center, radius = 0.5, height = 1, axis = [0, 1, 0] }) =>
-        moved(moved([{ hull: tube(radius, height + radius) }], along(axis)), plus(center)),
-    cone: ({ center, radius = 0.5, height = 1, axis = [0, 1, 0] }) =>
-        moved(moved([{ hull: [...tube(radius, height).slice(0, 20), [height / 2, 0, 0]] }], along(axis)), plus(center)),
-    torus: ({ center, radius = 0.5, tube: width = 0.2, axis = [0, 1, 0] }) =>
-        moved(
-            moved(
-                [
-                    {
-                        line: circle(33, (t) => [
-                            0,
-                            radius * Math.cos(t * 1.032),
-                            radius * Math.sin(t * 1.032),
-                        ]),
-                        width: 2 * width,
-                    },
-                ],
-                along(axis),
-            ),
-            plus(center),
-        ),
 };
 
 // As Rodrigues has it.
@@ -173,8 +113,8 @@ const path = (points) => `M${points.map((p) => p.map((x) => x.toFixed(3)).join('
 export function Sketch({ scene }) {
     const bodies = (scene.bodies ?? []).flatMap(shapesOf);
     const obstacles = (scene.obstacles ?? []).flatMap((obstacle) => {
-        const kind = Object.keys(obstacle).find((key) => OBSTACLES[key]);
-        return kind ? OBSTACLES[kind](obstacle[kind]) : [];
+        const kind = Object.keys(obstacle).find((key) => SHAPES[key]);
+        return kind ? SHAPES[kind].outline(obstacle[kind]) : [];
     });
     const drawn = [
         ...obstacles.map((shape) => ({ ...shape, kind: 'obstacle' })),

@@ -1,4 +1,4 @@
-/* What contact does to velocities (model/contact_velocity.h), and the forces that go on from one stage or
+/* What contact does to velocities (model/groups/contact_velocity.h), and the forces that go on from one stage or
  * step to the next. */
 #include "engine/backends/cpu/cpu_internal.h"
 #include "engine/model/groups/contact_velocity.h"

@@ -12,10 +12,10 @@
 struct pl_device_queue {
     cudaStream_t launches, copies; // copies: to the host while launches go on
     bool launching;
-    bool plain;     // a recording failed
-    bool recording; // what goes wrong then is told by its end
-    char *pinned;   // [STAGED]: small copies go through it
-    bool staged;    // one to the device may be under way
+    bool launches_only; // a recording failed
+    bool recording;     // what goes wrong then is told by its end
+    char *pinned;       // [STAGED]: small copies go through it
+    bool staged;        // one to the device may be under way
     // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
     pl_joint *joint;
     bool apart;
@@ -262,22 +262,22 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
 
 // ---- recordings: graphs ----
 
-static pl_first_fault plain_because;
+static pl_first_fault recording_error;
 
 // A recording that fails is no fault of the device: launches are plain ones from then on.
 static bool recorded(pl_device_queue *q, cudaError_t code, const char *what)
 {
     if (code == cudaSuccess)
         return true;
-    pl_first_fault_note(&plain_because, what, cudaGetErrorString(code));
-    q->plain = true;
+    pl_first_fault_note(&recording_error, what, cudaGetErrorString(code));
+    q->launches_only = true;
     cudaGetLastError();
     return false;
 }
 
 extern "C" bool pl_device_record_begin(pl_device_queue *q)
 {
-    q->recording = !q->plain && !q->joint && !pl_device_fault() &&
+    q->recording = !q->launches_only && !q->joint && !pl_device_fault() &&
                    recorded(q,
                             cudaStreamBeginCapture(q->launches, cudaStreamCaptureModeThreadLocal),
                             "beginning a recording");
@@ -317,9 +317,9 @@ extern "C" void pl_device_forget(pl_device_recording *recording)
     recording->list = nullptr;
 }
 
-extern "C" const char *pl_device_plain_because(void)
+extern "C" const char *pl_device_recording_error(void)
 {
-    return pl_first_fault_of(&plain_because);
+    return pl_first_fault_of(&recording_error);
 }
 
 // ---- rounds of queues that share: a stream of their own ----

@@ -21,7 +21,7 @@ __attribute__((visibility("default"))) const pl_plugin *pliant_plugin(void)
         .f64 = &pl_backend_device_f64,
         .share = pl_device_share,
         .shared = pl_device_shared,
-        .plain_because = pl_device_plain_because,
+        .recording_error = pl_device_recording_error,
         .fault = pl_device_fault,
     };
     plugin.engine_abi = pl_engine_abi();

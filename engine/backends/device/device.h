@@ -1,4 +1,4 @@
-/* device.h - a backend for devices with memory of their own, written once: phases (device.c) that run
+/* device.h - a backend for devices with memory of their own, written once: phases (phases.c) that run
  * kernels (*_kernels.c), one thread a term or a vertex, on the CPU's templates and kernels.
  *
  * Everything here is compiled for a precision (PL_SINGLE or not), whose names end in _f32 or _f64, and
@@ -91,14 +91,14 @@ typedef struct pl_device_recording {
 } pl_device_recording;
 
 /* False, and launches are plain ones: of a queue that shares, or there are no recordings, which
- * pl_device_plain_because() explains. */
+ * pl_device_recording_error() explains. */
 bool pl_device_record_begin(pl_device_queue *queue);
 /* In the place of what was recorded before. False: nothing was kept and nothing run. */
 bool pl_device_record_end(pl_device_queue *queue, pl_device_recording *recording);
 void pl_device_replay(pl_device_queue *queue, const pl_device_recording *recording);
 void pl_device_forget(pl_device_recording *recording);
 /* Why a recording failed first in this process, after which none is tried on its queue; NULL: none has. */
-const char *pl_device_plain_because(void);
+const char *pl_device_recording_error(void);
 
 /* ---- launches ---- */
 

@@ -22,7 +22,7 @@ typedef struct pl_device_runs {
     pl_device_run_key key[PL_DEVICE_RUNS];
     pl_device_recording recording[PL_DEVICE_RUNS];
     int32_t next;
-    int64_t recorded, replayed, plain; /* how often */
+    int64_t recorded, replayed, launched; /* how often */
 } pl_device_runs;
 
 typedef struct pl_device {

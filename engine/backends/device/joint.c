@@ -1,12 +1,10 @@
 #include "engine/backends/device/joint.h"
 
-#include "engine/clock.h"
+#include "engine/deadline.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Of a list; a longer one is handed in before it is full. Copies of more bytes than SMALL are not kept. */
 enum { OPERATIONS = 512, BYTES = 49152, SMALL = 4096, RECENT = 12, ALIGNMENT = 16 };
@@ -67,22 +65,11 @@ static size_t aligned(size_t bytes)
 
 /* ---- lists ---- */
 
-static bool make_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t how;
-    if (pthread_condattr_init(&how) != 0)
-        return false;
-    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
-    bool made = pthread_cond_init(condition, &how) == 0;
-    pthread_condattr_destroy(&how);
-    return made;
-}
-
 /* With the first list. */
 static bool open_rounds(void)
 {
     joint.launches = malloc((size_t)MEMBERS * OPERATIONS * sizeof *joint.launches);
-    if (joint.launches && make_condition(&joint.come)) {
+    if (joint.launches && pl_condition_init(&joint.come)) {
         if (pl_round_memory_create(&joint.memory, (size_t)MEMBERS * LIST_ROOM,
                                    (size_t)MEMBERS * SMALL))
             return true;
@@ -112,7 +99,7 @@ static void forget(pl_joint *j)
 pl_joint *pl_joint_create(pl_device_queue *queue)
 {
     pl_joint *j = malloc(sizeof *j);
-    if (!j || !make_condition(&j->woken)) {
+    if (!j || !pl_condition_init(&j->woken)) {
         free(j);
         return NULL;
     }
@@ -375,12 +362,8 @@ static double wait_until(double now)
 static void wait_for_others(void)
 {
     for (double now = pl_clock_ms(), until; (until = wait_until(now)) > now; now = pl_clock_ms()) {
-        struct timespec end;
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        int64_t nanoseconds = end.tv_nsec + (int64_t)ceil((until - now) * 1e6);
-        end.tv_sec += nanoseconds / 1000000000;
-        end.tv_nsec = nanoseconds % 1000000000;
-        pthread_cond_timedwait(&joint.come, &joint.mutex, &end);
+        int64_t due_us = pl_monotonic_us() + (int64_t)ceil((until - now) * 1e3);
+        pl_condition_wait_until(&joint.come, &joint.mutex, due_us);
     }
 }
 

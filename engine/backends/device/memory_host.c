@@ -277,7 +277,7 @@ void pl_device_forget(pl_device_recording *recording)
     recording->list = NULL;
 }
 
-const char *pl_device_plain_because(void)
+const char *pl_device_recording_error(void)
 {
     return refused ? "a test refuses recordings" : NULL;
 }

@@ -100,13 +100,13 @@ static void run_some(pl_backend *b, const pl_backend_stage *stage, const pl_cheb
     pl_device_put(d->queue, d->weights, weights, 2 * (size_t)count * sizeof *weights);
     const pl_device_run_key key = key_of(d, stage, step, count);
     /* The first is launched: a kernel that was never launched may be loaded while it is recorded. */
-    const pl_device_recording *recording = d->runs.plain > 0 ? find(d, &key) : NULL;
+    const pl_device_recording *recording = d->runs.launched > 0 ? find(d, &key) : NULL;
     if (recording) {
         pl_device_replay(d->queue, recording);
         d->runs.replayed++;
     } else {
         launch(d, &key);
-        d->runs.plain++;
+        d->runs.launched++;
     }
 }
 

@@ -36,7 +36,7 @@ pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d)
 }
 
 /* Back to the weights that the model was made with. */
-static void drop_other(pl_device *d)
+static void restore_weights(pl_device *d)
 {
     for (int32_t g = 0; d->weight && g < d->first->group_count; g++) {
         if (!d->weight[g])
@@ -53,7 +53,7 @@ static void drop_other(pl_device *d)
 
 void PL_NAMED(pl_device_splitting_destroy)(pl_device *d)
 {
-    drop_other(d);
+    restore_weights(d);
     PL_NAMED(pl_device_system_destroy)(&d->system);
     void *const memory[] = {d->iterate.x,    d->iterate.r, d->iterate.r0, d->iterate.d[0],
                             d->iterate.d[1], d->dual,      d->sums,       d->products};
@@ -84,7 +84,7 @@ static pl_status device_use_model(pl_backend *b, const pl_model *model)
         status = weight[g] ? PL_OK : PL_NO_MEMORY;
     }
     if (status == PL_OK) {
-        drop_other(d);
+        restore_weights(d);
         b->model = model;
     } else {
         PL_NAMED(pl_device_system_destroy)(&system);

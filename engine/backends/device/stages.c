@@ -1,5 +1,5 @@
 /* What stages of a step begin and end with, on a device: what groups keep over a stage, what contact leaves
- * to the next one (model/contact_velocity.h), and where energy goes. */
+ * to the next one (model/groups/contact_velocity.h), and where energy goes. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/model/groups/contact_springs.h"
 #include "engine/model/groups/contacts.h"

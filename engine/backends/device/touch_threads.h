@@ -1,5 +1,5 @@
 /* touch_threads.h - what obstacles do to their vertices besides an energy or a constraint: forces that go on
- * to the next stage, velocities, and the power of friction (model/contact_velocity.h). Included by the two
+ * to the next stage, velocities, and the power of friction (model/groups/contact_velocity.h). Included by the two
  * kinds of obstacles, after
  *
  *   touch_of(a, i, &touch)    term i's, or false where it does nothing

@@ -237,27 +237,27 @@ static pl_status check_obstacles(const pl_scene *scene, pl_faults *faults)
 }
 
 /* Whether to go on to the next check: only the want of memory is a reason not to. */
-static bool judged(pl_status one, pl_status *all)
+static bool go_on(pl_status one, pl_status *all)
 {
     *all = one == PL_OK ? *all : one;
     return one != PL_NO_MEMORY;
 }
 
 /* Every fault of a scene whose elements are laid out; pins, attachments and forces become vertices. */
-static pl_status judge(const pl_scene *scene, const pl_mesh *meshes, bool device, pl_layout *out,
-                       pl_faults *faults)
+static pl_status check_layout(const pl_scene *scene, const pl_mesh *meshes, bool device,
+                              pl_layout *out, pl_faults *faults)
 {
     bool still = scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC;
     pl_status all = PL_OK;
-    (void)(judged(resolve_pins(scene, meshes, out, faults), &all) &&
-           judged(pl_layout_parts(scene, meshes, out, faults), &all) &&
-           judged(pl_resolve_forces(scene, meshes, out, faults), &all) &&
-           judged(still ? pl_check_statics(scene, out, faults) : PL_OK, &all) &&
-           judged(check_obstacles(scene, faults), &all) &&
-           judged(check_method(scene, out, faults), &all) &&
-           judged(check_integrator(scene, faults), &all) &&
-           judged(device ? check_device(scene, out, faults) : PL_OK, &all) &&
-           judged(pl_materials_check(scene, faults), &all));
+    (void)(go_on(resolve_pins(scene, meshes, out, faults), &all) &&
+           go_on(pl_layout_parts(scene, meshes, out, faults), &all) &&
+           go_on(pl_resolve_forces(scene, meshes, out, faults), &all) &&
+           go_on(still ? pl_check_statics(scene, out, faults) : PL_OK, &all) &&
+           go_on(check_obstacles(scene, faults), &all) &&
+           go_on(check_method(scene, out, faults), &all) &&
+           go_on(check_integrator(scene, faults), &all) &&
+           go_on(device ? check_device(scene, out, faults) : PL_OK, &all) &&
+           go_on(pl_materials_check(scene, faults), &all));
     return all;
 }
 
@@ -304,7 +304,7 @@ static pl_status create(const pl_scene *scene, const pl_mesh *meshes, bool devic
         goto done;
     out->tets = out->elements[PL_ELEMENT_TET].count;
     out->first_tet = out->elements[PL_ELEMENT_TET].first;
-    status = judge(scene, meshes, device, out, faults);
+    status = check_layout(scene, meshes, device, out, faults);
 done:
     if (status != PL_OK)
         pl_layout_destroy(out);

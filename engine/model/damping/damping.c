@@ -15,7 +15,8 @@ const pl_group_ops *pl_damping_ops(const pl_damping *d, int32_t corners)
                                                                 : PL_TERMS_DAMPING_TETS);
 }
 
-int32_t pl_damping_rows(const pl_damping *d)
+/* How many rows are frozen of a function. */
+static int32_t frozen_rows_of(const pl_damping *d)
 {
     if (pl_damping_is_strain(d))
         return d->model == PL_DAMPING_STRAIN_RATE ? PL_FROZEN_OWN : PL_FROZEN_STRAIN_END;
@@ -40,7 +41,7 @@ pl_status pl_damping_attach(pl_group *g, const pl_damping *damping)
     pl_terms *t = g->data;
     pl_damping *own = malloc(sizeof *own);
     t->damping = own;
-    t->frozen_rows = pl_damping_rows(damping);
+    t->frozen_rows = frozen_rows_of(damping);
     t->frozen = pl_block_alloc(g->blocks * t->frozen_rows * PL_BLOCK, sizeof *t->frozen);
     if (!own || !t->frozen) {
         pl_terms_destroy(g);
@@ -50,7 +51,7 @@ pl_status pl_damping_attach(pl_group *g, const pl_damping *damping)
     return PL_OK;
 }
 
-pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x, pl_group *out)
+pl_status pl_damping_at_rest(const pl_group *g, int64_t vertices, const double *x, pl_group *out)
 {
     const pl_terms *from = g->data;
     pl_terms *t = malloc(sizeof *t);
@@ -70,7 +71,7 @@ pl_status pl_damping_still(const pl_group *g, int64_t vertices, const double *x,
     return good ? PL_OK : PL_NO_MEMORY;
 }
 
-void pl_damping_still_clear(pl_group *still)
+void pl_damping_at_rest_clear(pl_group *still)
 {
     pl_terms *t = still->data;
     if (t)

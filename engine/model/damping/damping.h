@@ -92,17 +92,15 @@ static inline bool pl_damping_is_stiffness(pl_damping_model model)
  * merged, and one that says how concave it is where it has creases. */
 const pl_group_ops *pl_damping_ops(const pl_damping *damping, int32_t corners);
 
-/* How many rows are frozen of a function. */
-int32_t pl_damping_rows(const pl_damping *damping);
-
 /* Makes a group of terms one of a dissipation function, of which it keeps a copy; PL_NO_MEMORY: it is
  * destroyed. */
 pl_status pl_damping_attach(pl_group *group, const pl_damping *damping);
 
 /* A copy of a group as it stands at x [vertices][3] where nothing moves, so that it dissipates nothing there.
  * It shares all but what is frozen. PL_OK or PL_NO_MEMORY; to be cleared either way. */
-pl_status pl_damping_still(const pl_group *group, int64_t vertices, const double *x, pl_group *out);
-void pl_damping_still_clear(pl_group *still);
+pl_status pl_damping_at_rest(const pl_group *group, int64_t vertices, const double *x,
+                             pl_group *out);
+void pl_damping_at_rest_clear(pl_group *still);
 
 /* Whose energy a dissipative group takes. */
 pl_dissipation pl_damping_by(const pl_group *group);
