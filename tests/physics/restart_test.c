@@ -91,6 +91,17 @@ static const char INTEGRATED[] =
     " 'obstacles': [{'plane': {}, 'friction': 0.4, 'restitution': 0.3,"
     "                'motion': {'velocity': [0.2, 0.1, 0]}}]}";
 
+/* Ropes whose multipliers are carried from step to step, one with a weight, that fall until they are tight. */
+static const char HELD[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20, 'integrator': '%s'},"
+    " 'solver': {'method': '%s', 'iterations': 300},"
+    " 'materials': {'r': {'density': 1000, 'inextensible': 'rope'}, 'm': {'young': 1e6}},"
+    " 'bodies': [{'name': 'r', 'mesh': {'rope': {'segments': 9}}, 'material': 'r'},"
+    "            {'name': 'b', 'mesh': {'box': {'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}},"
+    "             'material': 'm', 'transform': {'translate': [0.55, 0, 0]}}],"
+    " 'pins': [{'body': 'r', 'select': {'side': '-x'}}],"
+    " 'attachments': [{'body': 'b', 'select': {'side': '-x'}, 'to': 'r', 'stiffness': 1e4}]}";
+
 typedef struct whole {
     uint64_t hash[FRAMES + 1];
     pl_metrics metrics[FRAMES + 1];
@@ -309,6 +320,15 @@ START_TEST(goes_on_with_the_same_bits_by_integrator)
 }
 END_TEST
 
+START_TEST(goes_on_with_the_same_multipliers)
+{
+    static const char *const METHODS[] = {"auto", "newton", "quasi_newton"};
+    char scene[2048];
+    snprintf(scene, sizeof scene, HELD, _i < 3 ? "backward_euler" : "tr_bdf2", METHODS[_i % 3]);
+    restarts_anywhere(scene);
+}
+END_TEST
+
 /* Each thing that decides bits is in the hash, and a state of another model is refused. */
 START_TEST(the_hash_tells_models_apart)
 {
@@ -359,6 +379,7 @@ int main(void)
     tcase_add_test(t, goes_on_with_the_same_bits_by_descent);
     tcase_add_test(t, goes_on_with_what_was_carried);
     tcase_add_test(t, goes_on_with_the_same_weights);
+    tcase_add_loop_test(t, goes_on_with_the_same_multipliers, 0, 6);
     tcase_add_loop_test(t, goes_on_with_the_same_bits_by_integrator, 0, 12);
     tcase_add_test(t, the_moving_scene_touches_both_obstacles);
     tcase_add_loop_test(t, measures_the_same_at_once, 0, 2);

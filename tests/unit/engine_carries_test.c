@@ -193,6 +193,51 @@ START_TEST(mirrored_bodies_of_log_j_are_split)
 }
 END_TEST
 
+/* Inextensible edges are descent's, but in statics, where a slack rope has no stiffness, and on a GPU. */
+START_TEST(ropes_are_held_by_descent)
+{
+    pl_material material = {.inextensible = PL_INEXTENSIBLE_ROPE};
+    pl_scene scene = {.materials = &material, .material_count = 1};
+    ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_AUTO);
+    scene.time.integrator = PL_INTEGRATOR_TR_BDF2;
+    ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_AUTO);
+    scene.time.integrator = PL_INTEGRATOR_QUASI_STATIC;
+    ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_ADMM);
+    scene.time.integrator = PL_INTEGRATOR_BACKWARD_EULER;
+    scene.solver.device = PL_DEVICE_GPU;
+    ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_ADMM);
+    scene.solver.device = PL_DEVICE_CPU;
+    material.strain_limit.present = true;
+    ck_assert_int_eq(pl_auto_method(&scene), PL_METHOD_ADMM);
+    for (pl_method_kind k = 0; k < PL_METHOD_KINDS; k++) {
+        bool holds = k == PL_METHOD_ADMM || k == PL_METHOD_NEWTON || k == PL_METHOD_AUTO ||
+                     k == PL_METHOD_QUASI_NEWTON;
+        ck_assert_int_eq(pl_method_takes(k, PL_TRAIT_HELD), holds);
+    }
+}
+END_TEST
+
+/* A GPU has no kernel for held edges: only admm has edges that are constraints there. */
+START_TEST(ropes_on_a_device_need_admm)
+{
+    char name[] = "m";
+    pl_material material = {.name = name, .inextensible = PL_INEXTENSIBLE_ROD};
+    pl_scene scene = {.materials = &material,
+                      .material_count = 1,
+                      .solver = {.device = PL_DEVICE_GPU, .method = PL_METHOD_QUASI_NEWTON}};
+    pl_material_uses uses = {.edges = 1};
+    pl_faults faults = {0};
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_INVALID);
+    ck_assert_str_eq(faults.items[0].pointer, "/materials/m/inextensible");
+    pl_faults_clear(&faults);
+    scene.solver.method = PL_METHOD_ADMM;
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_OK);
+    scene.solver.method = PL_METHOD_QUASI_NEWTON;
+    uses.edges = 0;
+    ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_OK);
+}
+END_TEST
+
 /* ADMM has no prox of a hinge: such a scene stays with descent, whatever its start. */
 START_TEST(hinges_are_never_split)
 {
@@ -225,6 +270,8 @@ int main(void)
     tcase_add_test(t, parts_of_materials_are_of_their_elements);
     tcase_add_test(t, newton_s_solves_follow_the_size);
     tcase_add_test(t, mirrored_bodies_of_log_j_are_split);
+    tcase_add_test(t, ropes_are_held_by_descent);
+    tcase_add_test(t, ropes_on_a_device_need_admm);
     tcase_add_test(t, hinges_are_never_split);
     suite_add_tcase(suite, t);
     return run_suite(suite);

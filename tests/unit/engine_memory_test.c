@@ -111,6 +111,7 @@ static const parts SCENES[] = {
     {"", "'method': 'chebyshev_descent', 'tune': 1, 'phases': 2", NEO, BEND, "", "", ""},
     {"", "'method': 'barzilai_borwein'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'auto'", NEO, "'bending': {}", "", "", ""},
+    {"", "'method': 'auto'", NEO, "'bending': {}", ", 'inextensible': 'rope'", "", ""},
     {"", "'method': 'nonlinear_cg'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'chebyshev_semi_iterative'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'projective_dynamics'", "'model': 'arap'", "'model': 'arap', 'bending': {}", "",
