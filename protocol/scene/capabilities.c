@@ -50,7 +50,7 @@ static void set_obstacle_methods(pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-/* What each method takes: material models, and whether hard constraints. */
+/* What each method takes: material models, and whether hard constraints and inextensible edges. */
 static void set_carries(pl_json_writer *w)
 {
     const char *const *methods = pl_table_param(pl_table_named("solver"), "method")->choices;
@@ -68,6 +68,7 @@ static void set_carries(pl_json_writer *w)
                 pl_json_put_string(w, models[k]);
         pl_json_end_array(w);
         pl_json_set_boolean(w, "hard_constraints", pl_method_takes(method, PL_TRAIT_HARD));
+        pl_json_set_boolean(w, "inextensible_edges", pl_method_takes(method, PL_TRAIT_HELD));
         pl_json_end_object(w);
     }
     pl_json_end_object(w);

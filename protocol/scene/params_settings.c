@@ -46,7 +46,8 @@ static const char *const obstacle_ways[] = {"hard", "energy", NULL};
 static const pl_param solver_rows[] = {
     CHOICE("method", methods, pl_solver_settings, method,
            "Method that minimises each step's objective. auto: quasi_newton, handing over to "
-           "newton if it stalls; admm for hard constraints, obstacles under a second-order "
+           "newton if it stalls; newton for inextensible edges; admm for strain limits, obstacles "
+           "under a second-order "
            "integrator, random or collapsed initial shapes, and those stretched inside out if the "
            "model's energy is infinite there. Splitting methods: admm, and "
            "projective_dynamics for energies that are squared distances. Descent with a constant "
@@ -64,7 +65,7 @@ static const pl_param solver_rows[] = {
         "0 makes every iteration of every step. The decrement is measured in the norm of the "
         "constant matrix. Methods without one use its diagonal, in which smooth errors weigh "
         "less.",
-        WORDED("1e-4 with auto that descends, else 1e-3")),
+        WORDED("1e-4 with auto that descends, 3e-6 if an obstacle has friction; else 1e-3")),
     CHOICE("stiffness", stiffnesses, pl_solver_settings, stiffness,
            "Stiffness of the constant matrix's terms, per rest volume. shear: weight_scale times "
            "shear modulus; fit: the slope that fits the material's stress over stretches of 0.5 "

@@ -391,17 +391,22 @@ def load(name: str) -> Scene:
     return scene
 
 
-def has_hard_terms(scene: Scene) -> bool:
+def has_limits(scene: Scene) -> bool:
     """Only admm has them."""
+    return any("strain_limit" in m for m in scene.get("materials", {}).values())
+
+
+def has_ropes(scene: Scene) -> bool:
+    """Both newton and admm have them, in ways of their own."""
     materials = scene.get("materials", {}).values()
-    return any("strain_limit" in m or m.get("inextensible", "no") != "no" for m in materials)
+    return any(m.get("inextensible", "no") != "no" for m in materials)
 
 
 def takes_admm(scene: Scene) -> bool:
     """Whether auto is admm for a scene."""
     first_order = ("backward_euler", "quasi_static")
     second = scene["time"].get("integrator", "backward_euler") not in first_order
-    return has_hard_terms(scene) or (second and "obstacles" in scene)
+    return has_limits(scene) or (second and "obstacles" in scene)
 
 
 def _seconds() -> float:
@@ -426,7 +431,8 @@ def _cell(scene: Scene, method: str, limit: float) -> str:
 def _solver(scene: Scene, method: str) -> Scene:
     if method == "auto":
         return {}
-    tolerance = 1e-3 if takes_admm(scene) else 1e-4
+    rough = any(o.get("friction", 0) > 0 for o in scene.get("obstacles", []))
+    tolerance = 1e-3 if takes_admm(scene) else 3e-6 if rough else 1e-4
     return {"method": method, "iterations": 1000, "tolerance": tolerance}
 
 

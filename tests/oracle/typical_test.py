@@ -19,7 +19,6 @@ QUICK = {
     "steel_plate": 14,
     "gripper": 50,
     "towel": 30,
-    "rope_bridge": 15,
     "cloth_on_a_ball": 20,
     "falling_box": 60,
 }
@@ -33,16 +32,12 @@ COMPARED = {
     "slow_motion": 25,
     "pulled_bar": 20,
     "rope": 100,
+    "rope_bridge": 15,
+    "chain_and_weight": 30,
     "wobble_bdf2": 3,
 }
-# Of a body's size; where no number is given, 0.001. What rolls and weights on ropes leave more.
-FARTHEST = {
-    "ball_on_a_slope": 0.03,
-    "dropped_through_cylinders": 0.02,
-    "falling_box": 0.003,
-    "rope_bridge": 0.05,
-    "chain_and_weight": 0.005,
-}
+# Of a body's size.
+FARTHEST = 1e-3
 # While references of different tolerances agree to this, of a body's size, motion is not chaotic.
 CALM = {"newton": 1e-5, "admm": 3e-4}
 REFERENCES = {
@@ -74,7 +69,8 @@ class Typical(unittest.TestCase):
         scene = self.scene(name, frames)
         run = self.run_of(scene, frames=True)
         self.assert_converges(run, name)
-        method = "admm" if typical.takes_admm(scene) else "newton"
+        splits = typical.takes_admm(scene) or typical.has_ropes(scene)
+        method = "admm" if splits else "newton"
         exact, loose = [
             self.run_of(dict(scene, solver=dict(settings, method=method)), frames=True).frames
             for settings in REFERENCES[method]
@@ -84,7 +80,7 @@ class Typical(unittest.TestCase):
         for got, due, other in zip(run.frames, exact, loose):
             if numpy.abs(due - other).max() > CALM[method] * size:
                 break
-            most = FARTHEST.get(name, 1e-3) * size
+            most = FARTHEST * size
             self.assertLessEqual(numpy.abs(got - due).max(), most, (name, compared))
             compared += 1
         self.assertGreater(compared, 1, name)

@@ -560,6 +560,8 @@ START_TEST(capabilities)
     ck_assert_str_eq(pl_json_string(c, "carries/newton/materials/0", ""), "neo_hookean");
     ck_assert(pl_json_boolean(c, "carries/admm/hard_constraints", false));
     ck_assert(!pl_json_boolean(c, "carries/newton/hard_constraints", true));
+    ck_assert(pl_json_boolean(c, "carries/newton/inextensible_edges", false));
+    ck_assert(!pl_json_boolean(c, "carries/lbfgs/inextensible_edges", true));
     ck_assert_str_eq(pl_json_string(c, "materials/0", ""), "neo_hookean");
     ck_assert_str_eq(pl_json_string(c, "devices/0/kind", ""), "cpu");
     ck_assert_str_eq(pl_json_string(c, "exports/0/name", ""), "npz");
