@@ -28,25 +28,25 @@ static const char *const limits[] = {"columns", "singular_values", NULL};
 
 static const pl_param strain_limit_rows[] = {
     CHOICE("by", limits, pl_strain_limit, by,
-           "What lies in [low, high]: the lengths of the columns of F, that is the stretch along "
-           "the threads, or the singular values, in every direction."),
+           "Quantity kept in [low, high]. columns: the lengths of the columns of F, the "
+           "stretch along the threads. singular_values: the stretch in every direction."),
     NUMBER("low", "1", FROM(0, 1), 0.95, pl_strain_limit, low,
            "Least stretch; 0 leaves compression free."),
     NUMBER("high", "1", FROM(1, 1000), 1.05, pl_strain_limit, high, "Largest stretch."),
     DIRECTION("direction", EACH(1, 0, 0), pl_strain_limit, direction,
-              "Of the first thread of triangles at rest, laid into their plane; the second is at "
-              "right angles. Tetrahedra take the axes."),
+              "Direction of a triangle's first thread at rest, projected into its plane; the "
+              "second thread is perpendicular. Tetrahedra use the coordinate axes."),
 };
 const pl_param_table pl_strain_limit_table = {
     .name = "material.strain_limit",
-    .doc = "Stretches that are never left: hard constraints on triangles and tetrahedra.",
+    .doc = "Bounds on the stretch of triangles and tetrahedra, as hard constraints.",
     ROWS(strain_limit_rows)};
 
 static const pl_param fibers_rows[] = {
     NUMBER("stiffness", "Pa", ABOVE(0, STIFFNESS_MAX), 1e5, pl_fibers, stiffness,
            "kappa of the added energy density kappa/2 (|F d| - 1)^2."),
     DIRECTION("direction", EACH(1, 0, 0), pl_fibers, direction,
-              "d at rest; of triangles, laid into their plane."),
+              "d at rest; for triangles, projected into their plane."),
 };
 const pl_param_table pl_fibers_table = {
     .name = "material.fibers",
@@ -58,21 +58,22 @@ const char *const pl_inextensible_words[] = {"no", "rope", "rod", NULL};
 static const pl_param attachment_rows[] = {
     NAME(pl_attachment, "attachment", "attachments"),
     BODY(pl_attachment, "A body's name."),
-    SELECT(pl_attachment, "The vertices that are attached.", REQUIRED),
+    SELECT(pl_attachment, "Attached vertices.", REQUIRED),
     REFERENCE("to", "bodies", pl_attachment, to,
-              "Another body: each vertex is drawn to that body's point nearest to it at rest.",
+              "Another body: each vertex is pulled towards that body's point nearest to it at "
+              "rest.",
               OPTIONAL(pl_attachment, has_to, "none")),
     REFERENCE("obstacle", "obstacles", pl_attachment, obstacle,
-              "An obstacle: each vertex is drawn to the point of its surface nearest to it at "
-              "rest, or to point, as the obstacle's motion carries that along.",
+              "An obstacle: each vertex is pulled towards the nearest point of its surface at "
+              "rest, or towards point. The obstacle's motion carries that place along.",
               OPTIONAL(pl_attachment, has_obstacle, "none")),
     POINT("point", pl_attachment, point,
-          "A place to which every vertex is drawn; with obstacle, where it is at time 0.",
+          "Place to which every vertex is pulled; with obstacle, its position at time 0.",
           OPTIONAL(pl_attachment, has_point, "none")),
     NUMBER("stiffness", "N/m", ABOVE(0, STIFFNESS_MAX), 1000, pl_attachment, stiffness,
            "k of k/2 |x - p|^2, of each vertex."),
 };
 const pl_param_table pl_attachment_table = {
     .name = "attachment",
-    .doc = "Springs of no length between vertices and another body, an obstacle or a place.",
+    .doc = "Zero-length springs between vertices and another body, an obstacle or a place.",
     ROWS(attachment_rows)};

@@ -8,9 +8,10 @@ static const pl_param notes_rows[] = {
     PRIORITY,
     WEBHOOK,
     STRING("group", FROM(1, 64), "none", pl_notes, group,
-           "Whose members share it, one of your own groups; null takes it back. For its owner."),
+           "One of your groups whose members share the session; null ends the sharing. "
+           "Only the owner may set it."),
     OBJECT("retention", pl_retention_table, pl_notes_judged, retention,
-           "As output.retention of the scene, which it replaces; null: everything is kept."),
+           "Replaces the scene's output.retention; null keeps everything."),
 };
 const pl_param_table pl_notes_table = {
-    .name = "notes", .doc = "What PATCH may change of a session.", ROWS(notes_rows)};
+    .name = "notes", .doc = "Fields of a session that PATCH may change.", ROWS(notes_rows)};

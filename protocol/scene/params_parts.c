@@ -32,13 +32,13 @@ const pl_param_table pl_random_table = {
 static const pl_param twisted_rows[] = {
     NUMBER("turns", "1", FROM(-1000, 1000), 1, pl_initial, turns,
            "Turns from one end to the other."),
-    DIRECTION("axis", EACH(1, 0, 0), pl_initial, axis, "Through the body's centre."),
+    DIRECTION("axis", EACH(1, 0, 0), pl_initial, axis, "Axis through the body's centre."),
 };
 const pl_param_table pl_twisted_table = {
     .name = "shape.twisted", .doc = "Turned about an axis, evenly along it.", ROWS(twisted_rows)};
 
 static const pl_param shape_rows[] = {
-    PART("random", pl_random_table, "Every vertex anywhere.", FORM(PL_SHAPE_RANDOM)),
+    PART("random", pl_random_table, "Every vertex at a random place.", FORM(PL_SHAPE_RANDOM)),
     PART("twisted", pl_twisted_table, "Twisted.", FORM(PL_SHAPE_TWISTED)),
     VECTOR("stretched", "1", FROM(-1e6, 1e6), EACH(1, 1, 1), pl_initial, stretch,
            "Scaled about the body's centre.", FORM(PL_SHAPE_STRETCHED)),
@@ -52,9 +52,9 @@ static const char *const shape_words[] = {"rest", "collapsed", NULL};
 
 static const pl_param initial_rows[] = {
     VECTOR("velocity", "m/s", FROM(-RATE_MAX, RATE_MAX), 0, pl_initial, velocity,
-           "Of every vertex."),
+           "Velocity of every vertex."),
     VECTOR("angular_velocity", "rad/s", FROM(-RATE_MAX, RATE_MAX), 0, pl_initial, angular_velocity,
-           "About the centre of mass."),
+           "Angular velocity about the centre of mass."),
     PART("shape", pl_shape_table, "Positions at time 0.", OR_WORD(shape_words), WORDED("rest")),
 };
 const pl_param_table pl_initial_table = {
@@ -62,11 +62,11 @@ const pl_param_table pl_initial_table = {
 
 static const pl_param body_fields_rows[] = {
     STRING("stiffness", FROM(1, PL_SCENE_NAME_MAX), "none", pl_body_fields, stiffness,
-           "A field of one number: a factor > 0 on the energy of each element, bending, fibres and "
-           "springs included."),
+           "Scalar field: a factor > 0 on each element's energy, including bending, fibres "
+           "and springs."),
     STRING("fibers", FROM(1, PL_SCENE_NAME_MAX), "none", pl_body_fields, fibers,
-           "A field of vectors in the mesh's coordinates, in place of the direction of the "
-           "material's fibers; of any length, and where it is 0 there are no fibres."),
+           "Vector field in the mesh's coordinates that replaces the direction of the "
+           "material's fibers. Lengths do not matter, but a zero vector means no fibres."),
 };
 const pl_param_table pl_body_fields_table = {
     .name = "body.fields",
@@ -80,10 +80,10 @@ static const pl_param body_rows[] = {
               WORDED("the only one, where there is one")),
     CUSTOM("materials_by_tag", BY_TAG,
            "object: keys of materials by group of the mesh file, its name or number",
-           "Another material for the elements of a group; of several groups the last one given.",
+           "Material for the elements of a group. If an element is in several groups, the "
+           "last one given counts.",
            FROM(0, 256), .refers = "materials"),
-    OBJECT("fields", pl_body_fields_table, pl_body, fields,
-           "What its mesh file says of each element."),
+    OBJECT("fields", pl_body_fields_table, pl_body, fields, "Element data of its mesh file."),
     OBJECT("transform", pl_transform_table, pl_body, transform, "Placement of its rest shape."),
     OBJECT("initial", pl_initial_table, pl_body, initial, "Its state at time 0."),
     NUMBER("friction", "1", FROM(0, 1e6), 1, pl_body, friction,
@@ -116,9 +116,9 @@ const pl_param_table pl_select_plane_table = {
 static const pl_param select_rows[] = {
     CUSTOM("side", SIDE, "one of: -x, +x, -y, +y, -z, +z", "A face of the body's bounding box.",
            FORM(PL_SELECT_SIDE)),
-    PART("box", pl_select_box_table, "In a box.", FORM(PL_SELECT_BOX)),
-    PART("sphere", pl_select_sphere_table, "In a ball.", FORM(PL_SELECT_SPHERE)),
-    PART("plane", pl_select_plane_table, "Below a plane.", FORM(PL_SELECT_PLANE)),
+    PART("box", pl_select_box_table, "Vertices in a box.", FORM(PL_SELECT_BOX)),
+    PART("sphere", pl_select_sphere_table, "Vertices in a ball.", FORM(PL_SELECT_SPHERE)),
+    PART("plane", pl_select_plane_table, "Vertices below a plane.", FORM(PL_SELECT_PLANE)),
     CUSTOM("indices", INDICES, "array of integers", "Vertices by number, in mesh order from 0.",
            FROM(0, INT32_MAX), FORM(PL_SELECT_INDICES)),
     CUSTOM("tag", TAG, "string or integer", "A group of the mesh file, by name or number.",
@@ -127,40 +127,41 @@ static const pl_param select_rows[] = {
             "Coordinates run from 0 to 1 over the body's bounding box."),
 };
 const pl_param_table pl_select_table = {.name = "select",
-                                        .doc = "Which vertices of a body.",
+                                        .doc = "A selection of a body's vertices.",
                                         ROWS(select_rows),
                                         .one_of = true,
                                         .kind_offset = offsetof(pl_selection, kind)};
 const char *const pl_select_words[] = {"all", NULL};
 
 static const pl_param key_rotate_rows[] = {
-    TURN_ROWS(pl_keyframe, axis, degrees, "Through the motion's origin.",
+    TURN_ROWS(pl_keyframe, axis, degrees, "Axis through the motion's origin.",
               "Counter-clockwise, from time 0; between keyframes of one axis 720 is two turns."),
 };
 const pl_param_table pl_key_rotate_table = {
     .name = "keyframe.rotate", .doc = "A rotation.", ROWS(key_rotate_rows)};
 
 static const pl_param keyframe_rows[] = {
-    NUMBER("time", "s", FROM(0, 1e12), 0, pl_keyframe, time, "After the one before.", REQUIRED),
-    POINT("translate", pl_keyframe, translate, "From where it is at time 0."),
-    PART("rotate", pl_key_rotate_table, "About the motion's origin, from how it is at time 0."),
+    NUMBER("time", "s", FROM(0, 1e12), 0, pl_keyframe, time,
+           "Time, later than the keyframe before.", REQUIRED),
+    POINT("translate", pl_keyframe, translate, "Displacement since time 0."),
+    PART("rotate", pl_key_rotate_table, "Rotation about the motion's origin since time 0."),
 };
 const pl_param_table pl_keyframe_table = {
-    .name = "keyframe", .doc = "Where a motion is at a time.", ROWS(keyframe_rows)};
+    .name = "keyframe", .doc = "Position and rotation at a time.", ROWS(keyframe_rows)};
 
 static const char *const interpolations[] = {"linear", "smooth", NULL};
 
 static const pl_param motion_rows[] = {
     LIST("keyframes", pl_keyframe_table, FROM(1, 10000), pl_motion, keyframes, keyframe_count,
-         "In the order of their times, from rest at time 0 to the last, and there it stays.",
+         "Keyframes in order of time. Motion starts from rest at time 0 and stops at the last.",
          WORDED("none: velocity and degrees_per_second")),
     CHOICE("interpolation", interpolations, pl_motion, interpolation,
-           "Between keyframes: at a constant rate, or smoothly from rest to rest."),
+           "Interpolation between keyframes: at a constant rate, or smoothly from rest to rest."),
     VECTOR("velocity", "m/s", FROM(-RATE_MAX, RATE_MAX), 0, pl_motion, velocity, "Translation."),
-    DIRECTION("axis", 0, pl_motion, axis, "Of rotation; goes with degrees_per_second.",
+    DIRECTION("axis", 0, pl_motion, axis, "Axis of rotation; needs degrees_per_second.",
               WORDED("none: no rotation")),
     NUMBER("degrees_per_second", "degrees/s", FROM(-RATE_MAX, RATE_MAX), 0, pl_motion,
-           degrees_per_second, "Rate of rotation; goes with axis."),
+           degrees_per_second, "Rate of rotation; needs axis."),
     POINT("origin", pl_motion, origin, "A point on the axis of rotation.",
           OPTIONAL(pl_motion, has_origin, "the centre of the selection, or of the obstacle")),
 };
@@ -170,11 +171,10 @@ const pl_param_table pl_motion_table = {
 static const pl_param pin_rows[] = {
     NAME(pl_pin, "pin", "pins"),
     BODY(pl_pin, "A body's name."),
-    SELECT(pl_pin, "The vertices that are held.", REQUIRED),
-    CUSTOM("axes", AXES, "array of: x, y, z",
-           "The coordinates that are held; along the others the vertices are free.",
+    SELECT(pl_pin, "Held vertices.", REQUIRED),
+    CUSTOM("axes", AXES, "array of: x, y, z", "Held coordinates; the others are free.",
            AT(pl_pin, axes), DEFAULT(PL_AXES_ALL), WORDED("all three")),
-    MOTION(pl_pin, "held where they are", "How they are moved."),
+    MOTION(pl_pin, "held where they are", "Rigid motion of the held vertices."),
 };
 const pl_param_table pl_pin_table = {
     .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows)};
