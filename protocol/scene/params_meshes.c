@@ -19,7 +19,7 @@ const pl_param_table pl_sphere_table = {.name = "mesh.sphere", .doc = "A ball.",
 
 static const pl_param cylinder_rows[] = {
     LENGTH("radius", 0.5, pl_mesh_source, cylinder.radius, "Radius, about the x axis."),
-    LENGTH("length", 2, pl_mesh_source, cylinder.length, "Along x, centred at the origin."),
+    LENGTH("length", 2, pl_mesh_source, cylinder.length, "Length along x, centred at the origin."),
     COUNTS("cells", FROM(1, PL_SCENE_CELLS_MAX), EACH(8, 16), pl_mesh_source, cylinder.cells,
            "Cells across (an odd number is rounded up) and along.", COMPONENTS(2)),
 };
@@ -28,7 +28,7 @@ const pl_param_table pl_cylinder_table = {
 
 static const pl_param torus_rows[] = {
     LENGTH("radius", 0.5, pl_mesh_source, torus.radius,
-           "Of the circle in the plane z = 0 that is its middle."),
+           "Radius of the circle at its middle, in the plane z = 0."),
     LENGTH("tube", 0.2, pl_mesh_source, torus.tube, "Radius of the tube around it; below radius."),
     COUNTS("cells", FROM(1, PL_SCENE_CELLS_MAX), EACH(6, 32), pl_mesh_source, torus.cells,
            "Cells across the tube (an odd number is rounded up) and around, 3 at least.",
@@ -37,7 +37,7 @@ static const pl_param torus_rows[] = {
 const pl_param_table pl_torus_table = {.name = "mesh.torus", .doc = "A ring.", ROWS(torus_rows)};
 
 static const pl_param helix_rows[] = {
-    LENGTH("radius", 0.5, pl_mesh_source, helix.radius, "Of the curve about the z axis."),
+    LENGTH("radius", 0.5, pl_mesh_source, helix.radius, "Radius of the curve about the z axis."),
     LENGTH("tube", 0.1, pl_mesh_source, helix.tube,
            "Radius of the tube along the curve; turns and strands may not meet."),
     LENGTH("pitch", 1, pl_mesh_source, helix.pitch, "Rise of a turn."),
@@ -56,26 +56,27 @@ static const char *const diagonals[] = {"alternating", "up", "down", NULL};
 
 static const pl_param cloth_rows[] = {
     VECTOR("size", "m", ABOVE(0, LENGTH_MAX), EACH(1, 1), pl_mesh_source, cloth.size,
-           "Along x and y, centred at the origin in the plane z = 0.", COMPONENTS(2)),
+           "Size along x and y, centred at the origin in the plane z = 0.", COMPONENTS(2)),
     COUNTS("cells", FROM(1, PL_SCENE_CELLS_MAX), EACH(16, 16), pl_mesh_source, cloth.cells,
            "Rectangles along x and y; each is cut into 2 triangles.", COMPONENTS(2)),
     CHOICE("diagonal", diagonals, pl_mesh_source, cloth.diagonal,
-           "How they are cut: by diagonals that meet those of the neighbours; all from (-x, -y) to "
-           "(+x, +y); all from (+x, -y) to (-x, +y)."),
-    BOOLEAN(
-        "springs", pl_mesh_source, cloth.springs,
-        "Springs in place of triangles: along the sides and the diagonal of each cell, and, "
-        "against bending, from every vertex to the next but one; the material's area is theirs."),
+           "Diagonals of the rectangles. alternating: they meet those of the neighbours; "
+           "up: all from (-x, -y) to (+x, +y); down: all from (+x, -y) to (-x, +y)."),
+    BOOLEAN("springs", pl_mesh_source, cloth.springs,
+            "Springs instead of triangles: along the sides and the diagonal of each cell "
+            "and, against bending, from every vertex to the next but one. They use the "
+            "material's area."),
 };
 const pl_param_table pl_cloth_table = {
     .name = "mesh.cloth", .doc = "A rectangular sheet of triangles or springs.", ROWS(cloth_rows)};
 
 static const pl_param rope_rows[] = {
-    LENGTH("length", 1, pl_mesh_source, rope.length, "From end to end, centred at the origin."),
+    LENGTH("length", 1, pl_mesh_source, rope.length,
+           "Length from end to end, centred at the origin."),
     INTEGER("segments", FROM(1, PL_SCENE_CELLS_MAX), 32, pl_mesh_source, rope.segments,
-            "Equal edges."),
+            "Number of equal edges."),
     DIRECTION("direction", EACH(1, 0, 0), pl_mesh_source, rope.direction,
-              "Towards the last vertex."),
+              "Direction towards the last vertex."),
 };
 const pl_param_table pl_rope_table = {
     .name = "mesh.rope", .doc = "A straight chain of edges.", ROWS(rope_rows)};
@@ -98,14 +99,15 @@ static const pl_param mesh_rows[] = {
     ELEMENTS("triangles", TRIANGLES, "[a, b, c]", "Inline triangles."),
     ELEMENTS("edges", EDGES, "[a, b]", "Inline edges."),
     CHOICE("orientation", orientations, pl_mesh_source, refuse_negative,
-           "Whether tetrahedra of negative volume are turned round, or a fault."),
+           "Tetrahedra of negative volume: repair turns them round, refuse reports a "
+           "fault."),
 };
 const pl_absent pl_file_absent[] = {
     {"file", "the command line uploads files: pliant submit; over HTTP upload with PUT "
              "/v1/meshes/{sha256} and name it here as {\"upload\": \"sha256:...\"}"},
     {0}};
 const pl_param_table pl_mesh_table = {.name = "mesh",
-                                      .doc = "Where a body's elements come from.",
+                                      .doc = "Source of a body's elements.",
                                       ROWS(mesh_rows),
                                       .one_of = true,
                                       .kind_offset = offsetof(pl_mesh_source, kind),

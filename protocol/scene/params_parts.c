@@ -7,8 +7,8 @@
 /* ---- bodies ---- */
 
 static const pl_param rotate_rows[] = {
-    TURN_ROWS(pl_transform, rotate_axis, rotate_degrees, "Through the origin.",
-              "Counter-clockwise."),
+    TURN_ROWS(pl_transform, rotate_axis, rotate_degrees, "Axis through the origin.",
+              "Angle, counter-clockwise."),
 };
 const pl_param_table pl_rotate_table = {
     .name = "rotate", .doc = "A rotation about the origin.", ROWS(rotate_rows)};
@@ -20,7 +20,7 @@ static const pl_param transform_rows[] = {
     POINT("translate", pl_transform, translate, "Applied last."),
 };
 const pl_param_table pl_transform_table = {
-    .name = "transform", .doc = "How a mesh is placed.", ROWS(transform_rows)};
+    .name = "transform", .doc = "Placement of a mesh.", ROWS(transform_rows)};
 
 static const pl_param random_rows[] = {
     INTEGER("seed", FROM(0, 9007199254740992.0), 1, pl_initial, seed,
