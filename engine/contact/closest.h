@@ -153,28 +153,36 @@ PL_EVERYWHERE pl_closest_pair pl_closest_of_ends(const double *a0, const double 
     return best;
 }
 
-/* With n = ea x eb the lines come closest where s = ((b0 - a0) x eb) . n / n^2, t likewise. */
-PL_EVERYWHERE pl_closest_pair pl_closest_edges(const double *a0, const double *a1, const double *b0,
-                                               const double *b1)
+/* Where the lines of two edges come closest: with n = ea x eb at s = ((b0 - a0) x eb) . n / n^2, t
+ * likewise. False unless that is inside both edges. */
+PL_EVERYWHERE bool pl_closest_inside_edges(const double *a0, const double *a1, const double *b0,
+                                           const double *b1, pl_closest_pair *out)
 {
     double ea[3], eb[3], r[3], n[3], m[3];
     pl_vector_subtract(a1, a0, ea);
     pl_vector_subtract(b1, b0, eb);
     pl_vector_subtract(b0, a0, r);
     pl_vector_cross(ea, eb, n);
-    double square = pl_vector_dot(n, n);
-    if (square > PL_CLOSEST_FLAT * (pl_vector_dot(ea, ea) * pl_vector_dot(eb, eb))) {
-        pl_vector_cross(r, eb, m);
-        double s = pl_vector_dot(m, n) / square;
-        pl_vector_cross(r, ea, m);
-        double t = pl_vector_dot(m, n) / square;
-        if (s > PL_CLOSEST_SNAP && s < 1 - PL_CLOSEST_SNAP && t > PL_CLOSEST_SNAP &&
-            t < 1 - PL_CLOSEST_SNAP) {
-            pl_closest_pair out = pl_closest_at(a0, a1, b0, b1, s, t);
-            out.inside = true;
-            return out;
-        }
-    }
+    double square = pl_vector_dot(n, n), least = PL_CLOSEST_SNAP * square;
+    if (!(square > PL_CLOSEST_FLAT * (pl_vector_dot(ea, ea) * pl_vector_dot(eb, eb))))
+        return false;
+    pl_vector_cross(r, eb, m);
+    double s = pl_vector_dot(m, n);
+    pl_vector_cross(r, ea, m);
+    double t = pl_vector_dot(m, n);
+    if (!(s > least && s < square - least && t > least && t < square - least))
+        return false;
+    *out = pl_closest_at(a0, a1, b0, b1, s / square, t / square);
+    out->inside = true;
+    return true;
+}
+
+PL_EVERYWHERE pl_closest_pair pl_closest_edges(const double *a0, const double *a1, const double *b0,
+                                               const double *b1)
+{
+    pl_closest_pair out;
+    if (pl_closest_inside_edges(a0, a1, b0, b1, &out))
+        return out;
     return pl_closest_of_ends(a0, a1, b0, b1);
 }
 

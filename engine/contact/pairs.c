@@ -106,9 +106,24 @@ static void judge_vertices(const finder *f, int32_t vertex, int32_t other, pl_co
                             vertex < other ? other : vertex);
 }
 
+/* Farther from the triangle's plane than the reach, by more than rounding: most candidates. */
+static bool is_off_plane(const finder *f, int32_t vertex, int32_t triangle)
+{
+    const int32_t *corner = f->s->triangle + 3 * (int64_t)triangle;
+    double e[3], h[3], r[3], normal[3];
+    pl_vector_subtract(at(f, corner[1]), at(f, corner[0]), e);
+    pl_vector_subtract(at(f, corner[2]), at(f, corner[0]), h);
+    pl_vector_subtract(at(f, f->s->vertex[vertex]), at(f, corner[0]), r);
+    pl_vector_cross(e, h, normal);
+    double apart = pl_vector_dot(r, normal);
+    return apart * apart > (1 + 1e-6) * f->square * pl_vector_dot(normal, normal);
+}
+
 /* An edge's first triangle speaks for it: whatever is near the edge is near that triangle too. */
 static void judge_triangle(const finder *f, int32_t vertex, int32_t triangle, pl_contact_keys *out)
 {
+    if (is_off_plane(f, vertex, triangle))
+        return;
     pl_closest p = closest_on_triangle(f, vertex, triangle);
     if (!(p.square <= f->square))
         return;
@@ -127,10 +142,11 @@ static void judge_triangle(const finder *f, int32_t vertex, int32_t triangle, pl
 
 static void judge_edges(const finder *f, int32_t a, int32_t b, pl_contact_keys *out)
 {
-    pl_closest_pair p = pl_closest_edges(end_of(f, a, 0), end_of(f, a, 1), end_of(f, b, 0),
-                                         end_of(f, b, 1));
+    pl_closest_pair p;
     double normal[3];
-    if (!p.inside || !(p.square <= f->square) || !edges_normal(f, a, b, normal))
+    if (!pl_closest_inside_edges(end_of(f, a, 0), end_of(f, a, 1), end_of(f, b, 0), end_of(f, b, 1),
+                                 &p) ||
+        !(p.square <= f->square) || !edges_normal(f, a, b, normal))
         return;
     double offset[3];
     pl_vector_subtract(end_of(f, a, 0), end_of(f, b, 0), offset);
