@@ -132,7 +132,8 @@ pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
 {
     moving m = moving_of(kind, x0, x1);
     pl_ccd_impact out = {.time = 0};
-    while (out.iterations++ < limits->iterations) {
+    while (out.iterations < limits->iterations) {
+        out.iterations++;
         proof p = best_proof(&m, out.time, limits->least);
         if (p.until > 1) {
             out.time = 1;
