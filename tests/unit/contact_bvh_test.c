@@ -146,6 +146,36 @@ static void check_pairs(const items *m, const pl_bvh *bvh, const pl_contact_move
     free(f.seen);
 }
 
+/* Rounding goes outwards: a box contains its item's with half the reach, in long double. */
+START_TEST(boxes_contain_their_items)
+{
+    seed = 6;
+    for (int flavour = 0; flavour < 4; flavour++) {
+        items m = draw_items(2000, 2, flavour);
+        pl_contact_move move = {.x0 = m.x0, .x1 = m.x1, .reach = 0.01};
+        pl_bvh bvh;
+        ck_assert_int_eq(pl_bvh_create(m.count, m.corners, m.corner, &bvh), PL_OK);
+        ck_assert_int_eq(pl_contact_move_bound(&move, m.corner, 4000, 1), PL_OK);
+        ck_assert_int_eq(pl_bvh_build(&bvh, &move, 1), PL_OK);
+        for (int32_t p = 0; p < m.count; p++) {
+            double lo[3] = {INFINITY, INFINITY, INFINITY},
+                   hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+            const pl_bvh_node *n = &bvh.level[0][p / PL_BVH_WIDTH];
+            bound(&m, m.x0, bvh.order[p], lo, hi);
+            bound(&m, m.x1, bvh.order[p], lo, hi);
+            for (int c = 0; c < 3; c++) {
+                long double low = (long double)lo[c] - move.centre[c] - 0.5L * move.reach;
+                long double high = (long double)hi[c] - move.centre[c] + 0.5L * move.reach;
+                if (n->lo[c][p % PL_BVH_WIDTH] > low || n->hi[c][p % PL_BVH_WIDTH] < high)
+                    ck_abort_msg("item %d sticks out", bvh.order[p]);
+            }
+        }
+        pl_bvh_clear(&bvh);
+        items_clear(&m);
+    }
+}
+END_TEST
+
 START_TEST(pairs_are_those_of_all_boxes)
 {
     const int32_t counts[] = {0, 1, 2, 7, 8, 9, 64, 65, 513, 1500};
@@ -244,6 +274,7 @@ int main(void)
 {
     TCase *t = tcase_create("bvh");
     tcase_add_test(t, radix_sort_is_stable);
+    tcase_add_test(t, boxes_contain_their_items);
     tcase_add_test(t, pairs_are_those_of_all_boxes);
     tcase_add_test(t, threads_make_the_same_tree);
     tcase_add_test(t, leaves_are_small);

@@ -114,6 +114,27 @@ START_TEST(two_edges)
 }
 END_TEST
 
+/* Edges of one direction but for 1e-13: where their lines come closest is rounding. */
+START_TEST(edges_nearly_parallel)
+{
+    seed = 6;
+    for (int n = 0; n < 20000; n++) {
+        double x[4][3], high = 1e-3 * contact_draw(&seed);
+        exact_point y[4];
+        draw_points(x, 0);
+        for (int c = 0; c < 3; c++) {
+            double along = x[1][c] - x[0][c];
+            x[2][c] = x[0][c] + 0.3 * along + (c == 2 ? high : 0) + 1e-13 * contact_draw(&seed);
+            x[3][c] = x[1][c] + 0.3 * along + (c == 2 ? high : 0) + 1e-13 * contact_draw(&seed);
+        }
+        widen(x, y);
+        pl_closest_pair p = pl_closest_edges(x[0], x[1], x[2], x[3]);
+        double exact = (double)exact_edge_edge(y, y + 2, NULL);
+        ck_assert_double_eq_tol(sqrt(p.square), exact, 1e-12);
+    }
+}
+END_TEST
+
 START_TEST(vertex_and_edge)
 {
     seed = 3;
@@ -191,6 +212,7 @@ int main(void)
     TCase *t = tcase_create("closest");
     tcase_add_test(t, vertex_and_triangle);
     tcase_add_test(t, two_edges);
+    tcase_add_test(t, edges_nearly_parallel);
     tcase_add_test(t, vertex_and_edge);
     tcase_add_test(t, no_sample_is_nearer);
     tcase_add_test(t, a_side_is_judged_alike_from_both_triangles);

@@ -313,8 +313,9 @@ START_TEST(hard_cases_meet_when_they_should)
 {
     const double gap = 0.01;
     for (int k = 0; k < HARD_CASES; k++) {
-        const double ends[] = {0.5 * gap, 0.999 * gap, 1.01 * gap, 1.9 * gap, 150 * gap};
-        for (int e = 0; e < 5; e++) {
+        const double ends[] = {0.5 * gap,  0.999 * gap, gap - 0.5 * limits.least,
+                               1.01 * gap, 1.9 * gap,   150 * gap};
+        for (int e = 0; e < 6; e++) {
             contact_scene s = {0};
             pl_contact_impacts found = fall(&s, &hard_cases[k], gap, 0, 0, ends[e]);
             ck_assert_msg((found.count > 0) == (e >= 2), "%s, by %g: %lld", hard_cases[k].name,
