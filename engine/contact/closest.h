@@ -168,9 +168,11 @@ PL_EVERYWHERE bool pl_closest_inside_edges(const double *a0, const double *a1, c
         return false;
     pl_vector_cross(r, eb, m);
     double s = pl_vector_dot(m, n);
+    if (!(s > least && s < square - least))
+        return false;
     pl_vector_cross(r, ea, m);
     double t = pl_vector_dot(m, n);
-    if (!(s > least && s < square - least && t > least && t < square - least))
+    if (!(t > least && t < square - least))
         return false;
     *out = pl_closest_at(a0, a1, b0, b1, s / square, t / square);
     out->inside = true;

@@ -106,23 +106,40 @@ static void judge_vertices(const finder *f, int32_t vertex, int32_t other, pl_co
                             vertex < other ? other : vertex);
 }
 
-/* Farther from the triangle's plane than the reach, by more than rounding: most candidates. */
-static bool is_off_plane(const finder *f, int32_t vertex, int32_t triangle)
+/* Farther than the reach, by more than rounding, along a direction m: apart = m . offset. */
+static bool is_beyond(const finder *f, double apart, double square)
+{
+    return apart * apart > (1 + 1e-6) * f->square * square;
+}
+
+/* Farther from the triangle than the reach because so far from its plane, or outside one of its sides
+ * in the plane. Most candidates are, and this divides by nothing. */
+static bool is_far(const finder *f, int32_t vertex, int32_t triangle)
 {
     const int32_t *corner = f->s->triangle + 3 * (int64_t)triangle;
-    double e[3], h[3], r[3], normal[3];
-    pl_vector_subtract(at(f, corner[1]), at(f, corner[0]), e);
-    pl_vector_subtract(at(f, corner[2]), at(f, corner[0]), h);
-    pl_vector_subtract(at(f, f->s->vertex[vertex]), at(f, corner[0]), r);
-    pl_vector_cross(e, h, normal);
-    double apart = pl_vector_dot(r, normal);
-    return apart * apart > (1 + 1e-6) * f->square * pl_vector_dot(normal, normal);
+    const double *p = at(f, f->s->vertex[vertex]);
+    double normal[3], side[3][3], outward[3], r[3];
+    for (int k = 0; k < 3; k++)
+        pl_vector_subtract(at(f, corner[(k + 1) % 3]), at(f, corner[k]), side[k]);
+    pl_vector_cross(side[0], side[1], normal);
+    double square = pl_vector_dot(normal, normal);
+    pl_vector_subtract(p, at(f, corner[0]), r);
+    if (is_beyond(f, pl_vector_dot(r, normal), square))
+        return true;
+    for (int k = 0; k < 3; k++) {
+        pl_vector_cross(side[k], normal, outward);
+        pl_vector_subtract(p, at(f, corner[k]), r);
+        double apart = pl_vector_dot(r, outward);
+        if (apart > 0 && is_beyond(f, apart, square * pl_vector_dot(side[k], side[k])))
+            return true;
+    }
+    return false;
 }
 
 /* An edge's first triangle speaks for it: whatever is near the edge is near that triangle too. */
 static void judge_triangle(const finder *f, int32_t vertex, int32_t triangle, pl_contact_keys *out)
 {
-    if (is_off_plane(f, vertex, triangle))
+    if (is_far(f, vertex, triangle))
         return;
     pl_closest p = closest_on_triangle(f, vertex, triangle);
     if (!(p.square <= f->square))

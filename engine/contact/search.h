@@ -20,6 +20,15 @@ typedef struct pl_contact_search {
     bool ropes; /* vertices against ropes' edges too */
 } pl_contact_search;
 
+/* What one thread of a team does: collect the keys of the leaves that fall to it. */
+typedef void pl_contact_search_part(const pl_contact_search *search, pl_contact_keys *out);
+#if defined(__x86_64__)
+extern pl_contact_search_part pl_contact_search_part_v2, pl_contact_search_part_v3,
+    pl_contact_search_part_v4;
+#else
+extern pl_contact_search_part pl_contact_search_part_base;
+#endif
+
 /* Judge every pair of a vertex and a triangle, of two edges and, with `ropes`, of a vertex and a
  * rope's edge, whose boxes overlap, that have no vertex in common and that the filter allows. The
  * keys are sorted. PL_OK or PL_NO_MEMORY. */

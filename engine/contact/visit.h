@@ -22,6 +22,7 @@ typedef struct pl_bvh_query {
 static inline unsigned pl_bvh_overlaps(const pl_bvh_node *n, const pl_bvh_query *q)
 {
     __m256 all = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+#pragma GCC unroll 3
     for (int c = 0; c < 3; c++) {
         __m256 lo = _mm256_load_ps(n->lo[c]), hi = _mm256_load_ps(n->hi[c]);
         all = _mm256_and_ps(all, _mm256_cmp_ps(lo, _mm256_set1_ps(q->hi[c]), _CMP_LE_OQ));
@@ -33,6 +34,7 @@ static inline unsigned pl_bvh_overlaps(const pl_bvh_node *n, const pl_bvh_query 
 static inline unsigned pl_bvh_overlaps(const pl_bvh_node *n, const pl_bvh_query *q)
 {
     __m128 left = _mm_castsi128_ps(_mm_set1_epi32(-1)), right = left;
+#pragma GCC unroll 3
     for (int c = 0; c < 3; c++) {
         __m128 lo = _mm_set1_ps(q->lo[c]), hi = _mm_set1_ps(q->hi[c]);
         left = _mm_and_ps(left, _mm_cmple_ps(_mm_load_ps(n->lo[c]), hi));
@@ -82,14 +84,20 @@ pl_bvh_visit_leaves(const pl_bvh *queries, int32_t leaf, const pl_bvh *items, in
                     pl_bvh_take *take, void *context)
 {
     const pl_bvh_node *from = &queries->level[0][leaf], *to = &items->level[0][other];
-    int32_t first = leaf * PL_BVH_WIDTH, count = queries->items - first;
-    for (int k = 0; k < PL_BVH_WIDTH && k < count; k++) {
+    unsigned near = (1u << PL_BVH_WIDTH) - 1;
+    if (items->levels > 1) { /* the queries that overlap the leaf's own box */
+        pl_bvh_query box = pl_bvh_query_of(&items->level[1][other / PL_BVH_WIDTH],
+                                           other % PL_BVH_WIDTH);
+        near = pl_bvh_overlaps(from, &box);
+    }
+    for (; near; near &= near - 1) {
+        int k = __builtin_ctz(near);
         pl_bvh_query q = pl_bvh_query_of(from, k);
         unsigned hits = pl_bvh_overlaps(to, &q);
         if (queries == items && leaf == other)
             hits &= ~0u << (k + 1);
         for (; hits; hits &= hits - 1)
-            take(context, queries->order[first + k],
+            take(context, queries->order[leaf * PL_BVH_WIDTH + k],
                  items->order[other * PL_BVH_WIDTH + __builtin_ctz(hits)]);
     }
 }
