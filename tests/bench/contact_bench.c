@@ -29,7 +29,7 @@ static void add_balls(contact_scene *s, double triangles)
     }
 }
 
-/* A square sheet of 1 m folded along x into eight layers, half an edge apart. */
+/* A square sheet of 1 m folded along x into eight layers, a fifth of an edge apart. */
 static void add_cloth(contact_scene *s, double triangles)
 {
     int cells = (int)round(sqrt(triangles / 2));
@@ -37,7 +37,7 @@ static void add_cloth(contact_scene *s, double triangles)
     pl_mesh cloth;
     ck_assert_int_eq(pl_mesh_cloth((double[]){1, 1}, each, PL_MESH_DIAGONAL_ALTERNATING, &cloth),
                      PL_OK);
-    double gap = 0.5 / cells;
+    double gap = 0.2 / cells;
     for (int64_t v = 0; v < cloth.vertex_count; v++) {
         double *x = cloth.vertices + 3 * v, along = 8 * (x[0] + 0.5);
         int layer = along < 8 ? (int)along : 7;
@@ -104,7 +104,7 @@ static void print_row(const char *name, void (*add)(contact_scene *, double), do
     double edge = 0;
     for (int k = 0; k < 3; k++)
         edge = fmax(edge, fabs(s.x[3 * s.triangle[1] + k] - s.x[3 * s.triangle[0] + k]));
-    times t = measure(&s, 0.6 * edge, threads);
+    times t = measure(&s, 0.25 * edge, threads);
     double all = t.build + t.pairs, n = s.triangles;
     printf("  %-6s %8d %7d %9lld %9.1f %8.1f %8.1f %8.1f %8.1f %9.0f %9.0f\n", name, s.triangles,
            threads, (long long)t.found, t.surface, t.build, t.refit, t.pairs, t.sweep,

@@ -495,6 +495,41 @@ START_TEST(crossing_ridges_are_one_pair)
 }
 END_TEST
 
+/* A flat edge below one that is aslant by 0.1: the direction between them leaves the flat edge's region
+ * by that angle. */
+START_TEST(regions_may_be_widened)
+{
+    contact_scene s = {0};
+    int32_t triangle[12];
+    double x[18];
+    add_crease(&s, 0);
+    memcpy(triangle, s.triangle, sizeof triangle);
+    for (int v = 0; v < 6; v++) {
+        x[3 * v] = s.x[3 * v + 1];
+        x[3 * v + 1] = s.x[3 * v];
+        x[3 * v + 2] = 0.02 + 0.1 * s.x[3 * v + 1];
+    }
+    contact_scene_add(&s, x, 6, triangle, 4, NULL, 0);
+    contact_scene_finish(&s);
+    ck_assert_int_eq(pl_contact_trees_update(s.trees, s.x, s.x, 0.03, 1), PL_OK);
+    const double sine = 0.1 / sqrt(1.01), widen[] = {0, sine - 1e-6, sine + 1e-6, 1};
+    for (int k = 0; k < 4; k++) {
+        const pl_contact_rules rules = {.reach = 0.03, .widen = widen[k]};
+        pl_contact_pairs pairs;
+        bool found = false;
+        ck_assert_int_eq(pl_contact_pairs_find(s.trees, s.x, &rules, 1, &pairs), PL_OK);
+        for (int64_t i = 0; i < pairs.count; i++) {
+            const int32_t *v = pairs.pair[i].vertex;
+            found |= pairs.pair[i].kind == PL_CONTACT_EDGE_EDGE && v[0] == 0 && v[1] == 1 &&
+                     v[2] == 6 && v[3] == 7;
+        }
+        ck_assert_int_eq(found, k >= 2);
+        pl_contact_pairs_clear(&pairs);
+    }
+    contact_scene_clear(&s);
+}
+END_TEST
+
 /* The side is that of the source's orientation, whichever way the corners are sorted. */
 START_TEST(the_side_is_the_triangle_s)
 {
@@ -637,6 +672,7 @@ int main(void)
     tcase_add_test(t, stacked_boxes_touch_at_their_vertices);
     tcase_add_test(t, a_crease_counts_once);
     tcase_add_test(t, crossing_ridges_are_one_pair);
+    tcase_add_test(t, regions_may_be_widened);
     tcase_add_test(t, the_side_is_the_triangle_s);
     tcase_add_test(t, bodies_may_ignore_each_other);
     tcase_add_test(t, threads_and_trees_give_the_same_list);
