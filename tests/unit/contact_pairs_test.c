@@ -1,5 +1,7 @@
 /* Pairs against a search through all features in long double, one pair a touch, and hostile input. */
 #include "engine/contact/pairs.h"
+#include "engine/contact/search.h"
+#include "engine/isa.h"
 #include "engine/vectors.h"
 #include "tests/support/contact_exact.h"
 #include "tests/support/contact_scene.h"
@@ -616,6 +618,43 @@ START_TEST(threads_and_trees_give_the_same_list)
 }
 END_TEST
 
+static void take_all(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
+                     pl_contact_keys *out)
+{
+    pl_contact_keys_add(out, kind, a, b);
+}
+
+/* The candidates of every instruction set that this processor has. */
+START_TEST(instruction_sets_find_the_same_candidates)
+{
+#if defined(__x86_64__)
+    pl_contact_search_part *const parts[] = {pl_contact_search_part_v2, pl_contact_search_part_v3,
+                                             pl_contact_search_part_v4};
+#else
+    pl_contact_search_part *const parts[] = {pl_contact_search_part_base};
+#endif
+    uint64_t seed = 6;
+    contact_scene s = {0};
+    add_soup(&s, 60, 16, &seed);
+    add_soup(&s, 60, 0, &seed);
+    contact_scene_finish(&s);
+    ck_assert_int_eq(pl_contact_trees_update(s.trees, s.x, s.x, 0.2, 1), PL_OK);
+    const pl_contact_search search = {s.trees, NULL, take_all, NULL, true};
+    pl_contact_keys keys[PL_ISA_COUNT];
+    for (int k = 0; k <= (int)pl_isa_current(); k++) {
+        pl_contact_keys found = {.bits = pl_contact_keys_bits(s.surface)};
+        parts[k](&search, &found);
+        ck_assert_int_eq(pl_contact_keys_gather(&found, 1, 1, &keys[k]), PL_OK);
+        ck_assert_int_gt(keys[k].count, 1000);
+        ck_assert_int_eq(keys[k].count, keys[0].count);
+        ck_assert(memcmp(keys[k].key, keys[0].key, (size_t)keys[0].count * sizeof(uint64_t)) == 0);
+    }
+    for (int k = 0; k <= (int)pl_isa_current(); k++)
+        pl_contact_keys_clear(&keys[k]);
+    contact_scene_clear(&s);
+}
+END_TEST
+
 START_TEST(hostile_positions_do_no_harm)
 {
     uint64_t seed = 5;
@@ -676,6 +715,7 @@ int main(void)
     tcase_add_test(t, the_side_is_the_triangle_s);
     tcase_add_test(t, bodies_may_ignore_each_other);
     tcase_add_test(t, threads_and_trees_give_the_same_list);
+    tcase_add_test(t, instruction_sets_find_the_same_candidates);
     tcase_add_test(t, hostile_positions_do_no_harm);
     tcase_add_test(t, one_triangle_touches_nothing);
     return run_cases("contact_pairs", t);
