@@ -39,7 +39,7 @@ void pl_contact_keys_clear(pl_contact_keys *k)
     *k = (pl_contact_keys){.bits = k->bits};
 }
 
-static void drop_doubles(pl_contact_keys *k)
+static void drop_duplicates(pl_contact_keys *k)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < k->count; i++)
@@ -83,6 +83,6 @@ pl_status pl_contact_keys_gather(pl_contact_keys *part, int parts, int threads,
         pl_contact_keys_clear(out);
         return PL_NO_MEMORY;
     }
-    drop_doubles(out);
+    drop_duplicates(out);
     return PL_OK;
 }

@@ -1,7 +1,7 @@
 /* keys.h - pairs of features as sorted integers; private to engine/contact.
  *
  * A key is kind, first and second feature from the highest bit to the lowest, so keys in order are
- * pairs in order. Threads collect keys in any order; sorted, with doubles left out, they are one list.
+ * pairs in order. Threads collect keys in any order; sorted, without duplicates, they are one list.
  */
 #ifndef PLIANT_ENGINE_CONTACT_KEYS_H
 #define PLIANT_ENGINE_CONTACT_KEYS_H
