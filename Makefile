@@ -263,8 +263,8 @@ TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(KERNELS_BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(KERNELS_BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	@$(CC) $(TEST_LINKER) -o $@ $(BEFORE_LIBRARIES) $(filter-out $(BEFORE_LIBRARIES),$^) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
-# One test makes every allocation of the engine fail in turn.
-$(BUILD)/tests/unit/engine_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
+# Two tests make every allocation of the engine fail in turn.
+$(BUILD)/tests/unit/engine_memory_test $(BUILD)/tests/unit/contact_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
 # One those of control.log's reader.
 $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=realloc
 # And one every allocation of the protocol.

@@ -1,0 +1,150 @@
+#include "engine/contact/ccd.h"
+
+#include "engine/contact/closest.h"
+
+/* The differences of corners, and a bound of the rounding of n . r(t).
+ *
+ * With u = 2^-53 and R the largest component: a difference is off by u R, n by 4 u of its length, the
+ * dot product by 3 u sqrt(3) R, the interpolation by 3 u sqrt(3) R. Together below 20 u R; 64 u R is
+ * taken off. */
+typedef struct moving {
+    pl_contact_kind kind;
+    int count;
+    double r0[4][3], r1[4][3];
+    double rounding; /* m */
+} moving;
+
+#define ROUNDING (64 * 0x1p-53)
+
+static moving moving_of(pl_contact_kind kind, const double *const x0[4], const double *const x1[4])
+{
+    int first = pl_contact_corners[kind][0], second = pl_contact_corners[kind][1];
+    moving m = {.kind = kind};
+    double largest = 0;
+    bool finite = true;
+    for (int j = 0; j < second; j++)
+        for (int i = 0; i < first; i++) {
+            double *r0 = m.r0[m.count], *r1 = m.r1[m.count++];
+            pl_vector_subtract(x0[i], x0[first + j], r0);
+            pl_vector_subtract(x1[i], x1[first + j], r1);
+            for (int c = 0; c < 3; c++) {
+                largest = fmax(largest, fmax(fabs(r0[c]), fabs(r1[c])));
+                finite = finite && isfinite(r0[c]) && isfinite(r1[c]);
+            }
+        }
+    m.rounding = finite ? ROUNDING * largest : INFINITY; /* of NaN nothing is proved */
+    return m;
+}
+
+static void place_at(const moving *m, double t, double r[4][3])
+{
+    for (int i = 0; i < m->count; i++)
+        for (int c = 0; c < 3; c++)
+            r[i][c] = (1 - t) * m->r0[i][c] + t * m->r1[i][c];
+}
+
+/* From the closest point of the second feature to that of the first. */
+static void closest_offset(pl_contact_kind kind, double r[4][3], double offset[3])
+{
+    static const double origin[3];
+    if (kind == PL_CONTACT_EDGE_EDGE) {
+        double along[3]; /* the second edge, where its begin is the origin */
+        pl_vector_subtract(r[0], r[2], along);
+        pl_closest_pair p = pl_closest_edges(r[0], r[1], origin, along);
+        for (int c = 0; c < 3; c++)
+            offset[c] = r[0][c] + p.s * (r[1][c] - r[0][c]) - p.t * along[c];
+        return;
+    }
+    pl_closest p = {.b = {1}};
+    if (kind == PL_CONTACT_VERTEX_TRIANGLE)
+        p = pl_closest_triangle(origin, (const double *const[3]){r[0], r[1], r[2]});
+    else if (kind == PL_CONTACT_VERTEX_EDGE)
+        p = pl_closest_edge(origin, r[0], r[1]);
+    for (int c = 0; c < 3; c++)
+        offset[c] = p.b[0] * r[0][c] + p.b[1] * r[1][c] + p.b[2] * r[2][c];
+}
+
+/* The normal of the triangle, or of both edges: exact where the offset is mostly rounding. */
+static void feature_normal(double r[4][3], const double offset[3], double normal[3])
+{
+    double e[3], f[3];
+    pl_vector_subtract(r[1], r[0], e);
+    pl_vector_subtract(r[2], r[0], f);
+    pl_vector_cross(e, f, normal);
+    double sign = pl_vector_dot(normal, offset) < 0 ? -1 : 1;
+    for (int c = 0; c < 3; c++)
+        normal[c] *= sign;
+}
+
+static bool normalise(double n[3])
+{
+    double length = sqrt(pl_vector_dot(n, n));
+    for (int c = 0; c < 3; c++)
+        n[c] /= length;
+    return length > 0x1p-500 && length < 0x1p500; /* else the quotients are no unit vector */
+}
+
+/* What a direction proves from time t on. */
+typedef struct proof {
+    double apart; /* at least so far apart at t */
+    double until; /* farther apart than `least` from t until then; above 1: to the end */
+} proof;
+
+static proof prove(const moving *m, const double n[3], double t, double least)
+{
+    proof p = {INFINITY, 2};
+    for (int i = 0; i < m->count; i++) {
+        double h0 = pl_vector_dot(n, m->r0[i]) - m->rounding;
+        double h1 = pl_vector_dot(n, m->r1[i]) - m->rounding;
+        double apart = (1 - t) * h0 + t * h1;
+        if (!(apart >= p.apart))
+            p.apart = apart;
+        double until = (h0 - least) / (h0 - h1);
+        if (!(h1 > least) && !(until >= p.until))
+            p.until = until;
+    }
+    if (!(p.apart > least))
+        p.until = t;
+    return p;
+}
+
+static proof best_proof(const moving *m, double t, double least)
+{
+    double r[4][3] = {{0}}, offset[3], normal[3];
+    place_at(m, t, r);
+    closest_offset(m->kind, r, offset);
+    proof best = {-INFINITY, t};
+    if (m->count > 2) {
+        feature_normal(r, offset, normal);
+        if (normalise(normal))
+            best = prove(m, normal, t, least);
+    }
+    if (normalise(offset)) {
+        proof p = prove(m, offset, t, least);
+        best.apart = p.apart > best.apart ? p.apart : best.apart;
+        best.until = p.until > best.until ? p.until : best.until;
+    }
+    return best;
+}
+
+pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
+                          const double *const x1[4], const pl_ccd_limits *limits)
+{
+    moving m = moving_of(kind, x0, x1);
+    pl_ccd_impact out = {.time = 0};
+    while (out.iterations < limits->iterations) {
+        out.iterations++;
+        proof p = best_proof(&m, out.time, limits->least);
+        if (p.until > 1) {
+            out.time = 1;
+            return out;
+        }
+        if (!(p.apart > limits->least + limits->slack)) {
+            out.hit = true;
+            return out;
+        }
+        out.time = p.until > out.time ? p.until : out.time;
+    }
+    out.hit = out.capped = true;
+    return out;
+}

@@ -1,0 +1,341 @@
+#include "engine/contact/pairs.h"
+
+#include "engine/contact/closest.h"
+#include "engine/contact/search.h"
+
+#include <stdlib.h>
+
+/* Directions this close to the border of a region, as a sine, are in it. */
+#define BORDER 1e-9
+
+typedef struct finder {
+    const pl_contact_surface *s;
+    const double *x;
+    double square; /* of the reach */
+    double widen;
+} finder;
+
+static const double *at(const finder *f, int32_t vertex)
+{
+    return f->x + 3 * (int64_t)vertex;
+}
+
+static const double *end_of(const finder *f, int32_t edge, int k)
+{
+    return at(f, f->s->edge[2 * (int64_t)edge + k]);
+}
+
+/* ---- feasible regions ---- */
+
+/* Of an edge, for a point that projects inside it: outside of all of its triangles. */
+static bool in_edge_region(const finder *f, const double *p, int32_t edge)
+{
+    for (int32_t i = f->s->edge_first[edge]; i < f->s->edge_first[edge + 1]; i++)
+        if (pl_closest_inside(p, end_of(f, edge, 0), end_of(f, edge, 1),
+                              at(f, f->s->edge_opposite[i])) > PL_CLOSEST_SNAP)
+            return false;
+    return true;
+}
+
+/* Of a vertex: its edges' closest points are the vertex. */
+static bool in_vertex_region(const finder *f, const double *p, int32_t vertex)
+{
+    const pl_contact_surface *s = f->s;
+    for (int32_t i = s->vertex_first[vertex]; i < s->vertex_first[vertex + 1]; i++) {
+        int32_t e = s->vertex_edge[i];
+        double t = pl_closest_snapped(pl_closest_on_line(p, end_of(f, e, 0), end_of(f, e, 1)));
+        if (t != (s->edge[2 * (int64_t)e] == s->vertex[vertex] ? 0 : 1))
+            return false;
+    }
+    return true;
+}
+
+/* Of an edge, for a unit direction across it: into none of its triangles. */
+static bool in_edge_wedge(const finder *f, const double *direction, int32_t edge)
+{
+    double e[3], h[3];
+    pl_vector_subtract(end_of(f, edge, 1), end_of(f, edge, 0), e);
+    for (int32_t i = f->s->edge_first[edge]; i < f->s->edge_first[edge + 1]; i++) {
+        pl_vector_subtract(at(f, f->s->edge_opposite[i]), end_of(f, edge, 0), h);
+        double along = pl_vector_dot(h, e) / pl_vector_dot(e, e);
+        for (int c = 0; c < 3; c++)
+            h[c] -= along * e[c];
+        if (pl_vector_dot(direction, h) > f->widen * sqrt(pl_vector_dot(h, h)))
+            return false;
+    }
+    return true;
+}
+
+/* The unit normal of two edges; false where they are parallel. */
+static bool edges_normal(const finder *f, int32_t a, int32_t b, double normal[3])
+{
+    double ea[3], eb[3];
+    pl_vector_subtract(end_of(f, a, 1), end_of(f, a, 0), ea);
+    pl_vector_subtract(end_of(f, b, 1), end_of(f, b, 0), eb);
+    pl_vector_cross(ea, eb, normal);
+    double length = sqrt(pl_vector_dot(normal, normal));
+    for (int c = 0; c < 3; c++)
+        normal[c] /= length;
+    return length > 0;
+}
+
+static bool in_both_wedges(const finder *f, int32_t a, int32_t b, const double normal[3],
+                           double side)
+{
+    double to_a[3], to_b[3];
+    for (int c = 0; c < 3; c++) {
+        to_a[c] = side * normal[c];
+        to_b[c] = -to_a[c];
+    }
+    return in_edge_wedge(f, to_a, b) && in_edge_wedge(f, to_b, a);
+}
+
+/* ---- which pairs there are ---- */
+
+static pl_closest closest_on_triangle(const finder *f, int32_t vertex, int32_t triangle)
+{
+    const int32_t *corner = f->s->triangle + 3 * (int64_t)triangle;
+    const double *const x[3] = {at(f, corner[0]), at(f, corner[1]), at(f, corner[2])};
+    return pl_closest_triangle(at(f, f->s->vertex[vertex]), x);
+}
+
+static void judge_vertices(const finder *f, int32_t vertex, int32_t other, pl_contact_keys *out)
+{
+    if (in_vertex_region(f, at(f, f->s->vertex[vertex]), other))
+        pl_contact_keys_add(out, PL_CONTACT_VERTEX_VERTEX, vertex < other ? vertex : other,
+                            vertex < other ? other : vertex);
+}
+
+/* Farther than the reach, by more than rounding, along a direction m: apart = m . offset. */
+static bool is_beyond(const finder *f, double apart, double square)
+{
+    return apart * apart > (1 + 1e-6) * f->square * square;
+}
+
+/* Farther from the triangle than the reach because so far from its plane, or outside one of its sides
+ * in the plane. Most candidates are, and this divides by nothing. */
+static bool is_far(const finder *f, int32_t vertex, int32_t triangle)
+{
+    const int32_t *corner = f->s->triangle + 3 * (int64_t)triangle;
+    const double *p = at(f, f->s->vertex[vertex]);
+    double normal[3], side[3][3], outward[3], r[3];
+    for (int k = 0; k < 3; k++)
+        pl_vector_subtract(at(f, corner[(k + 1) % 3]), at(f, corner[k]), side[k]);
+    pl_vector_cross(side[0], side[1], normal);
+    double square = pl_vector_dot(normal, normal);
+    pl_vector_subtract(p, at(f, corner[0]), r);
+    if (is_beyond(f, pl_vector_dot(r, normal), square))
+        return true;
+    for (int k = 0; k < 3; k++) {
+        pl_vector_cross(side[k], normal, outward);
+        pl_vector_subtract(p, at(f, corner[k]), r);
+        double apart = pl_vector_dot(r, outward);
+        if (apart > 0 && is_beyond(f, apart, square * pl_vector_dot(side[k], side[k])))
+            return true;
+    }
+    return false;
+}
+
+/* An edge's first triangle speaks for it: whatever is near the edge is near that triangle too. */
+static void judge_triangle(const finder *f, int32_t vertex, int32_t triangle, pl_contact_keys *out)
+{
+    if (is_far(f, vertex, triangle))
+        return;
+    pl_closest p = closest_on_triangle(f, vertex, triangle);
+    if (!(p.square <= f->square))
+        return;
+    if (p.place == PL_CLOSEST_FACE) {
+        pl_contact_keys_add(out, PL_CONTACT_VERTEX_TRIANGLE, vertex, triangle);
+    } else if (p.place >= PL_CLOSEST_CORNER) {
+        int64_t corner = 3 * (int64_t)triangle + p.place - PL_CLOSEST_CORNER;
+        judge_vertices(f, vertex, f->s->place[f->s->triangle[corner]], out);
+    } else {
+        int32_t edge = f->s->triangle_edge[3 * (int64_t)triangle + p.place - PL_CLOSEST_SIDE];
+        if (f->s->edge_triangle[f->s->edge_first[edge]] == triangle &&
+            in_edge_region(f, at(f, f->s->vertex[vertex]), edge))
+            pl_contact_keys_add(out, PL_CONTACT_VERTEX_EDGE, vertex, edge);
+    }
+}
+
+static void judge_edges(const finder *f, int32_t a, int32_t b, pl_contact_keys *out)
+{
+    pl_closest_pair p;
+    double normal[3];
+    if (!pl_closest_inside_edges(end_of(f, a, 0), end_of(f, a, 1), end_of(f, b, 0), end_of(f, b, 1),
+                                 &p) ||
+        !(p.square <= f->square) || !edges_normal(f, a, b, normal))
+        return;
+    double offset[3];
+    pl_vector_subtract(end_of(f, a, 0), end_of(f, b, 0), offset);
+    double apart = pl_vector_dot(offset, normal);
+    if ((apart >= 0 && in_both_wedges(f, a, b, normal, 1)) ||
+        (apart <= 0 && in_both_wedges(f, a, b, normal, -1)))
+        pl_contact_keys_add(out, PL_CONTACT_EDGE_EDGE, a, b);
+}
+
+static void judge_rope(const finder *f, int32_t vertex, int32_t edge, pl_contact_keys *out)
+{
+    pl_closest p = pl_closest_edge(at(f, f->s->vertex[vertex]), end_of(f, edge, 0),
+                                   end_of(f, edge, 1));
+    if (!(p.square <= f->square))
+        return;
+    if (p.place == 0)
+        pl_contact_keys_add(out, PL_CONTACT_VERTEX_EDGE, vertex, edge);
+    else
+        judge_vertices(f, vertex, f->s->place[f->s->edge[2 * (int64_t)edge + p.place - 1]], out);
+}
+
+static void judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
+                  pl_contact_keys *out)
+{
+    const finder *f = context;
+    if (kind == PL_CONTACT_VERTEX_TRIANGLE)
+        judge_triangle(f, a, b, out);
+    else if (kind == PL_CONTACT_EDGE_EDGE)
+        judge_edges(f, a, b, out);
+    else
+        judge_rope(f, a, b, out);
+}
+
+/* ---- what a pair is ---- */
+
+/* The gap along a normal of the two features: exact where their distance is mostly rounding. */
+static void measure_along(const finder *f, const double normal[3], int first, pl_contact_pair *p)
+{
+    double offset[3];
+    pl_vector_subtract(at(f, p->vertex[0]), at(f, p->vertex[first]), offset);
+    double apart = pl_vector_dot(offset, normal);
+    p->side = apart < 0 ? -1 : 1;
+    p->gap = fabs(apart);
+    for (int c = 0; c < 3; c++)
+        p->normal[c] = p->side * normal[c];
+}
+
+/* The gap along the offset of the closest points; where they coincide, across the edge. */
+static void measure_offset(const finder *f, pl_contact_pair *p)
+{
+    double offset[3] = {0}, e[3] = {0, 0, 1};
+    for (int k = 1; k < 4 && p->vertex[k] >= 0; k++)
+        for (int c = 0; c < 3; c++)
+            offset[c] += p->weight[k] * (at(f, p->vertex[k])[c] - at(f, p->vertex[0])[c]);
+    p->gap = sqrt(pl_vector_dot(offset, offset));
+    if (p->vertex[2] >= 0)
+        pl_vector_subtract(at(f, p->vertex[2]), at(f, p->vertex[1]), e);
+    if (!(p->gap > 0)) {
+        int least = fabs(e[0]) <= fabs(e[1]) ? 0 : 1;
+        least = fabs(e[2]) < fabs(e[least]) ? 2 : least;
+        pl_vector_cross(e, (double[]){least == 0, least == 1, least == 2}, offset);
+    }
+    double length = sqrt(pl_vector_dot(offset, offset));
+    for (int c = 0; c < 3; c++)
+        p->normal[c] = length > 0 ? offset[c] / length : c == 0;
+}
+
+static void make_vertex_triangle(const finder *f, pl_contact_pair *p)
+{
+    pl_closest q = closest_on_triangle(f, p->feature[0], p->feature[1]);
+    double e[3], h[3], normal[3];
+    p->vertex[0] = f->s->vertex[p->feature[0]];
+    p->weight[0] = 1;
+    for (int k = 0; k < 3; k++) {
+        p->vertex[1 + k] = f->s->triangle[3 * (int64_t)p->feature[1] + k];
+        p->weight[1 + k] = -q.b[k];
+    }
+    pl_vector_subtract(at(f, p->vertex[2]), at(f, p->vertex[1]), e);
+    pl_vector_subtract(at(f, p->vertex[3]), at(f, p->vertex[1]), h);
+    pl_vector_cross(e, h, normal);
+    double length = sqrt(pl_vector_dot(normal, normal));
+    for (int c = 0; c < 3; c++)
+        normal[c] /= f->s->turned[p->feature[1]] ? -length : length;
+    measure_along(f, normal, 1, p);
+}
+
+static void make_edge_edge(const finder *f, pl_contact_pair *p)
+{
+    int32_t a = p->feature[0], b = p->feature[1];
+    pl_closest_pair q = pl_closest_edges(end_of(f, a, 0), end_of(f, a, 1), end_of(f, b, 0),
+                                         end_of(f, b, 1));
+    const double weight[4] = {1 - q.s, q.s, -(1 - q.t), -q.t};
+    double normal[3];
+    for (int k = 0; k < 4; k++) {
+        p->vertex[k] = f->s->edge[2 * (int64_t)(k < 2 ? a : b) + k % 2];
+        p->weight[k] = weight[k];
+    }
+    edges_normal(f, a, b, normal);
+    measure_along(f, normal, 2, p);
+}
+
+static void make_vertex_edge(const finder *f, pl_contact_pair *p)
+{
+    int32_t edge = p->feature[1];
+    p->vertex[0] = f->s->vertex[p->feature[0]];
+    pl_closest q = pl_closest_edge(at(f, p->vertex[0]), end_of(f, edge, 0), end_of(f, edge, 1));
+    p->weight[0] = 1;
+    for (int k = 0; k < 2; k++) {
+        p->vertex[1 + k] = f->s->edge[2 * (int64_t)edge + k];
+        p->weight[1 + k] = -q.b[k];
+    }
+    measure_offset(f, p);
+}
+
+static void make_vertex_vertex(const finder *f, pl_contact_pair *p)
+{
+    for (int k = 0; k < 2; k++) {
+        p->vertex[k] = f->s->vertex[p->feature[k]];
+        p->weight[k] = k ? -1 : 1;
+    }
+    measure_offset(f, p);
+}
+
+static void make_pair(const finder *f, const pl_contact_keys *keys, int64_t i, pl_contact_pair *p)
+{
+    uint64_t key = keys->key[i];
+    *p = (pl_contact_pair){
+        .kind = pl_contact_key_kind(keys, key),
+        .feature = {pl_contact_key_feature(keys, key, 0), pl_contact_key_feature(keys, key, 1)},
+        .vertex = {-1, -1, -1, -1}};
+    switch (p->kind) {
+    case PL_CONTACT_VERTEX_TRIANGLE:
+        make_vertex_triangle(f, p);
+        break;
+    case PL_CONTACT_EDGE_EDGE:
+        make_edge_edge(f, p);
+        break;
+    case PL_CONTACT_VERTEX_EDGE:
+        make_vertex_edge(f, p);
+        break;
+    case PL_CONTACT_VERTEX_VERTEX:
+        make_vertex_vertex(f, p);
+        break;
+    }
+}
+
+void pl_contact_pairs_clear(pl_contact_pairs *pairs)
+{
+    free(pairs->pair);
+    *pairs = (pl_contact_pairs){0};
+}
+
+pl_status pl_contact_pairs_find(const pl_contact_trees *trees, const double *x,
+                                const pl_contact_rules *rules, int threads, pl_contact_pairs *out)
+{
+    const finder f = {.s = trees->surface,
+                      .x = x,
+                      .square = rules->reach * rules->reach,
+                      .widen = rules->widen + BORDER};
+    const pl_contact_search search = {trees, rules->filter, judge, &f, true};
+    pl_contact_keys keys;
+    *out = (pl_contact_pairs){0};
+    pl_status status = pl_contact_search_run(&search, threads, &keys);
+    if (status != PL_OK)
+        return status;
+    out->pair = malloc(((size_t)keys.count + 1) * sizeof *out->pair);
+    if (out->pair) {
+        out->count = keys.count;
+#pragma omp parallel for num_threads(threads) schedule(static) if (keys.count > 1024)
+        for (int64_t i = 0; i < keys.count; i++)
+            make_pair(&f, &keys, i, &out->pair[i]);
+    }
+    pl_contact_keys_clear(&keys);
+    return out->pair ? PL_OK : PL_NO_MEMORY;
+}

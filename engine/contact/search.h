@@ -1,0 +1,37 @@
+/* search.h - candidates: pairs of features whose boxes overlap and that may touch; private to
+ * engine/contact. */
+#ifndef PLIANT_ENGINE_CONTACT_SEARCH_H
+#define PLIANT_ENGINE_CONTACT_SEARCH_H
+
+#include "engine/contact/filter.h"
+#include "engine/contact/keys.h"
+#include "engine/contact/trees.h"
+
+/* Judges a candidate and adds the pairs that it stands for. Called by several threads at once, for
+ * each candidate once, in any order. Vertices, edges and triangles are the surface's. */
+typedef void pl_contact_judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
+                              pl_contact_keys *out);
+
+typedef struct pl_contact_search {
+    const pl_contact_trees *trees;
+    const pl_contact_filter *filter; /* NULL: everything may touch everything */
+    pl_contact_judge *judge;
+    const void *context;
+    bool ropes; /* vertices against ropes' edges too */
+} pl_contact_search;
+
+/* What one thread of a team does: collect the keys of the leaves that fall to it. */
+typedef void pl_contact_search_part(const pl_contact_search *search, pl_contact_keys *out);
+#if defined(__x86_64__)
+extern pl_contact_search_part pl_contact_search_part_v2, pl_contact_search_part_v3,
+    pl_contact_search_part_v4;
+#else
+extern pl_contact_search_part pl_contact_search_part_base;
+#endif
+
+/* Judge every pair of a vertex and a triangle, of two edges and, with `ropes`, of a vertex and a
+ * rope's edge, whose boxes overlap, that have no vertex in common and that the filter allows. The
+ * keys are sorted. PL_OK or PL_NO_MEMORY. */
+pl_status pl_contact_search_run(const pl_contact_search *search, int threads, pl_contact_keys *out);
+
+#endif
