@@ -32,12 +32,12 @@ void pl_check_tell(pl_check *c, const pl_finding *f, const char *unit, const cha
 {
     if (f->count == 0)
         return;
-    char said[160], rest[160];
+    char message[160], rest[160];
     va_list args;
     va_start(args, what);
-    vsnprintf(said, sizeof said, what, args);
+    vsnprintf(message, sizeof message, what, args);
     va_end(args);
     pl_faults_addf(c->faults, c->pointer, code, advice[0], advice[1], "%s %" PRId64 ": %s%s", unit,
-                   f->id[0], said, others(f, rest));
+                   f->id[0], message, others(f, rest));
     c->bad = true;
 }

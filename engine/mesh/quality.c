@@ -162,9 +162,9 @@ static void measure_elements(const pl_mesh *mesh, pl_mesh_quality *out)
                            d);
         out->length += sqrt(pl_vector_dot(d, d));
     }
-    int64_t judged = mesh->tet_count + mesh->triangle_count;
-    if (judged > 0)
-        out->mean_quality = sum / (double)judged;
+    int64_t measured = mesh->tet_count + mesh->triangle_count;
+    if (measured > 0)
+        out->mean_quality = sum / (double)measured;
 }
 
 static pl_status count_edges(const pl_mesh *mesh, pl_mesh_quality *out)

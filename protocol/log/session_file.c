@@ -75,8 +75,8 @@ static pl_file_sum expected_sum(int dir_fd, pl_session_file file)
 
 bool pl_session_file_fits(int dir_fd, pl_session_file file, const pl_file_sum *actual)
 {
-    pl_file_sum said = expected_sum(dir_fd, file);
-    return !said.known || (said.crc == actual->crc && said.bytes == actual->bytes);
+    pl_file_sum expected = expected_sum(dir_fd, file);
+    return !expected.known || (expected.crc == actual->crc && expected.bytes == actual->bytes);
 }
 
 pl_status pl_session_file_read(int dir_fd, pl_session_file file, size_t limit, char **out,

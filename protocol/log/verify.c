@@ -102,13 +102,13 @@ static void check_ending(pl_verifier *v)
     if (!v->has_ending && last->frames >= 0 && last->attempt == v->head.attempt &&
         faccessat(v->dir_fd, "exit.json", F_OK, 0) != 0)
         document_damage(v, "exit.json", &bad_exit);
-    int64_t said = v->ending.frames + 1 -
-                   v->head.segments[0].first_frame; /* what is kept of them */
-    if (v->has_ending && v->ending.attempt == v->head.attempt && said > v->report->frames) {
+    int64_t claimed = v->ending.frames + 1 -
+                      v->head.segments[0].first_frame; /* what is kept of them */
+    if (v->has_ending && v->ending.attempt == v->head.attempt && claimed > v->report->frames) {
         static const pl_damage_words words = {"the other frames", "Run the scene again."};
         pl_verifier_damage(v, "log", -1, v->report->frames, &words,
                            "has %" PRId64 " frames, but exit.json reports %" PRId64,
-                           v->report->frames, said);
+                           v->report->frames, claimed);
     }
 }
 
@@ -127,26 +127,26 @@ static void check_owned(pl_verifier *v, const char *name, bool needed)
 
 /* ---- files with a sum in preflight.json ---- */
 
-static void check_file(pl_verifier *v, pl_session_file file, const pl_file_sum *said)
+static void check_file(pl_verifier *v, pl_session_file file, const pl_file_sum *expected)
 {
     const char *name = pl_session_file_name(file);
     const pl_damage_words *words = file == PL_FILE_SCENE ? &bad_scene : &bad_derived;
     pl_file_sum actual = {0};
     int fd = openat(v->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT && file == PL_FILE_SURFACE && !said->known)
+    if (fd < 0 && errno == ENOENT && file == PL_FILE_SURFACE && !expected->known)
         return; /* earlier versions wrote none */
     v->report->files++;
     if (fd < 0 || pl_file_sum_read(fd, &actual) != PL_OK)
         document_damage(v, name, words);
-    else if (!said->known)
+    else if (!expected->known)
         v->report->unchecked++;
-    else if (actual.bytes != said->bytes)
+    else if (actual.bytes != expected->bytes)
         pl_verifier_damage(v, name, -1, -1, words, "has %" PRIu64 " bytes instead of %" PRIu64,
-                           actual.bytes, said->bytes);
-    else if (actual.crc != said->crc)
+                           actual.bytes, expected->bytes);
+    else if (actual.crc != expected->crc)
         pl_verifier_damage(v, name, -1, -1, words,
                            "is damaged: its CRC-32C is %08" PRIx32 " instead of %08" PRIx32,
-                           actual.crc, said->crc);
+                           actual.crc, expected->crc);
     v->report->bytes += actual.bytes;
     if (fd >= 0)
         close(fd);

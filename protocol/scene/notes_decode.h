@@ -6,11 +6,11 @@
 #include "protocol/scene/decode.h"
 #include "protocol/scene/notes.h"
 
-/* What the table of notes is decoded into, to be judged; what is kept of it is taken from the document. */
-typedef struct pl_notes_judged {
+/* What the table of notes is decoded into and checked by; what is kept of it is taken from the document. */
+typedef struct pl_notes_decoded {
     pl_notes notes;
     pl_retention retention;
-} pl_notes_judged;
+} pl_notes_decoded;
 
 void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 void pl_decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out);

@@ -39,14 +39,14 @@ static const pl_decode_custom customs[PL_CUSTOM_COUNT] = {
 static pl_decode_outcome decode_notes(json_t *merged, pl_notes *out, pl_faults *faults)
 {
     static const pl_decode_rule rules[] = {{0}};
-    pl_notes_judged judged = {0};
+    pl_notes_decoded decoded = {0};
     pl_decoder d = {.faults = faults,
                     .root_table = pl_table_named("notes"),
                     .customs = customs,
                     .rules = rules};
     size_t before = faults->total;
-    pl_decode_root(&d, merged, &judged);
-    pl_notes_clear(&judged.notes);
+    pl_decode_root(&d, merged, &decoded);
+    pl_notes_clear(&decoded.notes);
     if (faults->total > before)
         return PL_DECODE_INVALID;
     return !d.no_memory && pl_notes_take(merged, false, out) ? PL_DECODE_OK : PL_DECODE_NO_MEMORY;

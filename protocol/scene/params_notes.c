@@ -10,7 +10,7 @@ static const pl_param notes_rows[] = {
     STRING("group", FROM(1, 64), "none", pl_notes, group,
            "One of your groups whose members share the session; null ends the sharing. "
            "Only the owner may set it."),
-    OBJECT("retention", pl_retention_table, pl_notes_judged, retention,
+    OBJECT("retention", pl_retention_table, pl_notes_decoded, retention,
            "Replaces the scene's output.retention; null keeps everything."),
 };
 const pl_param_table pl_notes_table = {

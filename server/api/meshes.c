@@ -180,13 +180,13 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
         return NULL;
     }
     pl_preflight_outcome outcome = pl_preflight_await(&run, PL_PREFLIGHT_MS, &faults);
-    char *said = pl_preflight_output(&run);
+    char *output = pl_preflight_output(&run);
     pl_preflight_end(&run);
     char *report = NULL;
-    if (outcome == PL_PREFLIGHT_GOOD && said) {
-        report = extend_report(said, hash, u->bytes);
-    } else if (outcome == PL_PREFLIGHT_FAULTS && said) {
-        take_faults(said, &faults);
+    if (outcome == PL_PREFLIGHT_GOOD && output) {
+        report = extend_report(output, hash, u->bytes);
+    } else if (outcome == PL_PREFLIGHT_FAULTS && output) {
+        take_faults(output, &faults);
     }
     if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is ending", NULL);
@@ -198,7 +198,7 @@ static char *check_file(pl_request *r, upload *u, const char *hash)
         reply_internal(r, "the check's report");
     }
     pl_faults_clear(&faults);
-    free(said);
+    free(output);
     return report;
 }
 

@@ -68,10 +68,10 @@ static pl_preflight_outcome check_exit(pl_preflight_run *run, int status, pl_fau
                        WTERMSIG(status), strsignal(WTERMSIG(status)));
         return PL_PREFLIGHT_DIED;
     }
-    char *said = pl_preflight_output(run);
+    char *output = pl_preflight_output(run);
     pl_logf(PL_LEVEL_ERROR, "pliant-preflight ended with status %d: %.400s", WEXITSTATUS(status),
-            said ? said : "");
-    free(said);
+            output ? output : "");
+    free(output);
     return PL_PREFLIGHT_BROKEN;
 }
 

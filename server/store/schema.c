@@ -45,14 +45,14 @@ static bool ask_first(sqlite3 *db, const char *sql, char out[200])
 /* Pages and their order; what lies in a row is guarded by its checksum. */
 bool pl_schema_sound(sqlite3 *db, const char *path)
 {
-    char said[200];
-    if (ask_first(db, "PRAGMA quick_check(1)", said) && strcmp(said, "ok") == 0) {
+    char answer[200];
+    if (ask_first(db, "PRAGMA quick_check(1)", answer) && strcmp(answer, "ok") == 0) {
         return true;
     }
     pl_logf(PL_LEVEL_ERROR,
             "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
             "state to rebuild it from the session directories",
-            path, said);
+            path, answer);
     return false;
 }
 
@@ -107,12 +107,12 @@ static bool add_limits(sqlite3 *db)
 
 bool pl_schema_update(sqlite3 *db, const char *path)
 {
-    char said[200], sql[PL_SQL_MAX];
-    if (!ask_first(db, "PRAGMA user_version", said)) {
+    char answer[200], sql[PL_SQL_MAX];
+    if (!ask_first(db, "PRAGMA user_version", answer)) {
         pl_sql_complain(db, path);
         return false;
     }
-    int version = atoi(said);
+    int version = atoi(answer);
     if (version > PL_ROW_FORMAT) {
         pl_logf(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d",
                 path, version, PL_ROW_FORMAT);

@@ -30,7 +30,7 @@ typedef struct op {
     op_kind kind;
     bool waited, done, good;
     pl_row row;                /* OP_UPDATE owns it */
-    const pl_row *lent;        /* OP_CREATE, OP_REPLACE */
+    const pl_row *given;       /* OP_CREATE, OP_REPLACE */
     const pl_kept_reply *kept; /* OP_CREATE, may be NULL */
     pl_created created;        /* OP_CREATE */
     char id[33];
@@ -83,9 +83,10 @@ static pl_created find_owners(sqlite3 *db, const pl_row *row)
 static bool apply_create(pl_store *store, op *o)
 {
     sqlite3 *db = store->writer;
-    o->created = o->kind == OP_CREATE ? find_owners(db, o->lent) : PL_CREATED_DONE;
+    o->created = o->kind == OP_CREATE ? find_owners(db, o->given) : PL_CREATED_DONE;
     bool good = o->created == PL_CREATED_DONE &&
-                pl_sql_put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT", o->lent);
+                pl_sql_put_row(db, o->kind == OP_REPLACE ? "INSERT OR REPLACE" : "INSERT",
+                               o->given);
     if (good && o->kept) {
         const pl_kept_reply *k = o->kept;
         sqlite3_stmt *s = pl_sql_prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
@@ -282,7 +283,7 @@ static bool commit_and_wait(pl_store *store, op *o)
 
 pl_created pl_store_create(pl_store *store, const pl_row *row, const pl_kept_reply *kept)
 {
-    op o = {.kind = OP_CREATE, .lent = row, .kept = kept};
+    op o = {.kind = OP_CREATE, .given = row, .kept = kept};
     return commit_and_wait(store, &o)     ? PL_CREATED_DONE
            : o.created == PL_CREATED_DONE ? PL_CREATED_BROKEN
                                           : o.created;
@@ -290,7 +291,7 @@ pl_created pl_store_create(pl_store *store, const pl_row *row, const pl_kept_rep
 
 bool pl_store_replace(pl_store *store, const pl_row *row)
 {
-    op o = {.kind = OP_REPLACE, .lent = row};
+    op o = {.kind = OP_REPLACE, .given = row};
     return commit_and_wait(store, &o);
 }
 

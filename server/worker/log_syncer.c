@@ -12,7 +12,7 @@
 
 struct pl_log_syncer {
     pl_log_writer *log;
-    int said; /* where its lines go */
+    int lines; /* where its lines go */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
@@ -44,7 +44,7 @@ static void wait_half_a_second(pl_log_syncer *s)
 static void *sync_loop(void *argument)
 {
     pl_log_syncer *s = argument;
-    pl_worker_log_use(s->said);
+    pl_worker_log_use(s->lines);
     pthread_mutex_lock(&s->mutex);
     while (!s->ending || s->act) {
         if (!s->act)
@@ -84,7 +84,7 @@ pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
         return PL_NO_MEMORY;
     }
     s->log = log;
-    s->said = pl_worker_log_used();
+    s->lines = pl_worker_log_used();
     pthread_mutex_init(&s->mutex, NULL);
     if (create_thread(s) != 0) {
         pthread_cond_destroy(&s->wake);

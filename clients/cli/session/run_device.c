@@ -22,16 +22,16 @@ pl_status pl_run_device_find(const char *uuid, const char *plugin, pl_faults *fa
 {
     char text[16384], why[600] = "";
     const char *const arguments[] = {"--devices", plugin ? "--gpu-plugin" : NULL, plugin, NULL};
-    pl_json *said = NULL;
+    pl_json *reply = NULL;
     if (pl_run_session_ask("pliant-worker", arguments, text, sizeof text) != PL_OK)
         snprintf(why, sizeof why, "no device, because pliant-worker cannot be asked: %s",
                  strerror(errno));
-    else if (!(said = pl_json_parse(text, strlen(text), NULL)))
+    else if (!(reply = pl_json_parse(text, strlen(text), NULL)))
         snprintf(why, sizeof why, "no device, because pliant-worker does not tell");
-    else if (!has(pl_json_at(said, "devices"), uuid))
+    else if (!has(pl_json_at(reply, "devices"), uuid))
         snprintf(why, sizeof why, "%s",
-                 pl_json_string(said, "reason", "no device, because none has that UUID"));
-    pl_json_free(said);
+                 pl_json_string(reply, "reason", "no device, because none has that UUID"));
+    pl_json_free(reply);
     if (!*why)
         return PL_OK;
     pl_faults_add(faults, "/solver/device", "no_gpu", why, "a GPU in this machine",
