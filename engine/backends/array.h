@@ -12,7 +12,8 @@ typedef struct pl_array pl_array;
 /* A stage (stage.h) whose arrays are the backend's. */
 typedef struct pl_backend_stage {
     pl_stage_scalars scalars;
-    const pl_array *x_start, *v_start, *xp, *stationary, *x_pred, *x_grip, *multipliers, *load;
+    const pl_array *x_start, *v_start, *xp, *stationary, *x_pred, *x_grip, *load;
+    const pl_array *multipliers; /* of held groups, [model->multipliers]; NULL: all 0 */
     /* Of a solve that goes on from another's answer: what its decrement has to come down to, and how many
      * iterations are left. Bound 0: none of both, it is the first. */
     double bound;

@@ -30,7 +30,6 @@ static inline pl_stage pl_numbers_stage(const pl_backend_stage *stage)
                       .stationary = pl_numbers_read(stage->stationary),
                       .x_pred = pl_numbers_read(stage->x_pred),
                       .x_grip = pl_numbers_read(stage->x_grip),
-                      .multipliers = pl_numbers_read(stage->multipliers),
                       .load = pl_numbers_read(stage->load)};
 }
 

@@ -94,8 +94,11 @@ typedef struct pl_group_ops {
     void (*spread)(const pl_group *g, int64_t b0, int64_t b1);
     bool (*spreads)(const pl_group *g);
     /* Of a held group. Its terms have one multiplier each, the force f that holds their constraint, N, in the
-     * model's list of them, [block][L] from group->multiplier on; `change` and `along` are lists like it.
+     * model's list of them, [block][L] from where `place` has put it; `change` and `along` are lists like it.
+     * hold: by these f, NULL being 0, beside `freeze` and before anything else of a stage.
      * renew: f at x, a minimiser under what was frozen, and by how much it is another than before. */
+    void (*place)(pl_group *g, int64_t first);
+    void (*hold)(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1);
     void (*renew)(const pl_group *g, const double *x, double *multipliers, double *change,
                   int64_t b0, int64_t b1);
     /* along = C d, the change of each constraint along d [n][3]; 0 where it does not hold (f = 0). */
@@ -170,7 +173,6 @@ struct pl_group {
     int32_t *corner;      /* [block][corners][L]: model vertex */
     pl_number *weight;    /* [block][L]: w_i^2, 0 in padding */
     int64_t contribution; /* offset of the group's first contribution, doubles */
-    int64_t multiplier;   /* the same of a held group's multipliers */
     void *data;           /* the group's own; see tets.h, contacts.h */
 };
 

@@ -44,7 +44,6 @@ typedef struct pl_stage {
     const pl_number *x_pred;     /* [n][3], x~ */
     const pl_number
         *x_grip; /* [n][3]: where friction's grip is as deep as vertices are; NULL: x_start */
-    const pl_number *multipliers; /* of held terms (group.h), [model->multipliers]; NULL: all 0 */
     const pl_number *load; /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
 

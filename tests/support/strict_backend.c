@@ -203,6 +203,7 @@ static pl_backend_stage stage_of(pl_backend *b, const pl_backend_stage *stage)
     translated.x_pred = POS(stage->x_pred);
     translated.x_grip = POS(stage->x_grip);
     translated.load = POS(stage->load);
+    translated.multipliers = at(stage->multipliers, b->model->multipliers);
     return translated;
 }
 #define STAGE (&(pl_backend_stage[1]){stage_of(b, stage)}[0])
@@ -572,6 +573,11 @@ static void strict_hessian_jacobi(pl_backend *b, const pl_array *rows, pl_array 
     CPU->hessian->jacobi(cpu_of(b), ROWS(rows), ROWS(out));
 }
 
+static void strict_renew(pl_backend *b, const pl_array *x, pl_array *multipliers)
+{
+    CPU->augmented->renew(cpu_of(b), POS(x), at(multipliers, b->model->multipliers));
+}
+
 static const pl_memory_ops strict_memory = {
     .alloc = strict_alloc,
     .release = strict_release,
@@ -643,6 +649,10 @@ static const pl_contact_ops strict_contact = {
     .friction = strict_friction,
 };
 
+static const pl_augmented_ops strict_augmented = {
+    .renew = strict_renew,
+};
+
 static const pl_matrix_ops strict_matrix = {
     .use_model = strict_use_model,
     .solve = strict_solve,
@@ -695,6 +705,7 @@ const pl_backend_ops pl_backend_strict = {
     .measures = &strict_measures,
     .descent = &strict_descent,
     .contact = &strict_contact,
+    .augmented = &strict_augmented,
     .matrix = &strict_matrix,
     .factored = &strict_factored,
     .splitting = &strict_splitting,

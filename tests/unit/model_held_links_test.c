@@ -71,7 +71,7 @@ static double force(const double *x, const double *f, int t)
 
 static void freeze(const pl_group *g, const double *f)
 {
-    g->ops->freeze(g, &(pl_stage){.multipliers = f}, 0, g->blocks);
+    g->ops->hold(g, f, 0, g->blocks);
 }
 
 START_TEST(the_energy_is_that_of_a_shifted_range)

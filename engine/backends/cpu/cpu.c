@@ -259,6 +259,7 @@ static const pl_rows_ops rows_ops = {
 
 static void freeze(pl_backend *b, const pl_backend_stage *stage)
 {
+    pl_cpu_hold(b, pl_numbers_read(stage->multipliers));
     pl_cpu_freeze(b, NUMBERS(stage));
 }
 

@@ -60,6 +60,12 @@ pl_status pl_cpu_augmented_create(cpu *c)
     for (const pl_group *g = (m)->groups; g < (m)->groups + (m)->group_count; g++)                 \
         if (g->ops->held)
 
+void pl_cpu_hold(pl_backend *b, const double *multipliers)
+{
+    EACH_HELD(b->model, g)
+    g->ops->hold(g, multipliers, 0, g->blocks);
+}
+
 /* rows = C^T f: nothing of other groups. */
 static void pull(cpu *c, const double *x, const double *f, const double *multipliers, double *rows)
 {
@@ -93,10 +99,10 @@ static pl_status multiply(cpu *c, const double *x, const double *multipliers, co
 /* z = k r; returns r.z. */
 static double precondition(const pl_model *m, const double *r, double *z)
 {
+    int64_t at = 0; /* multipliers lie in the order of their groups */
     double sum = 0;
     EACH_HELD(m, g)
-    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++) {
-        const int64_t at = g->multiplier + i;
+    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++, at++) {
         z[at] = g->weight[i] * r[at];
         sum += r[at] * z[at];
     }
@@ -116,10 +122,10 @@ static double begin(cpu *c, const double *multipliers)
 {
     augmented *s = c->augmented;
     const pl_model *m = c->base.model;
+    int64_t at = 0; /* multipliers lie in the order of their groups */
     double sum = 0;
     EACH_HELD(m, g)
-    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++) {
-        const int64_t at = g->multiplier + i;
+    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++, at++) {
         const bool holds = multipliers[at] != 0 && g->weight[i] > 0;
         s->r[at] = holds ? s->change[at] / g->weight[i] : 0;
         s->m[at] = holds ? s->change[at] : 0;

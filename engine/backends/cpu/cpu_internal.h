@@ -130,6 +130,7 @@ void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *
 /* cpu_augmented.c */
 pl_status pl_cpu_augmented_create(cpu *c);
 void pl_cpu_augmented_release(cpu *c);
+void pl_cpu_hold(pl_backend *b, const double *multipliers);
 void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers);
 
 /* cpu_newton.c */

@@ -64,7 +64,8 @@ pl_status pl_build_groups(pl_build *b)
     for (int32_t g = 0; g < m->group_count; g++) {
         m->groups[g].contribution = m->contributions;
         m->contributions += pl_group_contributions(&m->groups[g]);
-        m->groups[g].multiplier = m->multipliers;
+        if (m->groups[g].ops->held)
+            m->groups[g].ops->place(&m->groups[g], m->multipliers);
         m->multipliers += pl_group_multipliers(&m->groups[g]);
     }
     return pl_gather_create(m->vertices, m->groups, m->group_count, &m->gather);

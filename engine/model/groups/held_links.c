@@ -35,21 +35,31 @@ static void difference(const pl_group *g, int64_t i, const double *x, double out
 
 static held_link link_at(const pl_group *g, int64_t i, const double *x)
 {
-    const pl_terms *t = g->data;
-    held_link link = {.constant = row_of(t->constant, i), .bounds = row_of(t->bounds, i)};
+    const pl_held_terms *t = g->data;
+    held_link link = {.constant = row_of(t->terms.constant, i)};
     difference(g, i, x, link.q);
     link.length = sqrt(link.q[0] * link.q[0] + link.q[1] * link.q[1] + link.q[2] * link.q[2]);
     return link;
 }
 
-void pl_held_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
+static int64_t first_of(const pl_group *g)
 {
-    const pl_terms *t = g->data;
-    const double *f = stage->multipliers ? stage->multipliers + g->multiplier : NULL;
+    return ((const pl_held_terms *)g->data)->multiplier;
+}
+
+void pl_held_place(pl_group *g, int64_t first)
+{
+    ((pl_held_terms *)g->data)->multiplier = first;
+}
+
+void pl_held_hold(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1)
+{
+    const pl_held_terms *t = g->data;
+    const double *f = multipliers ? multipliers + t->multiplier : NULL;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         const double k = g->weight[i], shift = f && k > 0 ? f[i] / k : 0;
         const double *bounds = row_of(t->bounds, i);
-        double *constant = (double *)row_of(t->constant, i);
+        double *constant = (double *)row_of(t->terms.constant, i);
         constant[PL_LINK_K * PL_BLOCK] = k;
         constant[PL_LINK_LO * PL_BLOCK] = bounds[PL_LINK_LO * PL_BLOCK] - shift;
         constant[PL_LINK_HI * PL_BLOCK] = bounds[PL_LINK_HI * PL_BLOCK] - shift;
@@ -59,7 +69,8 @@ void pl_held_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_
 void pl_held_renew(const pl_group *g, const double *x, double *multipliers, double *change,
                    int64_t b0, int64_t b1)
 {
-    double *f = multipliers + g->multiplier, *by = change + g->multiplier;
+    const int64_t first = first_of(g);
+    double *f = multipliers + first, *by = change + first;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         const held_link link = link_at(g, i, x);
         const double lo = link.constant[PL_LINK_LO * PL_BLOCK],
@@ -73,20 +84,22 @@ void pl_held_renew(const pl_group *g, const double *x, double *multipliers, doub
 void pl_held_along(const pl_group *g, const double *x, const double *multipliers, const double *d,
                    double *along, int64_t b0, int64_t b1)
 {
-    const double *f = multipliers + g->multiplier;
+    const int64_t first = first_of(g);
+    const double *f = multipliers + first;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         const held_link link = link_at(g, i, x);
         double by[3];
         difference(g, i, d, by);
         const double sum = by[0] * link.q[0] + by[1] * link.q[1] + by[2] * link.q[2];
-        along[g->multiplier + i] = f[i] != 0 && link.length > 0 ? sum / link.length : 0;
+        along[first + i] = f[i] != 0 && link.length > 0 ? sum / link.length : 0;
     }
 }
 
 void pl_held_pull(const pl_group *g, const double *x, const double *multipliers, const double *f,
                   double *contributions, int64_t b0, int64_t b1)
 {
-    const double *held = multipliers + g->multiplier, *force = f + g->multiplier;
+    const int64_t first = first_of(g);
+    const double *held = multipliers + first, *force = f + first;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         const held_link link = link_at(g, i, x);
         const double by = held[i] != 0 && link.length > 0 ? force[i] / link.length : 0;
@@ -101,12 +114,12 @@ void pl_held_pull(const pl_group *g, const double *x, const double *multipliers,
 void pl_held_correct(const pl_group *g, const double *change, double *multipliers, int64_t b0,
                      int64_t b1)
 {
-    const pl_terms *t = g->data;
-    double *f = multipliers + g->multiplier;
+    const pl_held_terms *t = g->data;
+    double *f = multipliers + t->multiplier;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         const double *bounds = row_of(t->bounds, i);
         const bool rod = bounds[PL_LINK_LO * PL_BLOCK] == bounds[PL_LINK_HI * PL_BLOCK];
-        const double force = f[i] + change[g->multiplier + i];
+        const double force = f[i] + change[t->multiplier + i];
         const bool crosses = (force > 0) != (f[i] > 0);
         f[i] = f[i] == 0 ? 0 : crosses && !rod ? 0 : force;
     }

@@ -166,7 +166,8 @@ void pl_terms_destroy(pl_group *g)
         free(t->place);
         free(t->motion);
         free(t->constant);
-        free(t->bounds);
+        if (g->ops->held)
+            free(((pl_held_terms *)t)->bounds);
         free(t->element);
         free(t->frozen);
         free((void *)t->damping);
@@ -228,13 +229,13 @@ static pl_status take_motions(pl_terms *t, const pl_terms_list *list, int64_t bl
 /* The constants as they were made, of which a held group's are made anew. */
 static pl_status take_bounds(pl_group *g)
 {
-    pl_terms *t = g->data;
-    const int64_t count = g->blocks * t->constants * PL_BLOCK;
-    t->bounds = pl_block_alloc(count, sizeof *t->bounds);
-    if (!t->bounds)
+    pl_held_terms *held = g->data;
+    const int64_t count = g->blocks * held->terms.constants * PL_BLOCK;
+    held->bounds = pl_block_alloc(count, sizeof *held->bounds);
+    if (!held->bounds)
         return PL_NO_MEMORY;
-    memcpy(t->bounds, t->constant, (size_t)count * sizeof *t->bounds);
-    pl_held_freeze(g, &(pl_stage){0}, 0, g->blocks);
+    memcpy(held->bounds, held->terms.constant, (size_t)count * sizeof *held->bounds);
+    g->ops->hold(g, NULL, 0, g->blocks);
     return PL_OK;
 }
 
@@ -248,7 +249,7 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
     for (int64_t i = 0; i < count * rows; i++)
         shifted = shifted || list->offset[i] != 0;
     pl_group g = {.ops = ops, .terms = count, .blocks = blocks};
-    pl_terms *t = calloc(1, sizeof *t);
+    pl_terms *t = calloc(1, ops->held ? sizeof(pl_held_terms) : sizeof *t);
     if (!t)
         return PL_NO_MEMORY;
     *t = (pl_terms){.constants = list->constants, .material = material, .shared = shared};
@@ -312,7 +313,9 @@ uint64_t pl_terms_hash_numbers(const pl_group *g, uint64_t hash)
     size_t corners = (size_t)g->ops->corners, rows = (size_t)g->ops->rows;
     hash = pl_hash(hash, g->corner, (size_t)g->blocks * PL_BLOCK * corners * sizeof *g->corner);
     hash = pl_hash(hash, t->shape, line * corners * rows / 3);
-    hash = pl_hash(hash, t->bounds ? t->bounds : t->constant, line * (size_t)t->constants);
+    const bool held = g->ops->held;
+    hash = pl_hash(hash, held ? ((const pl_held_terms *)t)->bounds : t->constant,
+                   line * (size_t)t->constants);
     if (t->offset) /* which moves */
         hash = pl_hash(hash, t->motion ? t->place : t->offset, line * rows);
     for (int64_t i = 0; t->motion && i < g->terms; i++)

@@ -29,7 +29,7 @@ typedef struct pl_terms {
     pl_number *constant;      /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
     pl_number
-        *bounds; /* of held links: `constant` as it was made, of which freeze makes it; else NULL */
+        *bounds; /* of held links: `constant` as it was made, of which `hold` makes it; else NULL */
     int32_t *element; /* [block][L]: of triangles, which of the model's; a failure names it */
     const pl_stretch_ops *material;   /* of triangles, else NULL */
     const pl_number *shared;          /* the material's; not owned */
@@ -37,6 +37,14 @@ typedef struct pl_terms {
     pl_number *frozen; /* [block][frozen_rows][L]: what a stage begins with, made by freeze */
     int32_t frozen_rows;
 } pl_terms;
+
+/* `data` of held terms (held_links.c), which no kernel of a device has: what begins with it must not grow
+ * for them. */
+typedef struct pl_held_terms {
+    pl_terms terms;
+    double *bounds;     /* the terms' `constant` as it was made, of which `hold` makes it */
+    int64_t multiplier; /* the first of the group in the model's list */
+} pl_held_terms;
 
 #ifdef PL_DEVICE
 /* As pl_tets_placed. */
@@ -124,7 +132,8 @@ pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *mater
 /* Slots of the tables that need no lanes. */
 void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 void pl_terms_destroy(pl_group *g);
-void pl_held_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
+void pl_held_place(pl_group *g, int64_t first);
+void pl_held_hold(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1);
 void pl_held_renew(const pl_group *g, const double *x, double *multipliers, double *change,
                    int64_t b0, int64_t b1);
 void pl_held_along(const pl_group *g, const double *x, const double *multipliers, const double *d,
