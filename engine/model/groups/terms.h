@@ -28,8 +28,6 @@ typedef struct pl_terms {
                                  are not owned */
     pl_number *constant;      /* [block][constants][L]: the law's; row 0 is what the energy is
                          proportional to, and 0 in padding */
-    pl_number
-        *bounds; /* of held links: `constant` as it was made, of which `hold` makes it; else NULL */
     int32_t *element; /* [block][L]: of triangles, which of the model's; a failure names it */
     const pl_stretch_ops *material;   /* of triangles, else NULL */
     const pl_number *shared;          /* the material's; not owned */
