@@ -63,7 +63,7 @@ pl_status pl_cpu_augmented_create(cpu *c)
 void pl_cpu_hold(pl_backend *b, const double *multipliers)
 {
     EACH_HELD(b->model, g)
-    g->ops->hold(g, multipliers, 0, g->blocks);
+        g->ops->hold(g, multipliers, 0, g->blocks);
 }
 
 /* rows = C^T f: nothing of other groups. */
@@ -72,7 +72,7 @@ static void pull(cpu *c, const double *x, const double *f, const double *multipl
     const pl_model *m = c->base.model;
     memset(c->to_global, 0, (size_t)m->contributions * sizeof *c->to_global);
     EACH_HELD(m, g)
-    g->ops->pull(g, x, multipliers, f, c->to_global, 0, g->blocks);
+        g->ops->pull(g, x, multipliers, f, c->to_global, 0, g->blocks);
     for (int64_t i = 0; i < m->free_vertices; i++) {
         double sum[3];
         pl_gather_vertex(&m->gather, c->to_global, m->free_vertex[i], sum);
@@ -92,7 +92,7 @@ static pl_status multiply(cpu *c, const double *x, const double *multipliers, co
     pl_status status = pl_cpu_hessian_solve(&c->base, s->rows, s->rows);
     pl_cpu_set_free(&c->base, s->rows, s->d);
     EACH_HELD(m, g)
-    g->ops->along(g, x, multipliers, s->d, out, 0, g->blocks);
+        g->ops->along(g, x, multipliers, s->d, out, 0, g->blocks);
     return status;
 }
 
@@ -102,10 +102,10 @@ static double precondition(const pl_model *m, const double *r, double *z)
     int64_t at = 0; /* multipliers lie in the order of their groups */
     double sum = 0;
     EACH_HELD(m, g)
-    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++, at++) {
-        z[at] = g->weight[i] * r[at];
-        sum += r[at] * z[at];
-    }
+        for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++, at++) {
+            z[at] = g->weight[i] * r[at];
+            sum += r[at] * z[at];
+        }
     return sum;
 }
 
@@ -125,12 +125,12 @@ static double begin(cpu *c, const double *multipliers)
     int64_t at = 0; /* multipliers lie in the order of their groups */
     double sum = 0;
     EACH_HELD(m, g)
-    for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++, at++) {
-        const bool holds = multipliers[at] != 0 && g->weight[i] > 0;
-        s->r[at] = holds ? s->change[at] / g->weight[i] : 0;
-        s->m[at] = holds ? s->change[at] : 0;
-        sum += s->r[at] * s->m[at];
-    }
+        for (int64_t i = 0; i < g->blocks * PL_BLOCK; i++, at++) {
+            const bool holds = multipliers[at] != 0 && g->weight[i] > 0;
+            s->r[at] = holds ? s->change[at] / g->weight[i] : 0;
+            s->m[at] = holds ? s->change[at] : 0;
+            sum += s->r[at] * s->m[at];
+        }
     return sum;
 }
 
@@ -168,11 +168,11 @@ void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers)
     cpu *c = cpu_of(b);
     augmented *s = c->augmented;
     EACH_HELD(b->model, g)
-    g->ops->renew(g, x, multipliers, s->change, 0, g->blocks);
+        g->ops->renew(g, x, multipliers, s->change, 0, g->blocks);
     if (!pl_cpu_hessian_take_factor(c) || solve(c, x, multipliers) != PL_OK)
         return;
     for (int64_t i = 0; i < b->model->multipliers; i++)
         s->change[i] = s->m[i] - s->change[i];
     EACH_HELD(b->model, g)
-    g->ops->correct(g, s->change, multipliers, 0, g->blocks);
+        g->ops->correct(g, s->change, multipliers, 0, g->blocks);
 }
