@@ -73,15 +73,14 @@ bool pl_descent_restore(pl_solver *solver, pl_bytes_in *in)
 {
     pl_descent *d = (pl_descent *)solver;
     const int64_t count = d->model->multipliers;
-    const size_t size = (size_t)count * sizeof(double);
-    if (in->left < size)
+    pl_bytes_in rest = *in;
+    const double *held = count > 0 ? pl_bytes_take(&rest, (size_t)count * sizeof *held) : NULL;
+    if (count > 0 && !held)
         return false;
-    pl_bytes_in rest = {in->at + size, in->left - size, false};
     if (d->law->restore ? !d->law->restore(d, &rest) : rest.left != 0)
         return false;
-    if (count > 0)
-        d->backend->ops->memory->upload(d->backend, solver->multipliers, (const double *)in->at,
-                                        count);
+    if (held)
+        d->backend->ops->memory->upload(d->backend, solver->multipliers, held, count);
     *in = rest;
     return true;
 }
