@@ -3,7 +3,7 @@
  * Triangles come from the boundary of bodies and from sheets, segments from ropes. The surface knows
  * the body of every feature and how features are joined, in a fixed order: an edge's triangles and a
  * vertex's edges say in which directions the feature can touch something (its feasible region).
- * Only topology is kept; positions are passed to whoever measures. Immutable after creation.
+ * It holds topology only: functions that measure take the positions. Immutable after creation.
  */
 #ifndef PLIANT_ENGINE_CONTACT_SURFACE_H
 #define PLIANT_ENGINE_CONTACT_SURFACE_H

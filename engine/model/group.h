@@ -79,12 +79,34 @@ typedef struct pl_admm_local {
     pl_block_sums *sums;  /* [block] */
 } pl_admm_local;
 
+/* A group of hard constraints held by an augmented Lagrangian: it has an energy, which depends on a multiplier
+ * of each term, the force f that holds the constraint, N. The model lists them for all groups, [block][L]
+ * from `first` on. `change`, `along` and `f` are lists like it. C: the rows of the constraints that hold
+ * (f != 0), by x. */
+typedef struct pl_held_ops {
+    void (*place)(pl_group *g, int64_t first);
+    /* Sets the energy by the multipliers; NULL: all 0. Before anything else of a stage. */
+    void (*hold)(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1);
+    /* multipliers = the forces at x, a minimiser of that energy; change = the difference to those before. */
+    void (*renew)(const pl_group *g, const double *x, double *multipliers, double *change,
+                  int64_t b0, int64_t b1);
+    /* along = C d for d [n][3]; 0 where the constraint does not hold. */
+    void (*along)(const pl_group *g, const double *x, const double *multipliers, const double *d,
+                  double *along, int64_t b0, int64_t b1);
+    /* Contributions of C^T f. */
+    void (*pull)(const pl_group *g, const double *x, const double *multipliers, const double *f,
+                 double *contributions, int64_t b0, int64_t b1);
+    /* multipliers += change; one that would change its sign becomes 0 where the constraint is one-sided. */
+    void (*correct)(const pl_group *g, const double *change, double *multipliers, int64_t b0,
+                    int64_t b1);
+} pl_held_ops;
+
 typedef struct pl_group_ops {
     const char *name;
-    int32_t corners; /* vertices a term touches */
-    int32_t rows;    /* rows of D_i */
-    bool held;       /* a hard constraint by an augmented Lagrangian: an energy with multipliers */
-    bool hard;       /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
+    int32_t corners;                /* vertices a term touches */
+    int32_t rows;                   /* rows of D_i */
+    const struct pl_held_ops *held; /* NULL: it has no multipliers */
+    bool hard; /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
 
     /* What the group keeps constant over a stage, in its own memory, and a function of the stage alone.
      * Before anything else of it. NULL: nothing is. */
@@ -93,23 +115,6 @@ typedef struct pl_group_ops {
      * anything to do. NULL: nothing does. */
     void (*spread)(const pl_group *g, int64_t b0, int64_t b1);
     bool (*spreads)(const pl_group *g);
-    /* Of a held group. Its terms have one multiplier each, the force f that holds their constraint, N, in the
-     * model's list of them, [block][L] from where `place` has put it; `change` and `along` are lists like it.
-     * hold: by these f, NULL being 0, beside `freeze` and before anything else of a stage.
-     * renew: f at x, a minimiser under what was frozen, and by how much it is another than before. */
-    void (*place)(pl_group *g, int64_t first);
-    void (*hold)(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1);
-    void (*renew)(const pl_group *g, const double *x, double *multipliers, double *change,
-                  int64_t b0, int64_t b1);
-    /* along = C d, the change of each constraint along d [n][3]; 0 where it does not hold (f = 0). */
-    void (*along)(const pl_group *g, const double *x, const double *multipliers, const double *d,
-                  double *along, int64_t b0, int64_t b1);
-    /* Contributions of C^T f for forces that hold. */
-    void (*pull)(const pl_group *g, const double *x, const double *multipliers, const double *f,
-                 double *contributions, int64_t b0, int64_t b1);
-    /* multipliers += change, but none changes its side. */
-    void (*correct)(const pl_group *g, const double *change, double *multipliers, int64_t b0,
-                    int64_t b1);
     /* Dx[block][rows][L] = D_i x. */
     void (*reduce)(const pl_group *g, const double *x, double *Dx, int64_t b0, int64_t b1);
     /* energy[block]: sum of U_i over the block's terms, +inf outside the domain. */

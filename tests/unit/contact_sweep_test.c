@@ -170,7 +170,7 @@ END_TEST
 
 /* ---- Erleben's cases ---- */
 
-/* What falls has its lowest point, or edge along x, at the origin; what it falls on its highest. */
+/* The upper shape has its lowest point or edge at the origin, the lower shape its highest. Edges run along x. */
 typedef void add_shape(contact_scene *scene, double x, double z, double up);
 
 /* Four triangles that meet in a tip. */

@@ -71,7 +71,7 @@ static double force(const double *x, const double *f, int t)
 
 static void freeze(const pl_group *g, const double *f)
 {
-    g->ops->hold(g, f, 0, g->blocks);
+    g->ops->held->hold(g, f, 0, g->blocks);
 }
 
 START_TEST(the_energy_is_that_of_a_shifted_range)
@@ -106,14 +106,14 @@ START_TEST(renewed_multipliers_are_the_forces)
     freeze(&g, f);
     g.ops->gradient(&g, x, c, 0, g.blocks);
     group_add_up(&g, c, POINTS, due);
-    g.ops->renew(&g, x, f, change, 0, g.blocks);
+    g.ops->held->renew(&g, x, f, change, 0, g.blocks);
     for (int t = 0; t < TERMS; t++) {
         ck_assert_double_eq_tol(f[t], force(x, was, t), 1e-12);
         ck_assert_double_eq_tol(change[t], f[t] - was[t], 1e-12);
     }
     for (int64_t t = TERMS; t < g.blocks * PL_BLOCK; t++)
         ck_assert_double_eq(f[t], 0);
-    g.ops->pull(&g, x, f, f, c, 0, g.blocks);
+    g.ops->held->pull(&g, x, f, f, c, 0, g.blocks);
     group_add_up(&g, c, POINTS, got);
     for (int i = 0; i < 3 * POINTS; i++)
         ck_assert_double_eq_tol(got[i], due[i], 1e-12);
@@ -140,7 +140,7 @@ START_TEST(rows_are_derivatives_of_lengths)
     double *c = pl_block_alloc(pl_group_contributions(&g), sizeof *c);
     double left = 0, right = 0;
     int slack = 0;
-    g.ops->along(&g, x, f, d, along, 0, g.blocks);
+    g.ops->held->along(&g, x, f, d, along, 0, g.blocks);
     for (int t = 0; t < TERMS; t++) {
         by[t] = draw(&state);
         slack += f[t] == 0;
@@ -149,7 +149,7 @@ START_TEST(rows_are_derivatives_of_lengths)
         left += by[t] * along[t];
     }
     ck_assert_int_gt(slack, 0);
-    g.ops->pull(&g, x, f, by, c, 0, g.blocks);
+    g.ops->held->pull(&g, x, f, by, c, 0, g.blocks);
     group_add_up(&g, c, POINTS, pulled);
     for (int i = 0; i < 3 * POINTS; i++)
         right += pulled[i] * d[i];
@@ -171,7 +171,7 @@ START_TEST(corrections_keep_ropes_from_pushing)
     change[rod] = -2 * was;
     change[rope] = -2 * f[rope];
     change[slack] = 1;
-    g.ops->correct(&g, change, f, 0, g.blocks);
+    g.ops->held->correct(&g, change, f, 0, g.blocks);
     ck_assert_double_eq_tol(f[rod], -was, 1e-15);
     ck_assert_double_eq(f[rope], 0);
     ck_assert_double_eq(f[slack], 0);

@@ -63,7 +63,7 @@ pl_status pl_cpu_augmented_create(cpu *c)
 void pl_cpu_hold(pl_backend *b, const double *multipliers)
 {
     EACH_HELD(b->model, g)
-        g->ops->hold(g, multipliers, 0, g->blocks);
+        g->ops->held->hold(g, multipliers, 0, g->blocks);
 }
 
 /* rows = C^T f: nothing of other groups. */
@@ -72,7 +72,7 @@ static void pull(cpu *c, const double *x, const double *f, const double *multipl
     const pl_model *m = c->base.model;
     memset(c->to_global, 0, (size_t)m->contributions * sizeof *c->to_global);
     EACH_HELD(m, g)
-        g->ops->pull(g, x, multipliers, f, c->to_global, 0, g->blocks);
+        g->ops->held->pull(g, x, multipliers, f, c->to_global, 0, g->blocks);
     for (int64_t i = 0; i < m->free_vertices; i++) {
         double sum[3];
         pl_gather_vertex(&m->gather, c->to_global, m->free_vertex[i], sum);
@@ -92,7 +92,7 @@ static pl_status multiply(cpu *c, const double *x, const double *multipliers, co
     pl_status status = pl_cpu_hessian_solve(&c->base, s->rows, s->rows);
     pl_cpu_set_free(&c->base, s->rows, s->d);
     EACH_HELD(m, g)
-        g->ops->along(g, x, multipliers, s->d, out, 0, g->blocks);
+        g->ops->held->along(g, x, multipliers, s->d, out, 0, g->blocks);
     return status;
 }
 
@@ -168,11 +168,11 @@ void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers)
     cpu *c = cpu_of(b);
     augmented *s = c->augmented;
     EACH_HELD(b->model, g)
-        g->ops->renew(g, x, multipliers, s->change, 0, g->blocks);
+        g->ops->held->renew(g, x, multipliers, s->change, 0, g->blocks);
     if (!pl_cpu_hessian_take_factor(c) || solve(c, x, multipliers) != PL_OK)
         return;
     for (int64_t i = 0; i < b->model->multipliers; i++)
         s->change[i] = s->m[i] - s->change[i];
     EACH_HELD(b->model, g)
-        g->ops->correct(g, s->change, multipliers, 0, g->blocks);
+        g->ops->held->correct(g, s->change, multipliers, 0, g->blocks);
 }

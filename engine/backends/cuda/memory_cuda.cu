@@ -13,7 +13,7 @@ struct pl_device_queue {
     cudaStream_t launches, copies; // copies: to the host while launches go on
     bool launching;
     bool launches_only; // a recording failed
-    bool recording;     // what goes wrong then is told by its end
+    bool recording;     // the end of a recording reports its errors
     char *pinned;       // [STAGED]: small copies go through it
     bool staged;        // one to the device may be under way
     // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
@@ -180,7 +180,7 @@ extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, s
     cudaError_t code = from ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
                                               stream_of(q))
                             : cudaMemsetAsync(to, 0, bytes, stream_of(q));
-    if (!q->recording) // else the recording's end tells
+    if (!q->recording) // the end of a recording reports its errors
         good(code, from ? "copying on the device" : "clearing memory");
 }
 

@@ -65,7 +65,7 @@ pl_status pl_build_groups(pl_build *b)
         m->groups[g].contribution = m->contributions;
         m->contributions += pl_group_contributions(&m->groups[g]);
         if (m->groups[g].ops->held)
-            m->groups[g].ops->place(&m->groups[g], m->multipliers);
+            m->groups[g].ops->held->place(&m->groups[g], m->multipliers);
         m->multipliers += pl_group_multipliers(&m->groups[g]);
     }
     return pl_gather_create(m->vertices, m->groups, m->group_count, &m->gather);

@@ -1,6 +1,6 @@
 /* Links of two corners whose length is a constraint, lo <= |q| <= hi, for methods that descend on an energy:
  * the augmented Lagrangian of Hestenes, Powell and Rockafellar. With the multiplier f, the force along the
- * link, and the penalty k, which is the weight that ADMM gives the constraint,
+ * link, and the penalty k, the group's weight,
  *
  *     U(q) = k/2 dist(|q| + f / k, [lo, hi])^2
  *
@@ -8,9 +8,9 @@
  * the constraint then holds to what f still changes by. A multiplier along the link, and none in space,
  * turns with it: no solve changes the angular momentum.
  *
- * k stays. Where it is large against what the link holds, a tangential step stretches the link by its square
- * and Newton's steps become short: a rope of 32 edges took 16 iterations a step with k ten times as large,
- * and 2 so. What k is too small for, the second order of multipliers mends (cpu_augmented.c). */
+ * k does not grow from round to round: with a large k a tangential step stretches the link by its square,
+ * and Newton's steps become short. What k is too small for, the second order of multipliers mends
+ * (cpu_augmented.c). build_sheets.c has the trials of k. */
 #include "engine/model/groups/terms.h"
 
 #include <math.h>
@@ -47,12 +47,12 @@ static int64_t first_of(const pl_group *g)
     return ((const pl_held_terms *)g->data)->multiplier;
 }
 
-void pl_held_place(pl_group *g, int64_t first)
+static void held_place(pl_group *g, int64_t first)
 {
     ((pl_held_terms *)g->data)->multiplier = first;
 }
 
-void pl_held_hold(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1)
+static void held_hold(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1)
 {
     const pl_held_terms *t = g->data;
     const double *f = multipliers ? multipliers + t->multiplier : NULL;
@@ -66,8 +66,8 @@ void pl_held_hold(const pl_group *g, const double *multipliers, int64_t b0, int6
     }
 }
 
-void pl_held_renew(const pl_group *g, const double *x, double *multipliers, double *change,
-                   int64_t b0, int64_t b1)
+static void held_renew(const pl_group *g, const double *x, double *multipliers, double *change,
+                       int64_t b0, int64_t b1)
 {
     const int64_t first = first_of(g);
     double *f = multipliers + first, *by = change + first;
@@ -81,8 +81,8 @@ void pl_held_renew(const pl_group *g, const double *x, double *multipliers, doub
     }
 }
 
-void pl_held_along(const pl_group *g, const double *x, const double *multipliers, const double *d,
-                   double *along, int64_t b0, int64_t b1)
+static void held_along(const pl_group *g, const double *x, const double *multipliers,
+                       const double *d, double *along, int64_t b0, int64_t b1)
 {
     const int64_t first = first_of(g);
     const double *f = multipliers + first;
@@ -95,8 +95,8 @@ void pl_held_along(const pl_group *g, const double *x, const double *multipliers
     }
 }
 
-void pl_held_pull(const pl_group *g, const double *x, const double *multipliers, const double *f,
-                  double *contributions, int64_t b0, int64_t b1)
+static void held_pull(const pl_group *g, const double *x, const double *multipliers,
+                      const double *f, double *contributions, int64_t b0, int64_t b1)
 {
     const int64_t first = first_of(g);
     const double *held = multipliers + first, *force = f + first;
@@ -111,8 +111,8 @@ void pl_held_pull(const pl_group *g, const double *x, const double *multipliers,
     }
 }
 
-void pl_held_correct(const pl_group *g, const double *change, double *multipliers, int64_t b0,
-                     int64_t b1)
+static void held_correct(const pl_group *g, const double *change, double *multipliers, int64_t b0,
+                         int64_t b1)
 {
     const pl_held_terms *t = g->data;
     double *f = multipliers + t->multiplier;
@@ -124,3 +124,12 @@ void pl_held_correct(const pl_group *g, const double *change, double *multiplier
         f[i] = f[i] == 0 ? 0 : crosses && !rod ? 0 : force;
     }
 }
+
+const pl_held_ops pl_held_links = {
+    .place = held_place,
+    .hold = held_hold,
+    .renew = held_renew,
+    .along = held_along,
+    .pull = held_pull,
+    .correct = held_correct,
+};

@@ -226,7 +226,7 @@ static pl_status take_motions(pl_terms *t, const pl_terms_list *list, int64_t bl
     return PL_OK;
 }
 
-/* The constants as they were made, of which a held group's are made anew. */
+/* Keeps a copy of a held group's constants, from which `hold` computes those in use. */
 static pl_status take_bounds(pl_group *g)
 {
     pl_held_terms *held = g->data;
@@ -235,7 +235,7 @@ static pl_status take_bounds(pl_group *g)
     if (!held->bounds)
         return PL_NO_MEMORY;
     memcpy(held->bounds, held->terms.constant, (size_t)count * sizeof *held->bounds);
-    g->ops->hold(g, NULL, 0, g->blocks);
+    g->ops->held->hold(g, NULL, 0, g->blocks);
     return PL_OK;
 }
 

@@ -36,8 +36,8 @@ typedef struct pl_terms {
     int32_t frozen_rows;
 } pl_terms;
 
-/* `data` of held terms (held_links.c), which no kernel of a device has: what begins with it must not grow
- * for them. */
+/* `data` of held links. Not part of pl_terms, which is in the arguments of a device's kernels: they have no
+ * held links. */
 typedef struct pl_held_terms {
     pl_terms terms;
     double *bounds;     /* the terms' `constant` as it was made, of which `hold` makes it */
@@ -127,19 +127,11 @@ void pl_terms_list_clear(pl_terms_list *list);
 pl_status pl_terms_create(const pl_terms_list *list, const pl_stretch_ops *material,
                           const double *shared, pl_group *out);
 
+extern const pl_held_ops pl_held_links;
+
 /* Slots of the tables that need no lanes. */
 void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 void pl_terms_destroy(pl_group *g);
-void pl_held_place(pl_group *g, int64_t first);
-void pl_held_hold(const pl_group *g, const double *multipliers, int64_t b0, int64_t b1);
-void pl_held_renew(const pl_group *g, const double *x, double *multipliers, double *change,
-                   int64_t b0, int64_t b1);
-void pl_held_along(const pl_group *g, const double *x, const double *multipliers, const double *d,
-                   double *along, int64_t b0, int64_t b1);
-void pl_held_pull(const pl_group *g, const double *x, const double *multipliers, const double *f,
-                  double *contributions, int64_t b0, int64_t b1);
-void pl_held_correct(const pl_group *g, const double *change, double *multipliers, int64_t b0,
-                     int64_t b1);
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 uint64_t pl_terms_hash(const pl_group *g, uint64_t hash);
 
