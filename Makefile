@@ -152,7 +152,7 @@ build/.test-deps: deploy/install-deps | build/.deps
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
 # The leaf structs go with the protocol, so that the daemon and the command line link no engine.
-LEAF_OBJ := $(call obj,engine/scene/carries.c engine/scene/change.c engine/scene/fault.c engine/scene/metrics.c engine/scene/motion.c engine/scene/scene.c engine/scene/transform.c)
+LEAF_OBJ := $(call obj,engine/scene/carries.c engine/scene/change.c engine/scene/contact_between.c engine/scene/fault.c engine/scene/metrics.c engine/scene/motion.c engine/scene/scene.c engine/scene/transform.c)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL_SRC)) $(LEAF_OBJ)
 $(BUILD)/libworker.a: $(call obj,$(WORKER_SRC))
 $(BUILD)/libsupport.a: $(call obj,$(SUPPORT_SRC))

@@ -111,6 +111,8 @@ typedef struct pl_material {
     pl_inextensible inextensible; /* edges */
     pl_material_damping damping;
     double air_damping; /* N s/m^3 */
+    bool has_friction;  /* else contact.friction of the scene */
+    double friction;    /* against other bodies, >= 0 */
 } pl_material;
 
 #endif

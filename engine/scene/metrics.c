@@ -13,6 +13,7 @@ static const char *const names[PL_FAILURE_COUNT] = {
     [PL_FAILURE_NOT_REPRODUCIBLE] = "not_reproducible",
     [PL_FAILURE_INTERNAL] = "internal",
     [PL_FAILURE_NO_GPU] = "no_gpu",
+    [PL_FAILURE_INTERSECTION] = "intersection",
 };
 
 const char *pl_failure_name(pl_failure_code code)

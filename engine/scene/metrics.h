@@ -24,6 +24,23 @@ typedef struct pl_force {
     double newton[3];
 } pl_force;
 
+/* The force that one body exerts on another. */
+typedef struct pl_body_force {
+    int32_t body[2];  /* the lower first; the same twice: a body on itself, whose force is 0 */
+    double newton[3]; /* of the first on the second */
+} pl_body_force;
+
+/* Contact between bodies, and of bodies with themselves. */
+typedef struct pl_contact_metrics {
+    bool on;             /* else the scene has none, and the rest means nothing */
+    int64_t pairs;       /* of features, that carry force */
+    double gap;          /* m, the least distance of two features; NaN: none are near each other */
+    int32_t force_count; /* pairs of bodies that touch */
+    const pl_body_force *forces; /* ordered by bodies; the engine's memory */
+    double friction_work;        /* J, taken by friction since the start */
+    int64_t rounds;              /* of continuous collision detection, in the frame's steps */
+} pl_contact_metrics;
+
 typedef struct pl_metrics {
     int64_t frame;
     double time;               /* s, simulated */
@@ -47,9 +64,10 @@ typedef struct pl_metrics {
     const pl_force *pins;      /* force that each pin exerts, [pin_count], engine's memory */
     const pl_force *obstacles; /* force that each obstacle exerts, [obstacle_count] */
     const int64_t
-        *obstacle_contacts;     /* vertices that each pushes, [obstacle_count]; -1: not known */
-    const double *penetration;  /* m, depth of the deepest vertex in each, [obstacle_count] */
-    const pl_force *forces;     /* what each of the scene's forces adds up to, [force_count] */
+        *obstacle_contacts;    /* vertices that each pushes, [obstacle_count]; -1: not known */
+    const double *penetration; /* m, depth of the deepest vertex in each, [obstacle_count] */
+    const pl_force *forces;    /* what each of the scene's forces adds up to, [force_count] */
+    pl_contact_metrics contact;
     const pl_iteration *detail; /* of the last step, or NULL; engine's memory */
     int64_t detail_count;
     /* The worker's, not the engine's. */
@@ -74,7 +92,8 @@ typedef enum pl_failure_code {
     PL_FAILURE_DISK,
     PL_FAILURE_NOT_REPRODUCIBLE, /* computed again, a frame differed from the stored one */
     PL_FAILURE_INTERNAL,
-    PL_FAILURE_NO_GPU, /* the scene asks for one, and there is none that runs it */
+    PL_FAILURE_NO_GPU,       /* the scene asks for one, and there is none that runs it */
+    PL_FAILURE_INTERSECTION, /* a step would pass through a surface */
     PL_FAILURE_COUNT
 } pl_failure_code;
 

@@ -63,6 +63,7 @@ void pl_scene_clear(pl_scene *scene)
         free(scene->forces[i].select.tag);
     }
     free(scene->forces);
+    free(scene->contact.pairs);
     free(scene->name);
     free(scene->materials);
     free(scene->bodies);

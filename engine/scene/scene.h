@@ -8,6 +8,7 @@
 #define PLIANT_ENGINE_SCENE_SCENE_H
 
 #include "engine/scene/body.h"
+#include "engine/scene/contact.h"
 #include "engine/scene/expectation.h"
 #include "engine/scene/force.h"
 #include "engine/scene/material.h"
@@ -31,6 +32,7 @@ typedef struct pl_scene {
     pl_obstacle *obstacles;
     int32_t force_count;
     pl_scene_force *forces;
+    pl_contact_settings contact;
     pl_expectation *expectations;
     pl_output output;
     pl_resources resources;
