@@ -1,6 +1,7 @@
 #include "engine/contact/pairs.h"
 
 #include "engine/contact/closest.h"
+#include "engine/contact/measure.h"
 #include "engine/contact/search.h"
 
 #include <stdlib.h>
@@ -197,119 +198,6 @@ static void judge(const void *context, pl_contact_kind kind, int32_t a, int32_t 
         judge_rope(f, a, b, out);
 }
 
-/* ---- what a pair is ---- */
-
-/* The gap along a normal of the two features: exact where their distance is mostly rounding. */
-static void measure_along(const finder *f, const double normal[3], int first, pl_contact_pair *p)
-{
-    double offset[3];
-    pl_vector_subtract(at(f, p->vertex[0]), at(f, p->vertex[first]), offset);
-    double apart = pl_vector_dot(offset, normal);
-    p->side = apart < 0 ? -1 : 1;
-    p->gap = fabs(apart);
-    for (int c = 0; c < 3; c++)
-        p->normal[c] = p->side * normal[c];
-}
-
-/* The gap along the offset of the closest points; where they coincide, across the edge. */
-static void measure_offset(const finder *f, pl_contact_pair *p)
-{
-    double offset[3] = {0}, e[3] = {0, 0, 1};
-    for (int k = 1; k < 4 && p->vertex[k] >= 0; k++)
-        for (int c = 0; c < 3; c++)
-            offset[c] += p->weight[k] * (at(f, p->vertex[k])[c] - at(f, p->vertex[0])[c]);
-    p->gap = sqrt(pl_vector_dot(offset, offset));
-    if (p->vertex[2] >= 0)
-        pl_vector_subtract(at(f, p->vertex[2]), at(f, p->vertex[1]), e);
-    if (!(p->gap > 0)) {
-        int least = fabs(e[0]) <= fabs(e[1]) ? 0 : 1;
-        least = fabs(e[2]) < fabs(e[least]) ? 2 : least;
-        pl_vector_cross(e, (double[]){least == 0, least == 1, least == 2}, offset);
-    }
-    double length = sqrt(pl_vector_dot(offset, offset));
-    for (int c = 0; c < 3; c++)
-        p->normal[c] = length > 0 ? offset[c] / length : c == 0;
-}
-
-static void make_vertex_triangle(const finder *f, pl_contact_pair *p)
-{
-    pl_closest q = closest_on_triangle(f, p->feature[0], p->feature[1]);
-    double e[3], h[3], normal[3];
-    p->vertex[0] = f->s->vertex[p->feature[0]];
-    p->weight[0] = 1;
-    for (int k = 0; k < 3; k++) {
-        p->vertex[1 + k] = f->s->triangle[3 * (int64_t)p->feature[1] + k];
-        p->weight[1 + k] = -q.b[k];
-    }
-    pl_vector_subtract(at(f, p->vertex[2]), at(f, p->vertex[1]), e);
-    pl_vector_subtract(at(f, p->vertex[3]), at(f, p->vertex[1]), h);
-    pl_vector_cross(e, h, normal);
-    double length = sqrt(pl_vector_dot(normal, normal));
-    for (int c = 0; c < 3; c++)
-        normal[c] /= f->s->turned[p->feature[1]] ? -length : length;
-    measure_along(f, normal, 1, p);
-}
-
-static void make_edge_edge(const finder *f, pl_contact_pair *p)
-{
-    int32_t a = p->feature[0], b = p->feature[1];
-    pl_closest_pair q = pl_closest_edges(end_of(f, a, 0), end_of(f, a, 1), end_of(f, b, 0),
-                                         end_of(f, b, 1));
-    const double weight[4] = {1 - q.s, q.s, -(1 - q.t), -q.t};
-    double normal[3];
-    for (int k = 0; k < 4; k++) {
-        p->vertex[k] = f->s->edge[2 * (int64_t)(k < 2 ? a : b) + k % 2];
-        p->weight[k] = weight[k];
-    }
-    edges_normal(f, a, b, normal);
-    measure_along(f, normal, 2, p);
-}
-
-static void make_vertex_edge(const finder *f, pl_contact_pair *p)
-{
-    int32_t edge = p->feature[1];
-    p->vertex[0] = f->s->vertex[p->feature[0]];
-    pl_closest q = pl_closest_edge(at(f, p->vertex[0]), end_of(f, edge, 0), end_of(f, edge, 1));
-    p->weight[0] = 1;
-    for (int k = 0; k < 2; k++) {
-        p->vertex[1 + k] = f->s->edge[2 * (int64_t)edge + k];
-        p->weight[1 + k] = -q.b[k];
-    }
-    measure_offset(f, p);
-}
-
-static void make_vertex_vertex(const finder *f, pl_contact_pair *p)
-{
-    for (int k = 0; k < 2; k++) {
-        p->vertex[k] = f->s->vertex[p->feature[k]];
-        p->weight[k] = k ? -1 : 1;
-    }
-    measure_offset(f, p);
-}
-
-static void make_pair(const finder *f, const pl_contact_keys *keys, int64_t i, pl_contact_pair *p)
-{
-    uint64_t key = keys->key[i];
-    *p = (pl_contact_pair){
-        .kind = pl_contact_key_kind(keys, key),
-        .feature = {pl_contact_key_feature(keys, key, 0), pl_contact_key_feature(keys, key, 1)},
-        .vertex = {-1, -1, -1, -1}};
-    switch (p->kind) {
-    case PL_CONTACT_VERTEX_TRIANGLE:
-        make_vertex_triangle(f, p);
-        break;
-    case PL_CONTACT_EDGE_EDGE:
-        make_edge_edge(f, p);
-        break;
-    case PL_CONTACT_VERTEX_EDGE:
-        make_vertex_edge(f, p);
-        break;
-    case PL_CONTACT_VERTEX_VERTEX:
-        make_vertex_vertex(f, p);
-        break;
-    }
-}
-
 void pl_contact_pairs_clear(pl_contact_pairs *pairs)
 {
     free(pairs->pair);
@@ -334,7 +222,10 @@ pl_status pl_contact_pairs_find(const pl_contact_trees *trees, const double *x,
         out->count = keys.count;
 #pragma omp parallel for num_threads(threads) schedule(static) if (keys.count > 1024)
         for (int64_t i = 0; i < keys.count; i++)
-            make_pair(&f, &keys, i, &out->pair[i]);
+            out->pair[i] = pl_contact_measure(trees->surface, x,
+                                              pl_contact_key_kind(&keys, keys.key[i]),
+                                              pl_contact_key_feature(&keys, keys.key[i], 0),
+                                              pl_contact_key_feature(&keys, keys.key[i], 1));
     }
     pl_contact_keys_clear(&keys);
     return out->pair ? PL_OK : PL_NO_MEMORY;

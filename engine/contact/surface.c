@@ -19,6 +19,7 @@ void pl_contact_surface_destroy(pl_contact_surface *s)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(s->turned);
+    free(s->solid);
     free(s);
 }
 
@@ -223,7 +224,10 @@ static bool number_vertices(const pl_contact_source *source, pl_contact_surface 
             s->vertex_body[s->place[v]] = source->body[v];
             s->bodies = source->body[v] >= s->bodies ? source->body[v] + 1 : s->bodies;
         }
-    return true;
+    s->solid = calloc((size_t)s->bodies + 1, sizeof *s->solid);
+    if (s->solid && source->solid)
+        memcpy(s->solid, source->solid, (size_t)s->bodies * sizeof *s->solid);
+    return s->solid;
 }
 
 /* Edges are met in ascending order, so they come so to every vertex. */

@@ -20,6 +20,8 @@ typedef struct pl_contact_source {
     const int32_t *triangle; /* [triangles][3] */
     int32_t segments;
     const int32_t *segment; /* [segments][2], of ropes */
+    const uint8_t
+        *solid; /* [bodies]: 1 where the triangles bound a solid and face outwards; NULL: none do */
 } pl_contact_source;
 
 /* Sides of a triangle by corner: side k joins corners pl_contact_side[k][0] and [1] and lies
@@ -51,6 +53,7 @@ typedef struct pl_contact_surface {
     int32_t *triangle_edge; /* [triangles][3], by pl_contact_side */
     int32_t *triangle_body; /* [triangles] */
     int8_t *turned; /* [triangles]: 1 if sorting the corners reversed the source's orientation */
+    uint8_t *solid; /* [bodies] */
 
     int32_t ropes; /* edges without triangles */
     int32_t *rope; /* [ropes], ascending: edges */

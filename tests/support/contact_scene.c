@@ -51,8 +51,8 @@ int32_t contact_scene_add_mesh(contact_scene *s, pl_mesh *mesh, const double off
 
 void contact_scene_finish(contact_scene *s)
 {
-    const pl_contact_source source = {s->vertices, s->body,     s->triangles,
-                                      s->triangle, s->segments, s->segment};
+    const pl_contact_source source = {s->vertices, s->body,    s->triangles, s->triangle,
+                                      s->segments, s->segment, NULL};
     ck_assert_int_eq(pl_contact_surface_create(&source, &s->surface), PL_OK);
     ck_assert_int_eq(pl_contact_trees_create(s->surface, &s->trees), PL_OK);
 }

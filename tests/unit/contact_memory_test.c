@@ -16,7 +16,7 @@ static const int32_t BODY[] = {0, 0, 0, 0, 1, 1}, TRIANGLE[] = {0, 1, 2, 1, 3, 2
 /* *found is set where all went well. */
 static pl_status detect(int64_t found[2])
 {
-    const pl_contact_source source = {6, BODY, 2, TRIANGLE, 1, SEGMENT};
+    const pl_contact_source source = {6, BODY, 2, TRIANGLE, 1, SEGMENT, NULL};
     const pl_contact_rules rules = {.reach = 0.1};
     const pl_ccd_limits limits = {.least = 1e-6, .slack = 1e-6, .iterations = 100};
     pl_contact_surface *surface;

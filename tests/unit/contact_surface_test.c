@@ -146,16 +146,16 @@ START_TEST(wrong_indices_are_refused)
     const int32_t segments[][2] = {{0, 6}, {-1, 0}, {2, 2}, {2, 3}, {4, 5}};
     pl_contact_surface *s;
     for (size_t k = 0; k < sizeof triangles / sizeof *triangles; k++) {
-        const pl_contact_source source = {6, body, 1, triangles[k], 0, NULL};
+        const pl_contact_source source = {6, body, 1, triangles[k], 0, NULL, NULL};
         ck_assert_int_eq(pl_contact_surface_create(&source, &s), PL_INVALID);
         ck_assert_ptr_null(s);
     }
     for (size_t k = 0; k < sizeof segments / sizeof *segments; k++) {
-        const pl_contact_source source = {6, body, 0, NULL, 1, segments[k]};
+        const pl_contact_source source = {6, body, 0, NULL, 1, segments[k], NULL};
         ck_assert_int_eq(pl_contact_surface_create(&source, &s), PL_INVALID);
         ck_assert_ptr_null(s);
     }
-    const pl_contact_source many = {6, body, 1 << 29, triangles[0], 0, NULL};
+    const pl_contact_source many = {6, body, 1 << 29, triangles[0], 0, NULL, NULL};
     ck_assert_int_eq(pl_contact_surface_create(&many, &s), PL_INVALID);
 }
 END_TEST
