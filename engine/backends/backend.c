@@ -51,6 +51,7 @@ const char *pl_backend_incomplete(const pl_backend_ops *ops)
         TABLE(descent, true),
         TABLE(contact, false),
         TABLE(augmented, false),
+        TABLE(pairs, false),
         TABLE(matrix, ops->factored || ops->iterated || ops->splitting),
         TABLE(factored, ops->matrix && !ops->iterated),
         TABLE(iterated, ops->matrix && !ops->factored),
@@ -88,5 +89,7 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
         return "it has neither restitution nor integrators but backward_euler and quasi_static";
     if (!ops->augmented && model->multipliers > 0)
         return "it holds inextensible edges with admm alone";
+    if (!ops->pairs && model->touching)
+        return "it has no contact between bodies";
     return ops->refuses(model);
 }

@@ -17,6 +17,7 @@
 
 #include "engine/backends/array.h"
 #include "engine/backends/histories.h"
+#include "engine/contact/set.h"
 #include "engine/scene/metrics.h"
 #include "engine/model/model.h"
 
@@ -274,6 +275,19 @@ typedef struct pl_augmented_ops {
     void (*renew)(pl_backend *b, const pl_array *x, pl_array *multipliers);
 } pl_augmented_ops;
 
+/* Contact between bodies (contact/set.h), of a model with `touching`: the rows of the backend's set are part
+ * of the objective from `begin` on. Without it: models without such contact alone. */
+typedef struct pl_pairs_ops {
+    /* A stage begins at stage->x_start, and is expected to end near x. Statuses as of pl_contact_set_begin. */
+    pl_status (*begin)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x);
+    /* A solve with the rows there are has found x. */
+    pl_status (*advance)(pl_backend *b, const pl_array *x, pl_contact_advance *out);
+    /* What the rows do at x, where the last `advance` ended. PL_OK or PL_NO_MEMORY. */
+    pl_status (*measure)(pl_backend *b, const pl_array *x, pl_contact_sums *out);
+    /* The set: its memory is saved and restored with the solver's. */
+    pl_contact_set *(*set)(pl_backend *b);
+} pl_pairs_ops;
+
 /* Methods that solve with the model's constant matrix A. */
 typedef struct pl_matrix_ops {
     /* rows = A^-1 rhs of each coordinate, where there is `factored`; else B rhs with one and the same
@@ -339,7 +353,8 @@ typedef struct pl_anderson_ops {
 typedef struct pl_hessian_ops {
     /* First, once: what is constant over a model. */
     pl_status (*prepare)(pl_backend *b);
-    void (*make)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x, bool project);
+    pl_status (*make)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                      bool project);
     /* Factor H; where it was projected and has no factor as it is, with a little more on its
      * diagonal. PL_FAILED where there is none. */
     pl_status (*factor)(pl_backend *b);
@@ -396,6 +411,7 @@ typedef struct pl_backend_ops {
     /* NULL: the device cannot do it. */
     const pl_contact_ops *contact;
     const pl_augmented_ops *augmented;
+    const pl_pairs_ops *pairs;
     const pl_matrix_ops *matrix;
     const pl_factored_ops *factored;
     const pl_iterated_ops *iterated;

@@ -148,3 +148,65 @@ pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
     out.hit = out.capped = true;
     return out;
 }
+
+/* ---- pairs that start closer than they may ---- */
+
+/* All corners stay on their side of a plane with this normal, to rounding. */
+static bool separates(const moving *m, double n[3])
+{
+    if (!normalise(n))
+        return false;
+    for (int i = 0; i < m->count; i++)
+        if (!(fmin(pl_vector_dot(n, m->r0[i]), pl_vector_dot(n, m->r1[i])) >= -m->rounding))
+            return false;
+    return true;
+}
+
+/* A plane through touching features stands across their offset at the end of the move, or lies in the
+ * triangle or in both edges; where they are all in one line, it holds that line. */
+static bool parts(const moving *m)
+{
+    double r[4][3] = {{0}}, offset[3], normal[3], e[3];
+    place_at(m, 1, r);
+    closest_offset(m->kind, r, offset);
+    if (separates(m, offset))
+        return true;
+    for (int t = 0; t < 2 && m->count > 2; t++) {
+        place_at(m, t, r);
+        feature_normal(r, offset, normal);
+        if (separates(m, normal))
+            return true;
+        for (int c = 0; c < 3; c++)
+            normal[c] = -normal[c];
+        if (separates(m, normal))
+            return true;
+    }
+    pl_vector_subtract(m->r0[m->count - 1], m->r0[0], e);
+    for (int k = 0; k < 3; k++) {
+        pl_vector_cross(e, (double[]){k == 0, k == 1, k == 2}, normal);
+        if (separates(m, normal))
+            return true;
+    }
+    return false;
+}
+
+pl_ccd_impact pl_ccd_find_close(pl_contact_kind kind, const double *const x0[4],
+                                const double *const x1[4], const pl_ccd_limits *limits)
+{
+    pl_ccd_impact out = pl_ccd_find(kind, x0, x1, limits);
+    if (!out.hit || out.capped || out.time > 0)
+        return out;
+    moving m = moving_of(kind, x0, x1);
+    double r[4][3] = {{0}}, offset[3];
+    place_at(&m, 0, r);
+    closest_offset(kind, r, offset);
+    double quarter = sqrt(pl_vector_dot(offset, offset)) / 4;
+    if (quarter > 2 * m.rounding) {
+        const pl_ccd_limits close = {fmin(limits->least, quarter), fmin(limits->slack, quarter),
+                                     limits->iterations};
+        return pl_ccd_find(kind, x0, x1, &close);
+    }
+    out.hit = !parts(&m);
+    out.time = out.hit ? 0 : 1;
+    return out;
+}

@@ -39,4 +39,10 @@ typedef struct pl_ccd_impact {
 pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
                           const double *const x1[4], const pl_ccd_limits *limits);
 
+/* The same for a pair that may start closer than `least`: it then keeps a quarter of its distance
+ * instead. One that touches at the start, to rounding, is a hit at time 0 unless a plane separates its
+ * features for all of the move. */
+pl_ccd_impact pl_ccd_find_close(pl_contact_kind kind, const double *const x0[4],
+                                const double *const x1[4], const pl_ccd_limits *limits);
+
 #endif

@@ -22,7 +22,7 @@ static pl_ccd_impact impact_of(const sweeper *w, pl_contact_kind kind, int32_t a
         x0[k] = w->x0 + 3 * (int64_t)vertex[k];
         x1[k] = w->x1 + 3 * (int64_t)vertex[k];
     }
-    return pl_ccd_find(kind, x0, x1, w->limits);
+    return pl_ccd_find_close(kind, x0, x1, w->limits);
 }
 
 static void judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,

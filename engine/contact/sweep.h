@@ -21,8 +21,8 @@ typedef struct pl_contact_impacts {
 } pl_contact_impacts;
 
 /* Of the straight move from x0 to x1 [n][3], m. Updates the trees, with a reach of least + slack.
- * Nothing is missed that comes closer than limits->least; features that have a vertex in common are
- * no pair. PL_OK; PL_FAILED: a position is not finite (trees.h); PL_NO_MEMORY. On failure `out` is
+ * Nothing is missed that comes closer than limits->least, or, where it starts closer, than a quarter of
+ * its distance (pl_ccd_find_close); features that have a vertex in common are no pair. PL_OK; PL_FAILED: a position is not finite (trees.h); PL_NO_MEMORY. On failure `out` is
  * empty. The caller clears `out`. */
 pl_status pl_contact_sweep(pl_contact_trees *trees, const double *x0, const double *x1,
                            const pl_ccd_limits *limits, const pl_contact_filter *filter,

@@ -14,6 +14,7 @@
 #ifndef PLIANT_ENGINE_MODEL_MODEL_H
 #define PLIANT_ENGINE_MODEL_MODEL_H
 
+#include "engine/contact/bodies.h"
 #include "engine/linear/linear.h"
 #include "engine/model/gather.h"
 #include "engine/model/group.h"
@@ -55,6 +56,7 @@ struct pl_model {
     int64_t contributions;   /* doubles in the contributions buffer */
     int64_t multipliers;     /* doubles that held groups carry from stage to stage */
     pl_gather gather;
+    pl_contact_bodies *touching; /* contact between bodies; NULL: none */
 
     int32_t *free_vertex;    /* [free_vertices]: model vertex of a free row, ascending */
     int32_t *free_row;       /* [vertices]: row, or -1 where wholly held */

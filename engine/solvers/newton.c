@@ -134,7 +134,10 @@ static double solve_for(pl_descent *d, bool exact)
     newton *s = d->rule;
     const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
-    ops->hessian->make(d->backend, d->stage, d->x, !exact);
+    if (ops->hessian->make(d->backend, d->stage, d->x, !exact) != PL_OK) {
+        d->no_memory = true;
+        return 0;
+    }
     double made = pl_clock_ms() - start;
     d->out->ms_local += made;
     d->out->ms_global -= made; /* of which the loop counts all that a direction takes */

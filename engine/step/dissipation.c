@@ -7,7 +7,7 @@
 
 static bool rubs(const pl_model *m)
 {
-    return m->friction && m->inertia > 0;
+    return (m->friction || (m->touching && m->touching->rubs)) && m->inertia > 0;
 }
 
 bool pl_dissipates(const pl_model *m)
@@ -44,7 +44,7 @@ void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_back
                            const pl_array *v_end, double within, bool mean)
 {
     pl_backend *b = by->backend;
-    if (!rubs(by->model))
+    if (!by->model->friction || by->model->inertia == 0)
         return;
     double power = b->ops->contact->friction(b, stage, u, x, v_end);
     if (mean)

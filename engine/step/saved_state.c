@@ -5,6 +5,7 @@
  *     integrator's past (step_history.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
  *     contacts of each obstacle (format 1 has none)
  *     energy and power by each function (of a model that dissipates alone), and their steps
+ *     contacts between bodies, of a model that has any (touched.h)
  *     size of the solver's memory, and that memory (solver.h)
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
@@ -88,9 +89,10 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     pl_bytes_put(&out, s->touching, (size_t)m->obstacle_count * sizeof *s->touching);
     if (pl_dissipates(m))
         pl_bytes_put(&out, &s->dissipated, sizeof s->dissipated);
+    if (m->touching)
+        pl_touched_save(&s->touched, &out);
     pl_bytes_out memory = {0};
-    if (s->whole.solver->ops->save)
-        s->whole.solver->ops->save(s->whole.solver, &memory);
+    pl_stepper_save(&s->whole, &memory);
     pl_bytes_put_i64(&out, (int64_t)memory.size);
     pl_bytes_put(&out, memory.data, memory.size);
     bool failed = out.failed || memory.failed;
@@ -138,8 +140,8 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     const pl_backend *b = from->whole.backend;
     double *x = malloc((size_t)(3 * count + 1) * sizeof *x);
     pl_bytes_out memory = {0};
-    if (from->whole.solver->ops->save && m->solver.method == before->solver.method)
-        from->whole.solver->ops->save(from->whole.solver, &memory);
+    if (m->solver.method == before->solver.method)
+        pl_stepper_save(&from->whole, &memory);
     if (!x || memory.failed) {
         free(x);
         free(memory.data);
@@ -150,8 +152,8 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     b->ops->memory->download(from->whole.backend, x + 2 * count, from->v_old, count);
     /* Of other groups than before it is refused: the solver then begins anew. */
     pl_bytes_in in = {memory.data, memory.size, false};
-    if (memory.size > 0 && s->whole.solver->ops->restore)
-        s->whole.solver->ops->restore(s->whole.solver, &in);
+    if (memory.size > 0)
+        pl_stepper_restore(&s->whole, &in);
     s->step = from->step;
     s->dissipated = from->dissipated;
     pl_state_put(s, x, x + count, x + 2 * count);
@@ -161,14 +163,13 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     return PL_OK;
 }
 
-/* The solver's memory at the end of the bytes; the whole of it must be used. */
-static bool restore_solver(pl_state *s, pl_bytes_in *in)
+/* The stepper's memory at the end of the bytes; the whole of it must be used. */
+static bool restore_stepper(pl_state *s, pl_bytes_in *in)
 {
     int64_t size = pl_bytes_get_i64(in);
     if (in->failed || size < 0 || (uint64_t)size != in->left)
         return false;
-    const pl_solver_ops *ops = s->whole.solver->ops;
-    return ops->restore ? ops->restore(s->whole.solver, in) : in->left == 0;
+    return pl_stepper_restore(&s->whole, in);
 }
 
 pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
@@ -200,9 +201,16 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
         touching = pl_bytes_take(&in, (size_t)m->obstacle_count * sizeof *s->touching);
     const bool dissipates = pl_dissipates(m);
     const void *dissipated = dissipates ? pl_bytes_take(&in, sizeof s->dissipated) : NULL;
-    /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
-    if (in.failed || !has_history || step < 0 || step > m->steps || !restore_solver(s, &in))
+    pl_touched touched = {0};
+    if (m->touching && !pl_touched_read(&touched, m->body_count, &in))
         return PL_INVALID;
+    /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
+    if (in.failed || !has_history || step < 0 || step > m->steps || !restore_stepper(s, &in)) {
+        pl_touched_clear(&touched);
+        return PL_INVALID;
+    }
+    pl_touched_clear(&s->touched);
+    s->touched = touched;
     s->step = step;
     pl_state_put(s, x, v, v_old);
     pl_step_history_put(s->whole.backend, &history, &s->history);

@@ -1,5 +1,6 @@
 #include "engine/step/stages.h"
 
+#include "engine/clock.h"
 #include "engine/step/guess.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 /* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
 static const double OUT_OF_RANGE = 1e100;
 /* Most times that a stage is solved again: for friction's grips, and for multipliers. */
-enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300 };
+enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
@@ -191,46 +192,179 @@ static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
     return landed;
 }
 
-/* What a solve takes as given and its answer x tells better: the grip of friction's energy, which is the force
- * that presses a vertex on an obstacle, of the step before where what has just landed would have none; and
- * the multipliers of held constraints. */
-static void renew(pl_state *s, const pl_stepper *by, pl_backend_stage *stage, const pl_array *x)
+/* ---- rounds ---- */
+
+/* The solves of one stage, each of which takes as given what the answer before it tells better. */
+typedef struct rounds {
+    pl_state *state;
+    const pl_stepper *by;
+    pl_backend_stage *stage;
+    pl_array *x;
+    pl_step_totals *totals;
+    pl_failure *failure;
+    pl_contact_advance contact; /* of the last answer, with contact between bodies */
+} rounds;
+
+/* Under other integrators steps that touch are repeated by backward Euler (step.c). */
+static bool touches(const rounds *r)
 {
-    pl_backend *b = by->backend;
-    if (s->x_grip)
-        b->ops->memory->copy(b, s->x_grip, x, 3 * by->model->vertices);
-    stage->x_grip = s->x_grip;
-    if (by->solver->multipliers)
-        b->ops->augmented->renew(b, x, by->solver->multipliers);
-    b->ops->objective->freeze(b, stage);
+    return r->by->model->touching && r->state->integrator->is_euler;
 }
 
-/* The stage's minimum, into x, which has the guess. It is solved again with what the answer has renewed, from
- * there and by the bound of the first, until no iteration is needed. */
-static pl_status solve_stage(pl_state *s, const pl_stepper *by, pl_backend_stage *stage,
-                             pl_array *x, pl_solve_result *solve, pl_step_totals *totals,
-                             pl_failure *failure)
+static pl_status fail_contact(const rounds *r, pl_status status)
 {
-    pl_status status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
-    add_work(totals, solve);
-    int64_t iterations = solve->iterations, most = by->model->solver.iterations;
-    if ((!s->x_grip && !by->solver->multipliers) || !solve->converged)
-        return status;
-    const int rounds = by->solver->multipliers ? HELD_ROUNDS : GRIP_ROUNDS;
-    stage->bound = solve->bound;
-    for (int round = 0; status == PL_OK && solve->converged && solve->iterations > 0; round++) {
-        if (round == rounds || iterations >= most) {
+    if (status == PL_OK)
+        return PL_OK;
+    const bool memory = status == PL_NO_MEMORY;
+    r->failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
+    snprintf(r->failure->message, sizeof r->failure->message, "%s",
+             memory ? "Out of memory for contact between bodies."
+                    : "A position is not finite, or beyond 1e18 m, where contact is looked for.");
+    return PL_FAILED;
+}
+
+/* A surface would be passed through, and no round has prevented it. */
+static pl_status fail_intersection(const rounds *r)
+{
+    const pl_contact_bodies *t = r->by->model->touching;
+    const pl_contact_impact *hit = &r->contact.first;
+    const bool edges = hit->kind == PL_CONTACT_EDGE_EDGE;
+    const pl_contact_surface *s = t->surface;
+    const int32_t *second = edges ? s->edge + 2 * (int64_t)hit->feature[1]
+                                  : s->triangle + 3 * (int64_t)hit->feature[1];
+    const int32_t vertex = edges ? s->edge[2 * (int64_t)hit->feature[0]]
+                                 : s->vertex[hit->feature[0]];
+    const int32_t body[2] = {s->vertex_body[s->place[vertex]], s->vertex_body[s->place[second[0]]]};
+    const int64_t *first = r->by->model->first_vertex;
+    pl_failure *f = r->failure;
+    f->code = PL_FAILURE_INTERSECTION;
+    f->vertex = vertex;
+    snprintf(
+        f->message, sizeof f->message,
+        "%s %lld of /bodies/%d would pass through the %s of vertices %lld, %lld%s of /bodies/%d.",
+        edges ? "The edge at vertex" : "Vertex", (long long)(vertex - first[body[0]]), body[0],
+        edges ? "edge" : "triangle", (long long)(second[0] - first[body[1]]),
+        (long long)(second[1] - first[body[1]]), edges ? "" : ", ...", body[1]);
+    snprintf(
+        f->advice, sizeof f->advice,
+        "Use a smaller time.step or a larger contact.thickness; look there for pins that force "
+        "surfaces into each other; or accept it with \"contact\": {\"check\": false}.");
+    return PL_FAILED;
+}
+
+static pl_status solve_once(rounds *r, pl_solve_result *solve)
+{
+    pl_status status = r->by->solver->ops->solve(r->by->solver, r->stage, r->x, r->state->gradient,
+                                                 solve, r->failure);
+    add_work(r->totals, solve);
+    return status;
+}
+
+/* What a solve takes as given and its answer tells better: contacts between bodies; the grip of friction's
+ * energy, which is the force that presses a vertex on an obstacle, of the step before where what has just
+ * landed would have none; and the multipliers of held constraints. *again: it may have changed. */
+static pl_status renew(rounds *r, bool *again)
+{
+    pl_backend *b = r->by->backend;
+    pl_state *s = r->state;
+    *again = s->x_grip || r->by->solver->multipliers;
+    if (touches(r)) {
+        double start = pl_clock_ms();
+        pl_status status = fail_contact(r, b->ops->pairs->advance(b, r->x, &r->contact));
+        r->totals->ms_collision += pl_clock_ms() - start;
+        r->totals->rounds++;
+        if (status != PL_OK)
+            return status;
+        *again = *again || r->contact.changed;
+    }
+    if (!*again)
+        return PL_OK;
+    if (s->x_grip)
+        b->ops->memory->copy(b, s->x_grip, r->x, 3 * r->by->model->vertices);
+    r->stage->x_grip = s->x_grip;
+    if (r->by->solver->multipliers)
+        b->ops->augmented->renew(b, r->x, r->by->solver->multipliers);
+    b->ops->objective->freeze(b, r->stage);
+    return PL_OK;
+}
+
+/* Whether the answer of a solve is the stage's: no iteration has changed it, and it was reached without
+ * passing through anything. */
+static bool is_settled(const rounds *r, const pl_solve_result *solve)
+{
+    return solve->converged && solve->iterations == 0 && r->contact.reached;
+}
+
+/* Solves again from the answer, with what it has renewed and by the bound of the first solve, until that
+ * needs no iteration. With contact between bodies rounds go on until the answer is reached. */
+static pl_status solve_again(rounds *r, pl_solve_result *solve)
+{
+    const int64_t most = r->by->model->solver.iterations;
+    const int last = touches(r)                   ? CONTACT_ROUNDS
+                     : r->by->solver->multipliers ? HELD_ROUNDS
+                                                  : GRIP_ROUNDS;
+    int64_t iterations = solve->iterations;
+    r->stage->bound = solve->bound;
+    r->contact.reached = !touches(r);
+    for (int round = 0; !is_settled(r, solve); round++) {
+        bool again;
+        if (!touches(r) && !solve->converged)
+            break;
+        pl_status status = renew(r, &again);
+        if (status != PL_OK)
+            return status;
+        if (!again || (r->contact.reached && !solve->converged))
+            break;
+        if (round == last || iterations >= most) {
             solve->converged = false;
+            if (!r->contact.reached)
+                return fail_intersection(r);
             break;
         }
-        renew(s, by, stage, x);
-        stage->iterations = most - iterations;
-        status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
-        add_work(totals, solve);
+        r->stage->iterations = most - iterations;
+        status = solve_once(r, solve);
+        if (status != PL_OK)
+            return status;
         iterations += solve->iterations;
     }
     solve->iterations = iterations;
+    return PL_OK;
+}
+
+/* What contacts do at the answer; false: no memory. */
+static bool measure_contact(rounds *r)
+{
+    pl_state *s = r->state;
+    pl_contact_sums sums;
+    if (fail_contact(r, r->by->backend->ops->pairs->measure(r->by->backend, r->x, &sums)) !=
+            PL_OK ||
+        !pl_touched_set(&s->touched_new, &sums))
+        return false;
+    if (r->by->model->inertia > 0)
+        s->dissipated_new.energy[PL_DISSIPATION_FRICTION] += sums.taken;
+    return true;
+}
+
+/* Contacts are looked for where the stage begins. */
+static pl_status begin_contact(rounds *r)
+{
+    pl_backend *b = r->by->backend;
+    if (!touches(r))
+        return PL_OK;
+    double start = pl_clock_ms();
+    pl_status status = fail_contact(r, b->ops->pairs->begin(b, r->stage, r->stage->x_pred));
+    r->totals->ms_collision += pl_clock_ms() - start;
     return status;
+}
+
+/* The stage's minimum, into x, which has the guess. */
+static pl_status solve_stage(rounds *r, pl_solve_result *solve)
+{
+    pl_status status = solve_once(r, solve);
+    const bool renews = r->state->x_grip || r->by->solver->multipliers;
+    if (status != PL_OK || (!touches(r) && (!renews || !solve->converged)))
+        return status;
+    return solve_again(r, solve);
 }
 
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
@@ -252,8 +386,17 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
         pl_backend_stage stage = stage_of(s, substep, &o, k);
         by->backend->ops->objective->freeze(by->backend, &stage);
         pl_array *solved = last && !(integrator->extrapolation > 1) ? substep->x_out : s->x_stage;
-        pl_guess(by, &stage, o.v, k > 0 ? substep->v : substep->v_old, solved);
-        pl_status status = solve_stage(s, by, &stage, solved, solve, totals, failure);
+        rounds r = {.state = s,
+                    .by = by,
+                    .stage = &stage,
+                    .x = solved,
+                    .totals = totals,
+                    .failure = failure};
+        pl_status status = begin_contact(&r);
+        if (status == PL_OK) {
+            pl_guess(by, &stage, o.v, k > 0 ? substep->v : substep->v_old, solved);
+            status = solve_stage(&r, solve);
+        }
         if (status == PL_OK && !accepted(by, s->gradient, solve, failure))
             status = PL_FAILED;
         if (status != PL_OK) {
@@ -262,6 +405,10 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
             return status;
         }
         *landed |= end_stage(s, substep, &o, &stage, solve, k, solved);
+        if (touches(&r) && !measure_contact(&r)) {
+            failure->code = PL_FAILURE_OUT_OF_MEMORY;
+            return PL_FAILED;
+        }
         const bool theta = pl_integrator_is_theta(integrator, k, known);
         pl_dissipate_friction(&s->dissipated_new, by, &stage, solve->multipliers, solved, o.v,
                               last ? substep->v_out : s->v_stage,

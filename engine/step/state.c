@@ -57,6 +57,8 @@ void pl_state_destroy(pl_state *s)
     free(s->touching);
     free(s->forces);
     free(s->forces_new);
+    pl_touched_clear(&s->touched);
+    pl_touched_clear(&s->touched_new);
     free(s);
 }
 
@@ -284,6 +286,8 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
     memcpy(out->linear, motion.linear, sizeof out->linear);
     memcpy(out->angular, motion.angular, sizeof out->angular);
     measure_penetration(m, s);
+    if (m->touching)
+        pl_touched_measure(&s->touched, &out->contact);
 }
 
 pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_failure *failure,
@@ -308,6 +312,7 @@ pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_fail
     out->newton_iterations = m->solver.method == PL_METHOD_AUTO ? totals.newton_iterations : -1;
     out->unconverged = m->solver.tolerance > 0 ? totals.unconverged : -1;
     out->halved = totals.halved;
+    out->contact.rounds = totals.rounds;
     out->ms_local = totals.ms_local;
     out->ms_global = totals.ms_global;
     out->ms_collision = totals.ms_collision;

@@ -5,6 +5,7 @@
 #include "engine/step/dissipation.h"
 #include "engine/step/stepper.h"
 #include "engine/step/step_history.h"
+#include "engine/step/touched.h"
 #include "engine/step/pliant.h"
 
 struct pl_state {
@@ -31,6 +32,7 @@ struct pl_state {
     int64_t contacts, *touching; /* vertices that all obstacles and each push, [obstacle_count] */
     double *penetration;         /* [obstacle_count]; measured, not saved */
     pl_dissipated dissipated, dissipated_new; /* saved; with the step under way */
+    pl_touched touched, touched_new; /* the same, where the model has contact between bodies */
     /* The step under way. */
     pl_array *x_new, *v_new, *x_pred, *gradient; /* [vertices][3] */
     pl_array *x_mid, *v_mid;                     /* [vertices][3], between half steps; else NULL */
@@ -49,7 +51,7 @@ struct pl_state {
 
 /* What a frame's steps add up to. */
 typedef struct pl_step_totals {
-    int64_t steps, iterations, newton_iterations, unconverged, halved;
+    int64_t steps, iterations, newton_iterations, unconverged, halved, rounds;
     double ms_local, ms_global, ms_collision;
 } pl_step_totals;
 

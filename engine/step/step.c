@@ -5,6 +5,7 @@
 #include "engine/step/stages.h"
 #include "engine/model/other_steps.h"
 
+#include "engine/clock.h"
 #include "engine/model/load_forces.h"
 
 #include <math.h>
@@ -95,6 +96,12 @@ static void keep_forces(pl_state *s, const pl_stepper *by)
     }
 }
 
+static void begin_sums(pl_state *s)
+{
+    s->dissipated_new = s->dissipated;
+    pl_touched_begin(&s->touched_new, &s->touched);
+}
+
 /* x_new, v_new, what the last solve found and what is to be remembered become the state. */
 static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve,
                    bool history_known)
@@ -109,17 +116,19 @@ static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *sol
     s->step++;
     s->solve = *solve;
     s->dissipated = s->dissipated_new;
+    pl_touched touched = s->touched;
+    s->touched = s->touched_new;
+    s->touched_new = touched;
     keep_forces(s, by);
     memcpy(s->forces, s->forces_new, (size_t)s->model->loads.count * sizeof *s->forces);
 }
 
-/* The solver's memory out of one stepper, into s->memory. */
+/* The memory of one stepper, into s->memory. */
 static bool take_memory(pl_state *s, const pl_stepper *from)
 {
     s->memory.size = 0;
     s->memory.failed = false;
-    if (from->solver->ops->save)
-        from->solver->ops->save(from->solver, &s->memory);
+    pl_stepper_save(from, &s->memory);
     return !s->memory.failed;
 }
 
@@ -127,15 +136,31 @@ static bool take_memory(pl_state *s, const pl_stepper *from)
 static void give_memory(pl_state *s, const pl_stepper *to)
 {
     pl_bytes_in in = {s->memory.data, s->memory.size, false};
-    if (to->solver->ops->restore)
-        to->solver->ops->restore(to->solver, &in);
+    pl_stepper_restore(to, &in);
+}
+
+/* Bodies touch under backward Euler alone. */
+static bool touches_by_euler(const pl_state *s)
+{
+    return s->model->touching && !s->integrator->is_euler;
+}
+
+static bool prepare_euler(pl_state *s)
+{
+    if (!s->euler_model && pl_model_by_euler(s->model, &s->euler_model) != PL_OK)
+        return false;
+    return s->euler.solver ||
+           pl_stepper_create(s->euler_model, s->threads, s->whole.backend, &s->euler) == PL_OK;
 }
 
 static bool prepare_halves(pl_state *s)
 {
     int64_t count = 3 * s->model->vertices;
     const pl_backend_ops *ops = s->whole.backend->ops;
-    if (!s->half_model && pl_model_halve(s->model, &s->half_model) != PL_OK)
+    if (touches_by_euler(s) && !prepare_euler(s))
+        return false;
+    const pl_model *whole = touches_by_euler(s) ? s->euler_model : s->model;
+    if (!s->half_model && pl_model_halve(whole, &s->half_model) != PL_OK)
         return false;
     if (!s->half.solver &&
         pl_stepper_create(s->half_model, s->threads, s->whole.backend, &s->half) != PL_OK)
@@ -164,8 +189,9 @@ __attribute__((format(printf, 2, 3))) static void report_more(pl_failure *failur
     va_end(args);
 }
 
-/* The step that failed, in two. `failure` keeps what the whole step failed of. */
-static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failure *failure)
+/* See advance_in_halves; `euler`: in place of the own integrator, which the caller brings back. */
+static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *totals,
+                                   pl_failure *failure)
 {
     give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
     if (!prepare_halves(s)) {
@@ -173,11 +199,13 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
         return PL_FAILED;
     }
     give_memory(s, &s->half);
+    if (euler)
+        s->integrator = &pl_backward_euler;
     double h = s->model->h, step = (double)s->step;
     double start = step * h, middle = (step + 0.5) * h, end = (step + 1) * h;
     pl_solve_result first, second;
     pl_failure other = {.vertex = -1, .element = -1};
-    s->dissipated_new = s->dissipated;
+    begin_sums(s);
     const bool stays = s->model->solver.on_not_converged == PL_NOT_CONVERGED_CONTINUE;
     /* What was a whole step ago is of no use to half of one. */
     pl_step_history before = s->history;
@@ -193,6 +221,7 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
                           .v_out = s->v_mid,
                           .history_out = &s->history_mid,
                           .landing = INFINITY,
+                          .by_euler = euler,
                           .stays = stays};
     bool landed;
     pl_status status = pl_stages_run(s, &substep, &first, totals, &landed, &other);
@@ -210,6 +239,7 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
                                .v_out = s->v_new,
                                .history_out = &s->history_new,
                                .landing = INFINITY,
+                               .by_euler = euler,
                                .stays = stays};
         status = pl_stages_run(s, &substep, &second, totals, &landed, &other);
     }
@@ -225,9 +255,18 @@ static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failu
     give_memory(s, &s->whole);
     second.iterations += first.iterations;
     second.converged = first.converged && second.converged;
-    commit(s, &s->half, &second, !s->integrator->remembers);
+    commit(s, &s->half, &second, !euler && !s->integrator->remembers);
     totals->halved++;
     return PL_OK;
+}
+
+/* The step that failed, in two. `failure` keeps what the whole step failed of. */
+static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failure *failure)
+{
+    const pl_integrator *own = s->integrator;
+    pl_status status = advance_by_halves(s, touches_by_euler(s), totals, failure);
+    s->integrator = own;
+    return status;
 }
 
 /* ---- steps that gain energy ---- */
@@ -272,14 +311,6 @@ static bool gains(const pl_state *s, bool landed)
     return after.all - before.all > (landed ? GAINED_LANDING : GAINED_ELSE) * before.scale;
 }
 
-static bool prepare_euler(pl_state *s)
-{
-    if (!s->euler_model && pl_model_by_euler(s->model, &s->euler_model) != PL_OK)
-        return false;
-    return s->euler.solver ||
-           pl_stepper_create(s->euler_model, s->threads, s->whole.backend, &s->euler) == PL_OK;
-}
-
 /* Repeat the step by backward Euler. The next step starts without a history. */
 static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_totals *totals,
                                   pl_failure *failure)
@@ -291,7 +322,7 @@ static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_
     substep.by = &s->euler;
     substep.landing = INFINITY;
     substep.by_euler = true;
-    s->dissipated_new = s->dissipated;
+    begin_sums(s);
     s->integrator = &pl_backward_euler;
     give_memory(s, &s->euler);
     pl_status status = pl_stages_run(s, &substep, &solve, totals, &landed, failure);
@@ -307,9 +338,50 @@ static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_
     return status;
 }
 
-pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *failure)
+/* ---- contact under other integrators ---- */
+
+/* Whether bodies touch in the step from x to x_new, which was solved as if they could not; or have touched
+ * in the step before. */
+static pl_status find_touch(pl_state *s, pl_step_totals *totals, bool *touch)
+{
+    pl_backend *b = s->whole.backend;
+    const pl_backend_stage stage = {.x_start = s->x};
+    pl_contact_advance found = {.changed = true};
+    double start = pl_clock_ms();
+    pl_status status = b->ops->pairs->begin(b, &stage, s->x_new);
+    if (status == PL_OK)
+        status = b->ops->pairs->advance(b, s->x_new, &found);
+    *touch = found.changed;
+    totals->rounds++;
+    totals->ms_collision += pl_clock_ms() - start;
+    return status;
+}
+
+/* ---- a step ---- */
+
+/* The step by the own integrator. *again: it must be repeated by backward Euler. */
+static pl_status advance_once(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
+                              pl_step_totals *totals, bool *again, pl_failure *failure)
 {
     bool landed;
+    *again = touches_by_euler(s) && s->touched.active > 0;
+    if (*again)
+        return PL_OK;
+    if (touches_by_euler(s)) /* no rows of the last look take part */
+        pl_contact_set_restore(s->whole.backend->ops->pairs->set(s->whole.backend), NULL, 0);
+    pl_status status = pl_stages_run(s, substep, solve, totals, &landed, failure);
+    *again = status == PL_OK && gains(s, landed);
+    if (status == PL_OK && !*again && touches_by_euler(s))
+        status = find_touch(s, totals, again);
+    if (status == PL_NO_MEMORY) {
+        failure->code = PL_FAILURE_OUT_OF_MEMORY;
+        report_more(failure, "Out of memory for contact between bodies.");
+    }
+    return status == PL_OK ? PL_OK : PL_FAILED;
+}
+
+pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *failure)
+{
     pl_solve_result solve;
     pl_failure found = {.body = -1, .element = -1, .vertex = -1};
     pl_status status = PL_FAILED;
@@ -318,7 +390,7 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
         report_more(&found, "There is no memory to keep the solver's history over a step.");
         locate(s, &found);
     } else {
-        s->dissipated_new = s->dissipated;
+        begin_sums(s);
         double start = (double)s->step * s->model->h, end = (double)(s->step + 1) * s->model->h;
         const pl_substep substep = {.by = &s->whole,
                                     .start = start,
@@ -331,13 +403,13 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
                                     .v_out = s->v_new,
                                     .history_out = &s->history_new,
                                     .landing = s->landing};
-        status = pl_stages_run(s, &substep, &solve, totals, &landed, &found);
-        bool again = status == PL_OK && gains(s, landed);
-        if (again && !prepare_euler(s)) {
+        bool again;
+        status = advance_once(s, &substep, &solve, totals, &again, &found);
+        if (status == PL_OK && again && !prepare_euler(s)) {
             found.code = PL_FAILURE_OUT_OF_MEMORY;
             report_more(&found, "Out of memory for repeating the step by backward Euler.");
             status = PL_FAILED;
-        } else if (again) {
+        } else if (status == PL_OK && again) {
             status = advance_by_euler(s, &substep, totals, &found);
         } else if (status == PL_OK) {
             commit(s, &s->whole, &solve, true);

@@ -1,5 +1,8 @@
 #include "engine/step/stepper.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void pl_stepper_destroy(pl_stepper *stepper)
 {
     if (stepper->solver)
@@ -22,4 +25,57 @@ pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *
     if (status != PL_OK)
         pl_stepper_destroy(out);
     return status;
+}
+
+/* ---- memory ---- */
+
+static pl_contact_set *contacts_of(const pl_stepper *stepper)
+{
+    return stepper->model->touching ? stepper->backend->ops->pairs->set(stepper->backend) : NULL;
+}
+
+void pl_stepper_save(const pl_stepper *stepper, pl_bytes_out *out)
+{
+    const pl_contact_set *contacts = contacts_of(stepper);
+    if (contacts) {
+        int64_t count = pl_contact_set_save(contacts, NULL);
+        pl_bytes_put_i64(out, count);
+        pl_contact_memory *list = malloc(((size_t)count + 1) * sizeof *list);
+        out->failed = out->failed || !list;
+        if (list) {
+            pl_contact_set_save(contacts, list);
+            pl_bytes_put(out, list, (size_t)count * sizeof *list);
+        }
+        free(list);
+    }
+    if (stepper->solver->ops->save)
+        stepper->solver->ops->save(stepper->solver, out);
+}
+
+static bool restore_solver(const pl_stepper *stepper, pl_bytes_in *in)
+{
+    const pl_solver_ops *ops = stepper->solver->ops;
+    return ops->restore ? ops->restore(stepper->solver, in) : in->left == 0;
+}
+
+bool pl_stepper_restore(const pl_stepper *stepper, pl_bytes_in *in)
+{
+    pl_contact_set *contacts = contacts_of(stepper);
+    if (!contacts)
+        return restore_solver(stepper, in);
+    pl_bytes_in rest = *in;
+    int64_t count = pl_bytes_get_i64(&rest);
+    pl_contact_memory *list = NULL;
+    bool good = !rest.failed && count >= 0 && (uint64_t)count <= rest.left / sizeof *list;
+    if (good)
+        list = malloc(((size_t)count + 1) * sizeof *list); /* the bytes are not aligned */
+    good = list;
+    if (good && count > 0)
+        pl_bytes_get(&rest, list, (size_t)count * sizeof *list);
+    good = good && pl_contact_set_accepts(contacts, list, count) &&
+           restore_solver(stepper, &rest) && pl_contact_set_restore(contacts, list, count);
+    free(list);
+    if (good)
+        *in = rest;
+    return good;
 }

@@ -16,4 +16,9 @@ pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *
                             pl_stepper *out);
 void pl_stepper_destroy(pl_stepper *stepper);
 
+/* What later steps depend on of the earlier ones: of contacts between bodies, and of the solver (solver.h). */
+void pl_stepper_save(const pl_stepper *stepper, pl_bytes_out *out);
+/* Takes all of `in`, or returns false and changes nothing where that cannot be of this model. */
+bool pl_stepper_restore(const pl_stepper *stepper, pl_bytes_in *in);
+
 #endif

@@ -551,10 +551,10 @@ static pl_status strict_hessian_prepare(pl_backend *b)
 {
     return CPU->hessian->prepare(cpu_of(b));
 }
-static void strict_hessian_make(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
-                                bool project)
+static pl_status strict_hessian_make(pl_backend *b, const pl_backend_stage *stage,
+                                     const pl_array *x, bool project)
 {
-    CPU->hessian->make(cpu_of(b), STAGE, POS(x), project);
+    return CPU->hessian->make(cpu_of(b), STAGE, POS(x), project);
 }
 static pl_status strict_hessian_factor(pl_backend *b)
 {
@@ -576,6 +576,23 @@ static void strict_hessian_jacobi(pl_backend *b, const pl_array *rows, pl_array 
 static void strict_renew(pl_backend *b, const pl_array *x, pl_array *multipliers)
 {
     CPU->augmented->renew(cpu_of(b), POS(x), at(multipliers, b->model->multipliers));
+}
+
+static pl_status strict_pairs_begin(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
+{
+    return CPU->pairs->begin(cpu_of(b), STAGE, POS(x));
+}
+static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, pl_contact_advance *out)
+{
+    return CPU->pairs->advance(cpu_of(b), POS(x), out);
+}
+static pl_status strict_pairs_measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
+{
+    return CPU->pairs->measure(cpu_of(b), POS(x), out);
+}
+static pl_contact_set *strict_pairs_set(pl_backend *b)
+{
+    return CPU->pairs->set(cpu_of(b));
 }
 
 static const pl_memory_ops strict_memory = {
@@ -653,6 +670,13 @@ static const pl_augmented_ops strict_augmented = {
     .renew = strict_renew,
 };
 
+static const pl_pairs_ops strict_pairs = {
+    .begin = strict_pairs_begin,
+    .advance = strict_pairs_advance,
+    .measure = strict_pairs_measure,
+    .set = strict_pairs_set,
+};
+
 static const pl_matrix_ops strict_matrix = {
     .use_model = strict_use_model,
     .solve = strict_solve,
@@ -706,6 +730,7 @@ const pl_backend_ops pl_backend_strict = {
     .descent = &strict_descent,
     .contact = &strict_contact,
     .augmented = &strict_augmented,
+    .pairs = &strict_pairs,
     .matrix = &strict_matrix,
     .factored = &strict_factored,
     .splitting = &strict_splitting,

@@ -19,6 +19,7 @@ static void cpu_destroy(pl_backend *b)
     free(c->anderson);
     pl_cpu_hessian_release(c);
     pl_cpu_augmented_release(c);
+    pl_cpu_pairs_release(c);
     pl_parts_destroy(&c->parts);
     for (int k = 0; k < 3; k++) {
         pl_solve_work_destroy(c->work[k]);
@@ -91,6 +92,8 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     pl_status status = pl_cpu_solve_work(model, c->threads, c->work);
     if (status == PL_OK)
         status = pl_cpu_augmented_create(c);
+    if (status == PL_OK)
+        status = pl_cpu_pairs_create(c);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
         !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians) ||
         (model->partly_held && !c->scratch))
@@ -476,10 +479,10 @@ static const pl_anderson_ops anderson_ops = {
     .combine = pl_cpu_anderson_combine,
 };
 
-static void hessian_make(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
-                         bool project)
+static pl_status hessian_make(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
+                              bool project)
 {
-    pl_cpu_hessian_make(b, NUMBERS(stage), pl_numbers_read(x), project);
+    return pl_cpu_hessian_make(b, NUMBERS(stage), pl_numbers_read(x), project);
 }
 
 static pl_status hessian_solve(pl_backend *b, const pl_array *rows, pl_array *out)
@@ -520,6 +523,7 @@ const pl_backend_ops pl_backend_cpu = {
     .rows = &rows_ops,
     .objective = &objective_ops,
     .augmented = &augmented_ops,
+    .pairs = &pl_cpu_pairs_ops,
     .measures = &measures_ops,
     .descent = &descent_ops,
     .contact = &contact_ops,

@@ -42,6 +42,7 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
     for (int64_t v = i0; v < i1; v++) {
         double *f = gradient + 3 * v;
         pl_parts_gather(&c->parts, v, f);
+        add_pairs(c, v, f);
         double square = 0, work = 0;
         for (int k = 0; k < 3; k++) {
             double off = x[3 * v + k] - stage->x_pred[3 * v + k];
@@ -103,13 +104,14 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
         blocks += m->groups[g].blocks;
     int32_t threads = team(c, blocks, BLOCKS_A_THREAD);
     _Atomic bool outside = false;
+    if (trial->d) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t k = 0; k < rows; k++)
+            place_trial(m, trial, k * CHUNK, chunk_end(k, m->free_vertices));
+    }
+    double touching = pl_cpu_pairs_evaluate(c, pl_numbers_read(trial->x_new));
 #pragma omp parallel num_threads(threads)
     {
-        if (trial->d) {
-#pragma omp for schedule(static)
-            for (int64_t k = 0; k < rows; k++)
-                place_trial(m, trial, k * CHUNK, chunk_end(k, m->free_vertices));
-        }
 #pragma omp for schedule(static)
         for (int32_t i = 0; i < threads; i++)
             try_parts(c, trial, run_of(c->parts.count, i, threads), i, &outside);
@@ -129,7 +131,7 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
         total.decrement += sums[k].decrement;
     }
     double elastic = add_up(c->energies, blocks);
-    return (pl_trial_sums){.objective = total.energy + elastic,
+    return (pl_trial_sums){.objective = total.energy + elastic + touching,
                            .slope = total.slope,
                            .norm = sqrt(total.norm),
                            .decrement = sqrt(total.decrement)};

@@ -33,6 +33,8 @@ typedef struct cpu {
     double *anderson;            /* cpu_anderson.c: partial sums; NULL but for that acceleration */
     struct newton *newton;       /* cpu_newton.c; NULL but for that method */
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
+    pl_contact_set *contact;     /* cpu_pairs.c; NULL without contact between bodies */
+    double *compliance;          /* [vertices], m/N: 1 / A_ii, 0 where held; the same */
     pl_parts parts;              /* of trial_prepare; else empty */
     double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
@@ -133,12 +135,19 @@ void pl_cpu_augmented_release(cpu *c);
 void pl_cpu_hold(pl_backend *b, const double *multipliers);
 void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers);
 
+/* cpu_pairs.c */
+pl_status pl_cpu_pairs_create(cpu *c);
+void pl_cpu_pairs_release(cpu *c);
+extern const pl_pairs_ops pl_cpu_pairs_ops;
+/* U of the rows at x, J; 0 without any. Afterwards their gradient can be added to a vertex's. */
+double pl_cpu_pairs_evaluate(cpu *c, const double *x);
+
 /* cpu_newton.c */
 /* Whether a factor was made since this was last asked. */
 bool pl_cpu_hessian_take_factor(cpu *c);
 void pl_cpu_hessian_release(cpu *c);
 pl_status pl_cpu_hessian_prepare(pl_backend *b);
-void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);
+pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);
 pl_status pl_cpu_hessian_factor(pl_backend *b);
 pl_status pl_cpu_hessian_solve(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_multiply(pl_backend *b, const double *rows, double *out);
@@ -158,6 +167,13 @@ static inline void clear_held(const pl_model *m, int64_t vertex, double f[3])
 static inline cpu *cpu_of(pl_backend *b)
 {
     return (cpu *)b;
+}
+
+/* f += the gradient of the rows at a vertex, where they were last evaluated. */
+static inline void add_pairs(const cpu *c, int64_t vertex, double f[3])
+{
+    if (c->contact)
+        pl_contact_rows_add(pl_contact_set_rows(c->contact), vertex, f);
 }
 
 static inline pl_solve_work *const *work_of(const cpu *c)

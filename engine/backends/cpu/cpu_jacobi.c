@@ -29,6 +29,7 @@ static void invert(cpu *c, const pl_stage *stage, double *inverse, int64_t chunk
         int64_t v = m->free_vertex[i];
         double diagonal[3], inertia = m->mass[v] * stage->scalars.inertia;
         gather_positive(&m->gather, c->to_global, v, diagonal);
+        add_pairs(c, v, diagonal);
         for (int k = 0; k < 3; k++) {
             double P = fmax(inertia + diagonal[k], PL_JACOBI_LEAST * m->diagonal[i]);
             inverse[k * n + i] = 1 / P;
@@ -49,6 +50,8 @@ double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, doub
         EACH_RUN(c, group->blocks, r)
             pl_group_hessian_diagonal(group, x, c->to_global, c->hessians, r.b0, r.b1);
     }
+    if (c->contact)
+        pl_contact_rows_diagonal(pl_contact_set_rows(c->contact), x);
     int64_t n = m->free_vertices, chunks = chunks_of(n);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++)

@@ -4,7 +4,10 @@
  * A coordinate k of free vertex i is row 3 i + k. The lower triangle is stored by columns; columns
  * of a vertex have its own rows first, then the three rows of each neighbour, ascending. So the
  * entries of a pair of vertices lie where their place in that list says, and a list of slots tells
- * where in the groups' Hessians their parts are. */
+ * where in the groups' Hessians their parts are.
+ *
+ * Contact between bodies joins vertices that no term does. Its rows are added to the sums; where they join
+ * two that the pattern does not, the pattern is made again, with them. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/model/project.h"
@@ -42,6 +45,18 @@ typedef struct newton {
 /* Shifts that are tried in turn where a projected H has no factor, of its mean diagonal. */
 static const double SHIFTS[] = {0, 1e-10, 1e-7, 1e-4, 1e-1};
 
+static void release_pattern(newton *w)
+{
+    free(w->part);
+    free(w->part_start);
+    free(w->pair_start);
+    pl_sparse_clear(&w->H);
+    pl_refactor_destroy(w->factor);
+    w->part = w->part_start = w->pair_start = NULL;
+    w->H = (pl_sparse){0};
+    w->factor = NULL;
+}
+
 void pl_cpu_hessian_release(cpu *c)
 {
     newton *w = c->newton;
@@ -49,22 +64,34 @@ void pl_cpu_hessian_release(cpu *c)
         return;
     free(w->values);
     free(w->first);
-    free(w->part);
-    free(w->part_start);
-    free(w->pair_start);
     free(w->in);
     free(w->out);
-    pl_sparse_clear(&w->H);
-    pl_refactor_destroy(w->factor);
+    release_pattern(w);
     free(w);
     c->newton = NULL;
 }
 
-/* Every corner pair of free vertices whose row is not before its column, and one of nothing for each
- * vertex, so that the diagonal is there. */
-static int64_t list_slots(const pl_model *m, const newton *w, slot *out)
+/* The pairs of free vertices that a row of contact joins, the later one first; at most 10. */
+static int64_t list_couplings(const pl_model *m, const pl_contact_row *row, slot *out)
 {
     int64_t count = 0;
+    for (int c = 0; c < 4 && row->pair.vertex[c] >= 0; c++)
+        for (int d = 0; d <= c; d++) {
+            int32_t i = m->free_row[row->pair.vertex[c]], j = m->free_row[row->pair.vertex[d]];
+            if (i >= 0 && j >= 0)
+                out[count++] = (slot){i > j ? i : j, i > j ? j : i, NO_PART};
+        }
+    return count;
+}
+
+/* Every corner pair of free vertices whose row is not before its column, and one of nothing for each
+ * vertex, so that the diagonal is there. */
+static int64_t list_slots(const pl_model *m, const newton *w, const pl_contact_rows *rows,
+                          slot *out)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; rows && k < rows->count; k++)
+        count += list_couplings(m, &rows->row[k], out + count);
     for (int32_t i = 0; i < m->free_vertices; i++)
         out[count++] = (slot){i, i, NO_PART};
     for (int32_t k = 0; k < m->group_count; k++) {
@@ -140,9 +167,9 @@ static pl_status make_pattern(int64_t n, newton *w, const slot *slots, int64_t c
     return PL_OK;
 }
 
-static pl_status make_matrix(const pl_model *m, newton *w)
+static pl_status make_matrix(const pl_model *m, newton *w, const pl_contact_rows *rows)
 {
-    int64_t most = m->free_vertices, n = m->free_vertices;
+    int64_t most = m->free_vertices + (rows ? 10 * rows->count : 0), n = m->free_vertices;
     for (int32_t k = 0; k < m->group_count; k++)
         most += m->groups[k].terms * m->groups[k].ops->corners * m->groups[k].ops->corners;
     slot *slots = malloc((size_t)most * sizeof *slots);
@@ -150,13 +177,23 @@ static pl_status make_matrix(const pl_model *m, newton *w)
     int64_t *start = malloc((size_t)(n + 1) * sizeof *start);
     pl_status status = PL_NO_MEMORY;
     if (slots && other && start) {
-        int64_t count = list_slots(m, w, slots);
+        int64_t count = list_slots(m, w, rows, slots);
         sort_slots(n, slots, other, count, start);
         status = make_pattern(n, w, slots, count);
     }
     free(slots);
     free(other);
     free(start);
+    return status;
+}
+
+/* What was made goes with the backend. */
+static pl_status make_pattern_and_factor(const pl_model *m, newton *w, const pl_contact_rows *rows)
+{
+    release_pattern(w);
+    pl_status status = make_matrix(m, w, rows);
+    if (status == PL_OK && m->solver.linear == PL_LINEAR_DIRECT)
+        status = pl_refactor_create(&w->H, 3, &w->factor);
     return status;
 }
 
@@ -178,11 +215,7 @@ pl_status pl_cpu_hessian_prepare(pl_backend *b)
     w->in = pl_block_alloc(3 * m->free_vertices, sizeof *w->in);
     w->out = pl_block_alloc(3 * m->free_vertices, sizeof *w->out);
     pl_status status = w->first && w->values && w->in && w->out ? PL_OK : PL_NO_MEMORY;
-    if (status == PL_OK)
-        status = make_matrix(m, w);
-    if (status == PL_OK && m->solver.linear == PL_LINEAR_DIRECT)
-        status = pl_refactor_create(&w->H, 3, &w->factor);
-    return status; /* what was made goes with the backend */
+    return status == PL_OK ? make_pattern_and_factor(m, w, NULL) : status;
 }
 
 /* The 3 x 3 numbers of a pair of vertices, [r][s], from the terms that hold both. */
@@ -227,11 +260,81 @@ static void gather_columns(const pl_model *m, const newton *w, int64_t j, double
                                                            : inertia * m->mass[own];
 }
 
-void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
+/* ---- rows of contact ---- */
+
+/* Where the 3 x 3 numbers of a pair of free vertices begin among the pairs of their column; -1: the pattern
+ * does not have it. */
+static int64_t find_pair(const newton *w, const slot *s)
+{
+    const int32_t *row = w->H.row + w->H.column[3 * (int64_t)s->column];
+    int64_t lo = 0, hi = w->pair_start[s->column + 1] - w->pair_start[s->column];
+    while (lo < hi) {
+        int64_t middle = (lo + hi) / 2;
+        if (row[3 * middle] / 3 < s->row)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < w->pair_start[s->column + 1] - w->pair_start[s->column] && row[3 * lo] / 3 == s->row
+               ? lo
+               : -1;
+}
+
+static bool covers(const pl_model *m, const newton *w, const pl_contact_rows *rows)
+{
+    slot joined[10];
+    for (int64_t k = 0; k < rows->count; k++) {
+        int64_t count = list_couplings(m, &rows->row[k], joined);
+        for (int64_t i = 0; i < count; i++)
+            if (find_pair(w, &joined[i]) < 0)
+                return false;
+    }
+    return true;
+}
+
+/* H += w_c w_d K of corners c and d, where no pin holds. */
+static void add_coupling(const pl_model *m, newton *w, const pl_contact_row *row, int c, int d,
+                         double K[3][3])
+{
+    int32_t own = m->free_row[row->pair.vertex[c]], other = m->free_row[row->pair.vertex[d]];
+    if (own < 0 || other < 0)
+        return;
+    const slot s = {own > other ? own : other, own > other ? other : own, NO_PART};
+    const int32_t column = m->free_vertex[s.column], below = m->free_vertex[s.row];
+    const double weight = row->pair.weight[c] * row->pair.weight[d];
+    int64_t k = 3 * find_pair(w, &s);
+    for (int j = 0; j < 3; j++)
+        for (int i = k == 0 ? j : 0; i < 3; i++)
+            if (!pl_model_holds(m, column, j) && !pl_model_holds(m, below, i))
+                w->H.value[w->H.column[3 * (int64_t)s.column + j] + k - j + i] += weight * K[i][j];
+}
+
+static void add_rows(const pl_model *m, newton *w, const pl_contact_rows *rows, const double *x)
+{
+    for (int64_t k = 0; k < rows->count; k++) {
+        const pl_contact_row *row = &rows->row[k];
+        double K[3][3];
+        if (!pl_contact_row_hessian(row, x, K))
+            continue;
+        for (int c = 0; c < 4 && row->pair.vertex[c] >= 0; c++)
+            for (int d = 0; d <= c; d++)
+                add_coupling(m, w, row, c, d, K);
+    }
+}
+
+pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
 {
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     newton *w = c->newton;
+    const pl_contact_rows *rows = c->contact ? pl_contact_set_rows(c->contact) : NULL;
+    if (!w->H.row || (rows && !covers(m, w, rows))) {
+        pl_status status = make_pattern_and_factor(m, w, rows);
+        if (status != PL_OK) {
+            release_pattern(w);
+            return status;
+        }
+    }
     w->projected = project;
     for (int32_t k = 0; k < m->group_count; k++) {
         const pl_group *g = &m->groups[k];
@@ -248,6 +351,9 @@ void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, 
 #pragma omp parallel for num_threads(team(c, n, ROWS_A_THREAD / 8)) schedule(static)
     for (int64_t j = 0; j < n; j++)
         gather_columns(m, w, j, stage->scalars.inertia);
+    if (rows)
+        add_rows(m, w, rows, x);
+    return PL_OK;
 }
 
 pl_status pl_cpu_hessian_factor(pl_backend *b)

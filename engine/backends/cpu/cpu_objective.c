@@ -38,7 +38,7 @@ double pl_cpu_objective(pl_backend *b, const pl_stage *stage, const double *x)
 {
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
-    double elastic = elastic_energy(c, x);
+    double elastic = elastic_energy(c, x) + pl_cpu_pairs_evaluate(c, x);
     int64_t chunks = chunks_of(m->vertices);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
@@ -75,6 +75,7 @@ double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl
                 group->ops->gradient(group, x, c->to_global, r.b0, r.b1);
         }
     }
+    pl_cpu_pairs_evaluate(c, x);
     int64_t chunks = chunks_of(m->vertices);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
@@ -82,6 +83,7 @@ double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl
         for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
             double *f = gradient + 3 * i;
             pl_gather_vertex(&m->gather, c->to_global, i, f);
+            add_pairs(c, i, f);
             for (int j = 0; j < 3; j++)
                 f[j] += m->mass[i] * stage->scalars.inertia *
                             (x[3 * i + j] - stage->x_pred[3 * i + j]) -

@@ -29,6 +29,9 @@ pl_status pl_build_loads(pl_build *b);
 /* Every group of the scene, their places in the contributions buffer, and the gather. */
 pl_status pl_build_groups(pl_build *b);
 
+/* The model's `touching`, where the scene has contact between bodies: NULL where nothing may touch. */
+pl_status pl_build_touching(pl_build *b);
+
 /* Put a group at the end of the model's list. Takes it: on failure it is destroyed. `obstacle` is
  * the one of a contact group, or -1. */
 pl_status pl_build_add_group(pl_build *b, pl_group *group, int32_t obstacle);

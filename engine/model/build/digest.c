@@ -123,6 +123,17 @@ static uint64_t hash_elements(uint64_t hash, const pl_elements *e)
     return pl_hash_ints(hash, e->material, e->count);
 }
 
+static uint64_t hash_touching(uint64_t hash, const pl_contact_bodies *t)
+{
+    const int64_t cells = (int64_t)t->count * t->count;
+    hash = pl_hash(hash, "contact", 7);
+    hash = pl_hash(hash, t->ignore, (size_t)cells);
+    hash = pl_hash_doubles(hash, t->distance, cells);
+    hash = pl_hash_doubles(hash, t->friction, cells);
+    hash = pl_hash_doubles(hash, t->restitution, cells);
+    return pl_hash_i64(hash, t->check);
+}
+
 uint64_t pl_model_digest(const pl_model *m, const pl_scene *scene, const pl_layout *layout,
                          const pl_material_numbers *materials)
 {
@@ -160,5 +171,7 @@ uint64_t pl_model_digest(const pl_model *m, const pl_scene *scene, const pl_layo
         hash = hash_obstacle(hash, &scene->obstacles[o]);
     for (int32_t f = 0; f < m->loads.count; f++)
         hash = hash_load(hash, &m->loads.list[f]);
+    if (m->touching)
+        hash = hash_touching(hash, m->touching);
     return hash_matrix(hash, m);
 }

@@ -1,0 +1,54 @@
+/* Contact between bodies: the backend's set of pairs, whose rows are part of the objective. */
+#include "engine/backends/cpu/cpu_internal.h"
+
+#include <stdlib.h>
+
+void pl_cpu_pairs_release(cpu *c)
+{
+    pl_contact_set_destroy(c->contact);
+    free(c->compliance);
+}
+
+pl_status pl_cpu_pairs_create(cpu *c)
+{
+    const pl_model *m = c->base.model;
+    if (!m->touching)
+        return PL_OK;
+    c->compliance = malloc((size_t)m->vertices * sizeof *c->compliance);
+    if (!c->compliance)
+        return PL_NO_MEMORY;
+    for (int64_t i = 0; i < m->vertices; i++)
+        c->compliance[i] = m->free_row[i] < 0 ? 0 : 1 / pl_model_diagonal(m, m->free_row[i]);
+    return pl_contact_set_create(m->touching, c->threads, &c->contact);
+}
+
+double pl_cpu_pairs_evaluate(cpu *c, const double *x)
+{
+    return c->contact ? pl_contact_rows_evaluate(pl_contact_set_rows(c->contact), x, c->threads)
+                      : 0;
+}
+
+static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
+{
+    cpu *c = cpu_of(b);
+    return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x),
+                                c->compliance);
+}
+
+static pl_status advance(pl_backend *b, const pl_array *x, pl_contact_advance *out)
+{
+    return pl_contact_set_advance(cpu_of(b)->contact, pl_numbers_read(x), out);
+}
+
+static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
+{
+    return pl_contact_set_measure(cpu_of(b)->contact, pl_numbers_read(x), out);
+}
+
+static pl_contact_set *set_of(pl_backend *b)
+{
+    return cpu_of(b)->contact;
+}
+
+const pl_pairs_ops pl_cpu_pairs_ops = {
+    .begin = begin, .advance = advance, .measure = measure, .set = set_of};

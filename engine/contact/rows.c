@@ -1,0 +1,253 @@
+#include "engine/contact/rows.h"
+
+#include "engine/vectors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are worth a second thread. */
+enum { PARALLEL = 512 };
+
+/* ---- lists ---- */
+
+pl_status pl_contact_rows_init(pl_contact_rows *rows, int32_t scene_vertices)
+{
+    *rows = (pl_contact_rows){.scene_vertices = scene_vertices};
+    rows->place = malloc(((size_t)scene_vertices + 1) * sizeof *rows->place);
+    for (int64_t i = 0; rows->place && i < scene_vertices; i++)
+        rows->place[i] = -1;
+    return rows->place ? PL_OK : PL_NO_MEMORY;
+}
+
+static void clear_lists(pl_contact_rows *rows)
+{
+    void *lists[] = {rows->vertex, rows->first,  rows->entry,
+                     rows->pull,   rows->energy, rows->gradient};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]);
+    rows->vertex = NULL;
+    rows->first = rows->entry = NULL;
+    rows->pull = rows->energy = rows->gradient = NULL;
+    rows->room = 0;
+}
+
+void pl_contact_rows_clear(pl_contact_rows *rows)
+{
+    clear_lists(rows);
+    free(rows->row);
+    free(rows->place);
+    *rows = (pl_contact_rows){0};
+}
+
+static bool make_room(pl_contact_rows *rows, int64_t count)
+{
+    if (count <= rows->room)
+        return true;
+    clear_lists(rows);
+    size_t n = 2 * (size_t)count;
+    rows->vertex = malloc((4 * n + 1) * sizeof *rows->vertex);
+    rows->first = malloc((4 * n + 2) * sizeof *rows->first);
+    rows->entry = malloc((4 * n + 1) * sizeof *rows->entry);
+    rows->pull = malloc((3 * n + 1) * sizeof *rows->pull);
+    rows->energy = malloc((n + 1) * sizeof *rows->energy);
+    rows->gradient = malloc((12 * n + 1) * sizeof *rows->gradient);
+    if (!rows->vertex || !rows->first || !rows->entry || !rows->pull || !rows->energy ||
+        !rows->gradient) {
+        clear_lists(rows);
+        return false;
+    }
+    rows->room = (int64_t)n;
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    return (i > j) - (i < j);
+}
+
+/* The vertices of all rows, ascending, each once. */
+static void list_vertices(pl_contact_rows *rows)
+{
+    int64_t count = 0;
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int k = 0; k < 4; k++) {
+            int32_t v = rows->row[r].pair.vertex[k];
+            if (v < 0 || rows->place[v] >= 0)
+                continue;
+            rows->place[v] = 0;
+            rows->vertex[count++] = v;
+        }
+    qsort(rows->vertex, (size_t)count, sizeof *rows->vertex, by_number);
+    for (int64_t i = 0; i < count; i++)
+        rows->place[rows->vertex[i]] = (int32_t)i;
+    rows->touched = count;
+}
+
+static void list_entries(pl_contact_rows *rows)
+{
+    memset(rows->first, 0, (size_t)(rows->touched + 2) * sizeof *rows->first);
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int k = 0; k < 4; k++)
+            if (rows->row[r].pair.vertex[k] >= 0)
+                rows->first[rows->place[rows->row[r].pair.vertex[k]] + 2]++;
+    for (int64_t i = 0; i < rows->touched; i++)
+        rows->first[i + 2] += rows->first[i + 1];
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int k = 0; k < 4; k++)
+            if (rows->row[r].pair.vertex[k] >= 0)
+                rows->entry[rows->first[rows->place[rows->row[r].pair.vertex[k]] + 1]++] = 4 * r +
+                                                                                           k;
+}
+
+pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_t count)
+{
+    for (int64_t i = 0; i < rows->touched; i++)
+        rows->place[rows->vertex[i]] = -1;
+    free(rows->row);
+    rows->touched = 0;
+    rows->row = row;
+    rows->count = count;
+    if (count > 0 && !make_room(rows, count)) {
+        rows->count = 0;
+        return PL_NO_MEMORY;
+    }
+    if (count > 0) {
+        list_vertices(rows);
+        list_entries(rows);
+    }
+    return PL_OK;
+}
+
+/* ---- the law ---- */
+
+/* r = sum w_a x_a. As weights add up to 0, it is of differences. */
+static void offset_of(const pl_contact_pair *p, const double *x, double r[3])
+{
+    const double *origin = x + 3 * (int64_t)p->vertex[0];
+    r[0] = r[1] = r[2] = 0;
+    for (int k = 1; k < 4 && p->vertex[k] >= 0; k++)
+        for (int c = 0; c < 3; c++)
+            r[c] += p->weight[k] * (x[3 * (int64_t)p->vertex[k] + c] - origin[c]);
+}
+
+void pl_contact_row_slip(const pl_contact_row *row, const double *x, double slip[3])
+{
+    double r[3];
+    const double *n = row->pair.normal;
+    offset_of(&row->pair, x, r);
+    pl_vector_subtract(r, row->start, slip);
+    double along = pl_vector_dot(n, slip);
+    for (int c = 0; c < 3; c++)
+        slip[c] -= along * n[c];
+}
+
+typedef struct state {
+    double t;         /* force along the normal, N */
+    double q[3], abs; /* g + k s and its length, N */
+} state;
+
+static state state_at(const pl_contact_row *row, const double *x)
+{
+    double r[3], slip[3];
+    const double *n = row->pair.normal, k = row->stiffness;
+    offset_of(&row->pair, x, r);
+    state s = {.t = fmax(row->force - k * (pl_vector_dot(n, r) - row->distance), 0)};
+    pl_contact_row_slip(row, x, slip);
+    for (int c = 0; c < 3; c++)
+        s.q[c] = row->grip[c] + k * slip[c];
+    s.abs = sqrt(pl_vector_dot(s.q, s.q));
+    return s;
+}
+
+/* U and dU/dr. */
+static double evaluate(const pl_contact_row *row, const double *x, double pull[3])
+{
+    const double k = row->stiffness, b = row->bound;
+    pull[0] = pull[1] = pull[2] = 0;
+    if (k == 0)
+        return 0;
+    state s = state_at(row, x);
+    double energy = (s.t * s.t - row->force * row->force) / (2 * k);
+    double share = b > 0 ? (s.abs <= b ? 1 : b / s.abs) : 0;
+    if (b > 0)
+        energy += ((s.abs <= b ? s.abs * s.abs / 2 : b * s.abs - b * b / 2) -
+                   pl_vector_dot(row->grip, row->grip) / 2) /
+                  k;
+    for (int c = 0; c < 3; c++)
+        pull[c] = share * s.q[c] - s.t * row->pair.normal[c];
+    return energy;
+}
+
+double pl_contact_rows_evaluate(pl_contact_rows *rows, const double *x, int threads)
+{
+    double sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) if (rows->count > PARALLEL)
+    for (int64_t r = 0; r < rows->count; r++)
+        rows->energy[r] = evaluate(&rows->row[r], x, rows->pull + 3 * r);
+#pragma omp parallel for num_threads(threads) schedule(static) if (rows->touched > PARALLEL)
+    for (int64_t i = 0; i < rows->touched; i++) {
+        double f[3] = {0};
+        for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++) {
+            int64_t r = rows->entry[e] / 4;
+            double w = rows->row[r].pair.weight[rows->entry[e] % 4];
+            for (int c = 0; c < 3; c++)
+                f[c] += w * rows->pull[3 * r + c];
+        }
+        memcpy(rows->gradient + 3 * i, f, sizeof f);
+    }
+    for (int64_t r = 0; r < rows->count; r++)
+        sum += rows->energy[r];
+    return sum;
+}
+
+/* U_n has k n n^T where t > 0; U_t has k (1 - n n^T) where it sticks, and where it slips
+ * k b / |q| (1 - n n^T - u u^T) with u along q. */
+bool pl_contact_row_hessian(const pl_contact_row *row, const double *x, double K[3][3])
+{
+    const double k = row->stiffness, b = row->bound, *n = row->pair.normal;
+    memset(K, 0, 9 * sizeof K[0][0]);
+    if (k == 0)
+        return false;
+    state s = state_at(row, x);
+    double normal = s.t > 0 ? k : 0;
+    double across = b > 0 ? k * (s.abs <= b ? 1 : b / s.abs) : 0;
+    double along = b > 0 && s.abs > b ? across / (s.abs * s.abs) : 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            K[i][j] = (normal - across) * n[i] * n[j] + (i == j ? across : 0) -
+                      along * s.q[i] * s.q[j];
+    return normal > 0 || across > 0;
+}
+
+void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x)
+{
+    for (int64_t i = 0; i < 3 * rows->touched; i++)
+        rows->gradient[i] = 0;
+    for (int64_t r = 0; r < rows->count; r++) {
+        const pl_contact_row *row = &rows->row[r];
+        double K[3][3];
+        if (!pl_contact_row_hessian(row, x, K))
+            continue;
+        for (int k = 0; k < 4 && row->pair.vertex[k] >= 0; k++)
+            for (int c = 0; c < 3; c++)
+                rows->gradient[3 * (int64_t)rows->place[row->pair.vertex[k]] + c] +=
+                    row->pair.weight[k] * row->pair.weight[k] * K[c][c];
+    }
+}
+
+void pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
+{
+    for (int64_t r = 0; r < rows->count; r++) {
+        pl_contact_row *row = &rows->row[r];
+        if (row->stiffness == 0)
+            continue;
+        state s = state_at(row, x);
+        row->force = s.t;
+        row->bound = row->friction * s.t;
+        double share = s.abs > row->bound ? row->bound / s.abs : 1;
+        for (int c = 0; c < 3; c++)
+            row->grip[c] = share * s.q[c];
+    }
+}

@@ -1,0 +1,83 @@
+/* rows.h - pairs as constraints of a minimisation, by an augmented Lagrangian.
+ *
+ * With r = sum_a w_a x_a, the way from the closest point of the second feature to that of the first, a
+ * pair's constraint is n . r >= d, with multiplier f >= 0, N, and penalty k, N/m:
+ *
+ *     U_n(x) = (|t|^2 - f^2) / 2k,   t = max(f - k (n . r - d), 0)                 Rockafellar 1973
+ *
+ * Friction is Coulomb's law at the fixed point of the rounds in which multipliers are renewed. Over one
+ * round its bound b = mu f is given (Tresca), and with the slip s = (1 - n n^T) (r - r_start) since the
+ * step's start and the tangential multiplier g, |g| <= b,
+ *
+ *     U_t(x) = phi(|g + k s|) - |g|^2 / 2k,   phi(q) = q^2 / 2k up to q = b, (b q - b^2 / 2) / k beyond
+ *
+ * Both are convex in x and once differentiable, and 0 at a fixed point. The forces on the first feature
+ * are t n and -min(1, b / |q|) q with q = g + k s; `renew` makes them the multipliers.
+ */
+#ifndef PLIANT_ENGINE_CONTACT_ROWS_H
+#define PLIANT_ENGINE_CONTACT_ROWS_H
+
+#include "engine/contact/measure.h"
+#include "engine/scene/fault.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct pl_contact_row {
+    pl_contact_pair pair; /* normal and weights are constant over a round */
+    double distance;      /* d, m */
+    double stiffness;     /* k, N/m; 0: of vertices that are all held, without any force */
+    double friction;      /* mu */
+    double start[3];      /* r at the step's start, m */
+    double force;         /* f, N */
+    double grip[3];       /* g, N */
+    double bound;         /* b, N */
+} pl_contact_row;
+
+typedef struct pl_contact_rows {
+    int64_t count, capacity;
+    pl_contact_row *row; /* ordered by kind, then features */
+    int32_t *place;      /* [scene vertices]: of `vertex`, -1 where no row is */
+    int32_t scene_vertices;
+    int64_t touched;  /* vertices of rows */
+    int32_t *vertex;  /* [touched], ascending */
+    int64_t *first;   /* [touched + 1]: into `entry` */
+    int64_t *entry;   /* 4 x row + corner, ascending for each vertex */
+    double *pull;     /* [count][3]: dU/dr at the last x, N */
+    double *energy;   /* [count]: U there, J */
+    double *gradient; /* [touched][3]: dU/dx there, N */
+    int64_t room;     /* rows that the arrays above have room for */
+} pl_contact_rows;
+
+/* PL_OK or PL_NO_MEMORY. */
+pl_status pl_contact_rows_init(pl_contact_rows *rows, int32_t scene_vertices);
+void pl_contact_rows_clear(pl_contact_rows *rows);
+
+/* Takes a list of rows, malloc'ed, in place of the one there is, and lists the vertices' rows.
+ * PL_NO_MEMORY: there are no rows. */
+pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_t count);
+
+/* Sum of U at x [scene_vertices][3], J; sets `gradient`. The bits do not depend on threads. */
+double pl_contact_rows_evaluate(pl_contact_rows *rows, const double *x, int threads);
+
+/* What the last evaluation adds to the gradient at a vertex, N. */
+static inline void pl_contact_rows_add(const pl_contact_rows *rows, int64_t vertex, double f[3])
+{
+    int32_t k = rows->count > 0 ? rows->place[vertex] : -1;
+    for (int c = 0; k >= 0 && c < 3; c++)
+        f[c] += rows->gradient[3 * (int64_t)k + c];
+}
+
+/* K = d2U/dr2 at x, semidefinite, N/m; the Hessian's part of corners a and b is w_a w_b K. False: 0. */
+bool pl_contact_row_hessian(const pl_contact_row *row, const double *x, double K[3][3]);
+
+/* s at x, m. */
+void pl_contact_row_slip(const pl_contact_row *row, const double *x, double slip[3]);
+
+/* Puts the diagonal of U's Hessian at x where the gradient is, N/m. */
+void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x);
+
+/* Multipliers become the forces at x; bounds of friction follow them. */
+void pl_contact_rows_renew(pl_contact_rows *rows, const double *x);
+
+#endif

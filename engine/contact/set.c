@@ -1,0 +1,451 @@
+#include "engine/contact/set.h"
+
+#include "engine/contact/pairs.h"
+#include "engine/vectors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* k, of what the pair's vertices give way by. */
+static const double PENALTY = 10;
+/* Of the distance that surfaces keep: they never come closer in a sweep, and how exactly that is told. */
+static const double LEAST = 0.2, SLACK = 0.05;
+enum { SWEEP_ITERATIONS = 200 };
+/* How far towards the first meeting `safe` goes. */
+static const double SHORT_OF = 0.8;
+/* Of the distance: what surfaces that are too close regain in a step. */
+static const double REGAINED = 0.125;
+/* Of the mean edge: the most beyond the distance that pairs are looked for. */
+static const double MARGIN = 0.5;
+/* How far edges may leave their regions (pairs.h). */
+static const double WIDEN = 0.1;
+
+/* Why a pair is a row. Of one that is for several reasons the first measures it. */
+typedef enum reason { MEETS, NEAR, CARRIES } reason;
+
+typedef struct candidate {
+    pl_contact_pair pair;
+    reason why;
+} candidate;
+
+struct pl_contact_set {
+    const pl_contact_bodies *bodies;
+    int threads;
+    pl_contact_trees *trees;
+    pl_contact_rows rows;
+    const double *compliance; /* of the step under way */
+    double *x_start, *safe;   /* [scene vertices][3] */
+    double *moved;            /* the same: scratch */
+    double reach;             /* m, of the step under way */
+    double gap;
+    candidate *candidate;
+    int64_t candidates, room;
+    pl_body_force *forces; /* of the last measure */
+};
+
+void pl_contact_set_destroy(pl_contact_set *s)
+{
+    if (!s)
+        return;
+    pl_contact_trees_destroy(s->trees);
+    pl_contact_rows_clear(&s->rows);
+    free(s->x_start);
+    free(s->safe);
+    free(s->moved);
+    free(s->candidate);
+    free(s->forces);
+    free(s);
+}
+
+pl_status pl_contact_set_create(const pl_contact_bodies *bodies, int threads, pl_contact_set **out)
+{
+    *out = NULL;
+    pl_contact_set *s = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    size_t n = 3 * (size_t)bodies->surface->scene_vertices + 1;
+    s->bodies = bodies;
+    s->threads = threads;
+    s->gap = INFINITY;
+    s->x_start = malloc(n * sizeof *s->x_start);
+    s->safe = malloc(n * sizeof *s->safe);
+    s->moved = malloc(n * sizeof *s->moved);
+    if (!s->x_start || !s->safe || !s->moved ||
+        pl_contact_rows_init(&s->rows, bodies->surface->scene_vertices) != PL_OK ||
+        pl_contact_trees_create(bodies->surface, &s->trees) != PL_OK) {
+        pl_contact_set_destroy(s);
+        return PL_NO_MEMORY;
+    }
+    *out = s;
+    return PL_OK;
+}
+
+pl_contact_rows *pl_contact_set_rows(pl_contact_set *set)
+{
+    return &set->rows;
+}
+
+static size_t bytes_of(const pl_contact_set *s)
+{
+    return 3 * (size_t)s->bodies->surface->scene_vertices * sizeof(double);
+}
+
+static pl_contact_filter filter_of(const pl_contact_set *s)
+{
+    return (pl_contact_filter){s->bodies->count, s->bodies->ignore};
+}
+
+/* ---- candidates ---- */
+
+static bool add_candidate(pl_contact_set *s, const pl_contact_pair *pair, reason why)
+{
+    if (s->candidates == s->room) {
+        int64_t room = 2 * s->room + 256;
+        candidate *more = realloc(s->candidate, (size_t)room * sizeof *more);
+        if (!more)
+            return false;
+        s->candidate = more;
+        s->room = room;
+    }
+    s->candidate[s->candidates++] = (candidate){*pair, why};
+    return true;
+}
+
+static int compare_pairs(const pl_contact_pair *a, const pl_contact_pair *b)
+{
+    const int64_t p[] = {a->kind, a->feature[0], a->feature[1]},
+                  q[] = {b->kind, b->feature[0], b->feature[1]};
+    for (int k = 0; k < 3; k++)
+        if (p[k] != q[k])
+            return p[k] < q[k] ? -1 : 1;
+    return 0;
+}
+
+static int by_pair(const void *one, const void *other)
+{
+    const candidate *a = one, *b = other;
+    int order = compare_pairs(&a->pair, &b->pair);
+    return order ? order : (a->why > b->why) - (a->why < b->why);
+}
+
+/* Pairs near each other at the safe place. */
+static pl_status add_near(pl_contact_set *s)
+{
+    const pl_contact_filter filter = filter_of(s);
+    const pl_contact_rules rules = {.reach = s->reach, .widen = WIDEN, .filter = &filter};
+    pl_contact_pairs near;
+    pl_status status = pl_contact_trees_update(s->trees, s->safe, s->safe, s->reach, s->threads);
+    if (status == PL_OK)
+        status = pl_contact_pairs_find(s->trees, s->safe, &rules, s->threads, &near);
+    if (status != PL_OK)
+        return status;
+    s->gap = INFINITY;
+    for (int64_t i = 0; i < near.count && status == PL_OK; i++) {
+        s->gap = fmin(s->gap, near.pair[i].gap);
+        if (!add_candidate(s, &near.pair[i], NEAR))
+            status = PL_NO_MEMORY;
+    }
+    pl_contact_pairs_clear(&near);
+    return status;
+}
+
+static pl_status add_carrying(pl_contact_set *s)
+{
+    for (int64_t r = 0; r < s->rows.count; r++) {
+        const pl_contact_row *row = &s->rows.row[r];
+        if (!(row->force > 0))
+            continue;
+        pl_contact_pair pair = pl_contact_measure(s->bodies->surface, s->safe, row->pair.kind,
+                                                  row->pair.feature[0], row->pair.feature[1]);
+        if (!add_candidate(s, &pair, CARRIES))
+            return PL_NO_MEMORY;
+    }
+    return PL_OK;
+}
+
+/* Pairs that meet on the way from `safe` to x, as they are when they do. `moved` is `safe`. */
+static pl_status add_meeting(pl_contact_set *s, const double *x, const pl_contact_impacts *impacts)
+{
+    const pl_contact_surface *surface = s->bodies->surface;
+    for (int64_t i = 0; i < impacts->count; i++) {
+        const pl_contact_impact *hit = &impacts->impact[i];
+        pl_contact_pair pair = pl_contact_measure(surface, s->safe, hit->kind, hit->feature[0],
+                                                  hit->feature[1]);
+        for (int k = 0; k < 4 && pair.vertex[k] >= 0; k++)
+            for (int c = 0; c < 3; c++) {
+                int64_t at = 3 * (int64_t)pair.vertex[k] + c;
+                s->moved[at] = s->safe[at] + hit->time * (x[at] - s->safe[at]);
+            }
+        pair = pl_contact_measure(surface, s->moved, hit->kind, hit->feature[0], hit->feature[1]);
+        if (!add_candidate(s, &pair, MEETS))
+            return PL_NO_MEMORY;
+        for (int k = 0; k < 4 && pair.vertex[k] >= 0; k++)
+            memcpy(s->moved + 3 * (int64_t)pair.vertex[k], s->safe + 3 * (int64_t)pair.vertex[k],
+                   3 * sizeof *s->moved);
+    }
+    return PL_OK;
+}
+
+/* ---- rows ---- */
+
+static void fill_row(const pl_contact_set *s, pl_contact_row *row)
+{
+    const pl_contact_bodies *b = s->bodies;
+    const pl_contact_pair *p = &row->pair;
+    int32_t body[2];
+    pl_contact_bodies_of(b, p, body);
+    int64_t at = pl_contact_bodies_at(b, body[0], body[1]);
+    double gives = 0;
+    row->start[0] = row->start[1] = row->start[2] = 0;
+    for (int k = 0; k < 4 && p->vertex[k] >= 0; k++) {
+        gives += p->weight[k] * p->weight[k] * s->compliance[p->vertex[k]];
+        for (int c = 0; c < 3; c++)
+            row->start[c] += p->weight[k] * (s->x_start[3 * (int64_t)p->vertex[k] + c] -
+                                             s->x_start[3 * (int64_t)p->vertex[0] + c]);
+    }
+    row->stiffness = gives > 0 ? PENALTY / gives : 0;
+    row->friction = b->friction[at];
+    row->bound = row->friction * row->force;
+    double before = fmax(pl_vector_dot(p->normal, row->start), 0);
+    row->distance = fmin(b->distance[at], before + REGAINED * b->distance[at]);
+    double along = pl_vector_dot(p->normal, row->grip);
+    for (int c = 0; c < 3; c++)
+        row->grip[c] -= along * p->normal[c];
+}
+
+/* The candidates become the rows, with the multipliers of the rows that there were. */
+static pl_status make_rows(pl_contact_set *s)
+{
+    pl_contact_row *row = malloc(((size_t)s->candidates + 1) * sizeof *row);
+    if (!row)
+        return PL_NO_MEMORY;
+    qsort(s->candidate, (size_t)s->candidates, sizeof *s->candidate, by_pair);
+    int64_t count = 0, old = 0;
+    for (int64_t i = 0; i < s->candidates; i++) {
+        const pl_contact_pair *pair = &s->candidate[i].pair;
+        if (count > 0 && compare_pairs(pair, &row[count - 1].pair) == 0)
+            continue;
+        while (old < s->rows.count && compare_pairs(&s->rows.row[old].pair, pair) < 0)
+            old++;
+        bool known = old < s->rows.count && compare_pairs(&s->rows.row[old].pair, pair) == 0;
+        row[count] = known ? s->rows.row[old] : (pl_contact_row){0};
+        row[count].pair = *pair;
+        fill_row(s, &row[count++]);
+    }
+    return pl_contact_rows_set(&s->rows, row, count);
+}
+
+/* ---- a step ---- */
+
+static double farthest(const pl_contact_set *s, const double *a, const double *b)
+{
+    const pl_contact_surface *f = s->bodies->surface;
+    double most = 0;
+    for (int32_t i = 0; i < f->vertices; i++) {
+        double d[3];
+        pl_vector_subtract(a + 3 * (int64_t)f->vertex[i], b + 3 * (int64_t)f->vertex[i], d);
+        most = fmax(most, pl_vector_dot(d, d));
+    }
+    return sqrt(most);
+}
+
+pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const double *x_guess,
+                               const double *compliance)
+{
+    memcpy(s->x_start, x_start, bytes_of(s));
+    memcpy(s->safe, x_start, bytes_of(s));
+    s->compliance = compliance;
+    s->reach = s->bodies->most + fmin(2 * farthest(s, x_start, x_guess), MARGIN * s->bodies->edge);
+    s->candidates = 0;
+    pl_status status = add_near(s);
+    if (status == PL_OK)
+        status = add_carrying(s);
+    return status == PL_OK ? make_rows(s) : status;
+}
+
+static pl_status sweep_to(pl_contact_set *s, const double *x, pl_contact_advance *out)
+{
+    const pl_ccd_limits limits = {LEAST * s->bodies->least, SLACK * s->bodies->least,
+                                  SWEEP_ITERATIONS};
+    const pl_contact_filter filter = filter_of(s);
+    pl_contact_impacts impacts;
+    pl_status status = pl_contact_sweep(s->trees, s->safe, x, &limits, &filter, s->threads,
+                                        &impacts);
+    if (status != PL_OK)
+        return status;
+    out->met = impacts.count;
+    if (impacts.count > 0) {
+        out->first = impacts.impact[impacts.earliest];
+        out->way = SHORT_OF * out->first.time;
+        memcpy(s->moved, s->safe, bytes_of(s));
+        status = add_meeting(s, x, &impacts);
+    }
+    pl_contact_impacts_clear(&impacts);
+    return status;
+}
+
+/* Whether a row exerts or has exerted any force. */
+static bool acts(pl_contact_set *s, const double *x)
+{
+    pl_contact_rows_evaluate(&s->rows, x, s->threads);
+    for (int64_t r = 0; r < s->rows.count; r++)
+        if (s->rows.row[r].force > 0 || s->rows.pull[3 * r] != 0 || s->rows.pull[3 * r + 1] != 0 ||
+            s->rows.pull[3 * r + 2] != 0)
+            return true;
+    return false;
+}
+
+pl_status pl_contact_set_advance(pl_contact_set *s, const double *x, pl_contact_advance *out)
+{
+    *out = (pl_contact_advance){.way = 1};
+    bool acted = acts(s, x);
+    pl_contact_rows_renew(&s->rows, x);
+    s->candidates = 0;
+    pl_status status = s->bodies->check ? sweep_to(s, x, out) : PL_OK;
+    if (status != PL_OK)
+        return status;
+    out->reached = out->met == 0;
+    if (out->reached)
+        memcpy(s->safe, x, bytes_of(s));
+    for (size_t i = 0; !out->reached && i < bytes_of(s) / sizeof *x; i++)
+        s->safe[i] += out->way * (x[i] - s->safe[i]);
+    status = add_near(s);
+    if (status == PL_OK)
+        status = add_carrying(s);
+    if (status == PL_OK)
+        status = make_rows(s);
+    for (int64_t r = 0; r < s->rows.count; r++)
+        out->active += s->rows.row[r].force > 0;
+    out->changed = acted || !out->reached || acts(s, x);
+    return status;
+}
+
+/* ---- what it comes to ---- */
+
+static int by_bodies(const void *one, const void *other)
+{
+    const pl_body_force *a = one, *b = other;
+    int order = (a->body[0] > b->body[0]) - (a->body[0] < b->body[0]);
+    return order ? order : (a->body[1] > b->body[1]) - (a->body[1] < b->body[1]);
+}
+
+/* The force of each pair of different bodies, of the rows that carry any: [rows.count] at most. */
+static int32_t list_bodies(const pl_contact_set *s, pl_body_force *out)
+{
+    int64_t count = 0;
+    int32_t found = 0;
+    for (int64_t r = 0; r < s->rows.count; r++) {
+        int32_t body[2];
+        pl_contact_bodies_of(s->bodies, &s->rows.row[r].pair, body);
+        if (s->rows.row[r].force > 0 && body[0] != body[1])
+            out[count++] = (pl_body_force){{body[body[1] < body[0]], body[body[0] < body[1]]}, {0}};
+    }
+    qsort(out, (size_t)count, sizeof *out, by_bodies);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || by_bodies(&out[i], &out[found - 1]) != 0)
+            out[found++] = out[i];
+    return found;
+}
+
+static void add_force(const pl_contact_set *s, const pl_contact_row *row, pl_contact_sums *out)
+{
+    int32_t body[2];
+    pl_contact_bodies_of(s->bodies, &row->pair, body);
+    if (body[0] == body[1])
+        return;
+    const bool turned = body[1] < body[0];
+    const pl_body_force wanted = {{body[turned], body[!turned]}, {0}};
+    pl_body_force *to = bsearch(&wanted, out->forces, (size_t)out->count, sizeof wanted, by_bodies);
+    for (int c = 0; c < 3; c++) {
+        double on_first = row->force * row->pair.normal[c] - row->grip[c];
+        to->newton[c] += turned ? on_first : -on_first;
+    }
+}
+
+pl_status pl_contact_set_measure(pl_contact_set *s, const double *x, pl_contact_sums *out)
+{
+    pl_body_force *forces = realloc(s->forces, ((size_t)s->rows.count + 1) * sizeof *forces);
+    *out = (pl_contact_sums){.gap = s->gap};
+    if (!forces)
+        return PL_NO_MEMORY;
+    s->forces = out->forces = forces;
+    out->count = list_bodies(s, forces);
+    for (int64_t r = 0; r < s->rows.count; r++) {
+        const pl_contact_row *row = &s->rows.row[r];
+        double slip[3];
+        if (!(row->force > 0))
+            continue;
+        pl_contact_row_slip(row, x, slip);
+        out->active++;
+        out->taken += pl_vector_dot(row->grip, slip);
+        add_force(s, row, out);
+    }
+    return PL_OK;
+}
+
+/* ---- memory ---- */
+
+int64_t pl_contact_set_save(const pl_contact_set *s, pl_contact_memory *out)
+{
+    int64_t count = 0;
+    for (int64_t r = 0; r < s->rows.count; r++) {
+        const pl_contact_row *row = &s->rows.row[r];
+        if (!(row->force > 0))
+            continue;
+        if (out)
+            out[count] = (pl_contact_memory){row->pair.kind,
+                                             row->pair.feature[0],
+                                             row->pair.feature[1],
+                                             row->force,
+                                             {row->grip[0], row->grip[1], row->grip[2]}};
+        count++;
+    }
+    return count;
+}
+
+/* How many features of a kind there are, of the first or the second of a pair. */
+static int32_t features(const pl_contact_surface *s, int64_t kind, int which)
+{
+    if (kind == PL_CONTACT_EDGE_EDGE || (kind == PL_CONTACT_VERTEX_EDGE && which))
+        return s->edges;
+    return kind == PL_CONTACT_VERTEX_TRIANGLE && which ? s->triangles : s->vertices;
+}
+
+static bool is_good(const pl_contact_surface *s, const pl_contact_memory *m)
+{
+    bool good = m->kind >= PL_CONTACT_VERTEX_TRIANGLE && m->kind <= PL_CONTACT_VERTEX_VERTEX &&
+                m->first >= 0 && m->second >= 0 && m->first < features(s, m->kind, 0) &&
+                m->second < features(s, m->kind, 1) && m->force > 0 && isfinite(m->force);
+    for (int c = 0; c < 3; c++)
+        good = good && isfinite(m->grip[c]);
+    return good;
+}
+
+bool pl_contact_set_accepts(const pl_contact_set *s, const pl_contact_memory *memory, int64_t count)
+{
+    bool good = true;
+    for (int64_t i = 0; good && i < count; i++) {
+        const pl_contact_memory *m = &memory[i], *before = m - 1;
+        good = is_good(s->bodies->surface, m) &&
+               (i == 0 || before->kind < m->kind ||
+                (before->kind == m->kind &&
+                 (before->first < m->first ||
+                  (before->first == m->first && before->second < m->second))));
+    }
+    return good;
+}
+
+bool pl_contact_set_restore(pl_contact_set *s, const pl_contact_memory *memory, int64_t count)
+{
+    pl_contact_row *row = calloc((size_t)count + 1, sizeof *row);
+    for (int64_t i = 0; row && i < count; i++) {
+        row[i].pair =
+            (pl_contact_pair){.kind = (pl_contact_kind)memory[i].kind,
+                              .feature = {(int32_t)memory[i].first, (int32_t)memory[i].second},
+                              .vertex = {-1, -1, -1, -1}};
+        row[i].force = memory[i].force;
+        memcpy(row[i].grip, memory[i].grip, sizeof memory[i].grip);
+    }
+    return pl_contact_rows_set(&s->rows, row, row ? count : 0) == PL_OK && row;
+}

@@ -1,0 +1,79 @@
+/* set.h - the contacts of a scene over a step: which pairs there are, their multipliers, and a place
+ * where nothing intersects.
+ *
+ * A step begins at x_start, where no two surfaces cross. `safe` is a place that was reached from there by
+ * straight moves, each of which was swept: surfaces never passed through each other on the way. A solver's
+ * iterates are free; after a solve, `advance` sweeps from `safe` to its answer x:
+ *   - Pairs that meet on the way become rows, with the normal that they have when they meet; `safe`
+ *     follows x up to short of the first meeting.
+ *   - Pairs near each other at the new `safe` are looked for. Rows that carry force stay rows as long as
+ *     they do, measured anew; others stay while they are near.
+ *   - Multipliers become the forces at x.
+ * The step has ended when x is safe, and solving again with the new rows changes nothing. On which side a
+ * pair is, is never in doubt, since it is measured where nothing crosses.
+ */
+#ifndef PLIANT_ENGINE_CONTACT_SET_H
+#define PLIANT_ENGINE_CONTACT_SET_H
+
+#include "engine/contact/bodies.h"
+#include "engine/contact/rows.h"
+#include "engine/contact/sweep.h"
+#include "engine/scene/metrics.h"
+
+typedef struct pl_contact_set pl_contact_set;
+
+/* What `advance` has found. */
+typedef struct pl_contact_advance {
+    bool reached;            /* `safe` is x */
+    int64_t met;             /* pairs that meet on the way */
+    double way;              /* 0 to 1: how far towards x `safe` has come */
+    int64_t active;          /* rows that carry force */
+    bool changed;            /* a row came, went, or has another multiplier */
+    pl_contact_impact first; /* of those that meet: the first */
+} pl_contact_advance;
+
+/* PL_OK or PL_NO_MEMORY; on failure *out is NULL. `bodies` outlives the set. */
+pl_status pl_contact_set_create(const pl_contact_bodies *bodies, int threads, pl_contact_set **out);
+void pl_contact_set_destroy(pl_contact_set *set);
+
+/* A step begins at x_start [n][3], m, where nothing crosses, and is expected to end near x_guess.
+ * compliance [n]: how far a vertex gives way under a unit force, m/N, about; 0 where it is held. Rows
+ * have the multipliers of the step before. PL_OK, PL_NO_MEMORY, or PL_FAILED for positions that are
+ * not finite. */
+pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess,
+                               const double *compliance);
+
+/* After a solve with the rows there are: see above. Statuses as for `begin`. */
+pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, pl_contact_advance *out);
+
+/* The rows to solve with, which the set owns and keeps until the next begin or advance. */
+pl_contact_rows *pl_contact_set_rows(pl_contact_set *set);
+
+/* What the rows do at the answer x of a step. */
+typedef struct pl_contact_sums {
+    int64_t active; /* rows that carry force */
+    double
+        gap; /* m, the least distance of two features that are near each other; INFINITY: none are */
+    double taken;  /* J, by friction over the step */
+    int32_t count; /* pairs of different bodies that touch */
+    pl_body_force
+        *forces; /* [count], ordered by bodies; the set's memory, until it is measured again */
+} pl_contact_sums;
+/* PL_OK or PL_NO_MEMORY. */
+pl_status pl_contact_set_measure(pl_contact_set *set, const double *x, pl_contact_sums *out);
+
+/* What a later step depends on: which rows carry force, and their multipliers. */
+typedef struct pl_contact_memory {
+    int64_t kind, first, second;
+    double force, grip[3];
+} pl_contact_memory;
+/* How many there are; `out` [that many], or NULL. */
+int64_t pl_contact_set_save(const pl_contact_set *set, pl_contact_memory *out);
+/* Whether `count` of them are of pairs of the surface, in order and finite. */
+bool pl_contact_set_accepts(const pl_contact_set *set, const pl_contact_memory *memory,
+                            int64_t count);
+/* Take them, which the set accepts, in place of what there is: for the next `begin`. False: no memory, and
+ * there are none. */
+bool pl_contact_set_restore(pl_contact_set *set, const pl_contact_memory *memory, int64_t count);
+
+#endif

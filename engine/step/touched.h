@@ -1,0 +1,29 @@
+/* touched.h - what contact between bodies does in a step: a part of a state that is saved with it. */
+#ifndef PLIANT_ENGINE_STEP_TOUCHED_H
+#define PLIANT_ENGINE_STEP_TOUCHED_H
+
+#include "engine/contact/set.h"
+#include "engine/solvers/bytes.h"
+
+typedef struct pl_touched {
+    int64_t active; /* pairs that carry force */
+    double gap;     /* m, INFINITY: none are near */
+    double taken;   /* J, by friction since the start */
+    int32_t count, room;
+    pl_body_force *forces; /* [count] */
+} pl_touched;
+
+void pl_touched_clear(pl_touched *touched);
+/* A stage has ended with these sums. False: no memory, and nothing has changed. */
+bool pl_touched_set(pl_touched *touched, const pl_contact_sums *sums);
+/* A step begins: nothing touches in it yet, and what friction has taken goes on. */
+void pl_touched_begin(pl_touched *step, const pl_touched *before);
+
+void pl_touched_save(const pl_touched *touched, pl_bytes_out *out);
+/* Reads one of a scene with so many bodies; out of order or out of range: false. */
+bool pl_touched_read(pl_touched *touched, int32_t bodies, pl_bytes_in *in);
+
+/* Into a frame's metrics: forces are the state's memory. */
+void pl_touched_measure(const pl_touched *touched, pl_contact_metrics *out);
+
+#endif
