@@ -8,6 +8,9 @@
 
 /* Rows that are worth a second thread. */
 enum { PARALLEL = 512 };
+/* Penalties, of what the vertices weigh. With 3 and with 30 quasi-Newton takes a fifth more iterations on a
+ * stack of four blocks that lands. */
+static const double HARD = 10;
 
 /* ---- lists ---- */
 
@@ -101,7 +104,26 @@ static void list_entries(pl_contact_rows *rows)
                                                                                            k;
 }
 
-pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_t count)
+static void set_penalties(pl_contact_rows *rows, const double *give)
+{
+    double *sum = rows->gradient; /* of |w| over a vertex's rows, over W */
+    for (int64_t i = 0; i < rows->touched; i++) {
+        sum[i] = 0;
+        for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++)
+            sum[i] += fabs(rows->row[rows->entry[e] / 4].pair.weight[rows->entry[e] % 4]);
+        sum[i] *= give[rows->vertex[i]];
+    }
+    for (int64_t r = 0; r < rows->count; r++) {
+        const pl_contact_pair *p = &rows->row[r].pair;
+        double all = 0;
+        for (int k = 0; k < 4 && p->vertex[k] >= 0; k++)
+            all += fabs(p->weight[k]) * sum[rows->place[p->vertex[k]]];
+        rows->row[r].stiffness = all > 0 ? HARD / all : 0;
+    }
+}
+
+pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_t count,
+                              const double *give)
 {
     for (int64_t i = 0; i < rows->touched; i++)
         rows->place[rows->vertex[i]] = -1;
@@ -116,6 +138,7 @@ pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_
     if (count > 0) {
         list_vertices(rows);
         list_entries(rows);
+        set_penalties(rows, give);
     }
     return PL_OK;
 }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* k, of what the pair's vertices give way by. */
-static const double PENALTY = 10;
 /* Of the distance that surfaces keep: they never come closer in a sweep, and how exactly that is told. */
 static const double LEAST = 0.2, SLACK = 0.05;
 enum { SWEEP_ITERATIONS = 200 };
@@ -34,7 +32,7 @@ struct pl_contact_set {
     int threads;
     pl_contact_trees *trees;
     pl_contact_rows rows;
-    const double *compliance; /* of the step under way */
+    const double *compliance; /* the caller's */
     double *x_start, *safe;   /* [scene vertices][3] */
     double *moved;            /* the same: scratch */
     double reach;             /* m, of the step under way */
@@ -58,7 +56,8 @@ void pl_contact_set_destroy(pl_contact_set *s)
     free(s);
 }
 
-pl_status pl_contact_set_create(const pl_contact_bodies *bodies, int threads, pl_contact_set **out)
+pl_status pl_contact_set_create(const pl_contact_bodies *bodies, const double *compliance,
+                                int threads, pl_contact_set **out)
 {
     *out = NULL;
     pl_contact_set *s = calloc(1, sizeof *s);
@@ -66,6 +65,7 @@ pl_status pl_contact_set_create(const pl_contact_bodies *bodies, int threads, pl
         return PL_NO_MEMORY;
     size_t n = 3 * (size_t)bodies->surface->scene_vertices + 1;
     s->bodies = bodies;
+    s->compliance = compliance;
     s->threads = threads;
     s->gap = INFINITY;
     s->x_start = malloc(n * sizeof *s->x_start);
@@ -196,15 +196,12 @@ static void fill_row(const pl_contact_set *s, pl_contact_row *row)
     int32_t body[2];
     pl_contact_bodies_of(b, p, body);
     int64_t at = pl_contact_bodies_at(b, body[0], body[1]);
-    double gives = 0;
     row->start[0] = row->start[1] = row->start[2] = 0;
     for (int k = 0; k < 4 && p->vertex[k] >= 0; k++) {
-        gives += p->weight[k] * p->weight[k] * s->compliance[p->vertex[k]];
         for (int c = 0; c < 3; c++)
             row->start[c] += p->weight[k] * (s->x_start[3 * (int64_t)p->vertex[k] + c] -
                                              s->x_start[3 * (int64_t)p->vertex[0] + c]);
     }
-    row->stiffness = gives > 0 ? PENALTY / gives : 0;
     row->friction = b->friction[at];
     row->bound = row->friction * row->force;
     double before = fmax(pl_vector_dot(p->normal, row->start), 0);
@@ -233,7 +230,7 @@ static pl_status make_rows(pl_contact_set *s)
         row[count].pair = *pair;
         fill_row(s, &row[count++]);
     }
-    return pl_contact_rows_set(&s->rows, row, count);
+    return pl_contact_rows_set(&s->rows, row, count, s->compliance);
 }
 
 /* ---- a step ---- */
@@ -250,12 +247,10 @@ static double farthest(const pl_contact_set *s, const double *a, const double *b
     return sqrt(most);
 }
 
-pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const double *x_guess,
-                               const double *compliance)
+pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const double *x_guess)
 {
     memcpy(s->x_start, x_start, bytes_of(s));
     memcpy(s->safe, x_start, bytes_of(s));
-    s->compliance = compliance;
     s->reach = s->bodies->most + fmin(2 * farthest(s, x_start, x_guess), MARGIN * s->bodies->edge);
     s->candidates = 0;
     pl_status status = add_near(s);
@@ -447,5 +442,5 @@ bool pl_contact_set_restore(pl_contact_set *s, const pl_contact_memory *memory, 
         row[i].force = memory[i].force;
         memcpy(row[i].grip, memory[i].grip, sizeof memory[i].grip);
     }
-    return pl_contact_rows_set(&s->rows, row, row ? count : 0) == PL_OK && row;
+    return pl_contact_rows_set(&s->rows, row, row ? count : 0, s->compliance) == PL_OK && row;
 }

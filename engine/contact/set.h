@@ -32,16 +32,16 @@ typedef struct pl_contact_advance {
     pl_contact_impact first; /* of those that meet: the first */
 } pl_contact_advance;
 
-/* PL_OK or PL_NO_MEMORY; on failure *out is NULL. `bodies` outlives the set. */
-pl_status pl_contact_set_create(const pl_contact_bodies *bodies, int threads, pl_contact_set **out);
+/* compliance [n]: how far a vertex gives way under a unit force, m/N, about; 0 where it is held. It and
+ * `bodies` outlive the set. PL_OK or PL_NO_MEMORY; on failure *out is NULL. */
+pl_status pl_contact_set_create(const pl_contact_bodies *bodies, const double *compliance,
+                                int threads, pl_contact_set **out);
 void pl_contact_set_destroy(pl_contact_set *set);
 
-/* A step begins at x_start [n][3], m, where nothing crosses, and is expected to end near x_guess.
- * compliance [n]: how far a vertex gives way under a unit force, m/N, about; 0 where it is held. Rows
- * have the multipliers of the step before. PL_OK, PL_NO_MEMORY, or PL_FAILED for positions that are
- * not finite. */
-pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess,
-                               const double *compliance);
+/* A step begins at x_start [n][3], m, where nothing crosses, and is expected to end near x_guess. Rows have
+ * the multipliers of the step before. PL_OK, PL_NO_MEMORY, or PL_FAILED for positions that are not
+ * finite. */
+pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess);
 
 /* After a solve with the rows there are: see above. Statuses as for `begin`. */
 pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, pl_contact_advance *out);

@@ -10,6 +10,10 @@
 static const double ROUNDING = 16;
 /* Iterations from one look at whether all is still to the next. */
 enum { LOOK = 8 };
+/* Most iterations from one renewal of the multipliers of contact to the next. A stack of four blocks that lands
+ * takes 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 where each round is solved first; but
+ * each costs an evaluation. */
+enum { RENEW = 2 };
 
 void pl_descent_destroy(pl_solver *solver)
 {
@@ -183,18 +187,24 @@ static void record(pl_descent *d, int64_t k)
     d->out->detail_count = d->rows = k + 1;
 }
 
+/* The objective and its gradient at x. */
+static void evaluate(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
+{
+    pl_trial trial = {.x_new = x, .gradient = gradient, .g = d->g};
+    pl_trial_sums sums = d->backend->ops->descent->trial(d->backend, stage, &trial);
+    d->objective = d->out->objective = sums.objective;
+    d->out->gradient_norm = sums.norm;
+    d->trial_decrement = sums.decrement;
+}
+
 /* Evaluate the initial guess. */
 static void begin(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
 {
     const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
     ops->memory->copy(d->backend, d->x_new, x, 3 * d->model->vertices); /* pins in place in both */
-    pl_trial trial = {.x_new = x, .gradient = gradient, .g = d->g};
-    pl_trial_sums sums = ops->descent->trial(d->backend, stage, &trial);
+    evaluate(d, stage, x, gradient);
     double magnitude = ops->objective->magnitude(d->backend, x);
-    d->objective = d->out->objective = sums.objective;
-    d->out->gradient_norm = sums.norm;
-    d->trial_decrement = sums.decrement;
     d->energy_noise = ops->epsilon * magnitude;
     d->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
     d->alpha = d->alpha_old = 0;
@@ -229,7 +239,19 @@ static void refresh(pl_descent *d, const pl_backend_stage *stage, const pl_array
         d->law->refreshed(d, d->inverse_old);
 }
 
-/* p = B0 g and the decrement at x. */
+/* p = B0 g and the decrement. */
+static void apply(pl_descent *d, bool stepped)
+{
+    pl_status status = d->law->precondition(d, stepped);
+    if (status != PL_OK || !isfinite(d->gp))
+        d->out->decrement = NAN;
+    else if (d->law->matrix)
+        d->out->decrement = d->gp < 0 ? 0 : sqrt(d->gp);
+    else
+        d->out->decrement = d->trial_decrement;
+}
+
+/* The same at x, where a step may have led. */
 static void precondition(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
                          bool stepped)
 {
@@ -238,13 +260,7 @@ static void precondition(pl_descent *d, const pl_backend_stage *stage, const pl_
         pl_rows_swap(&d->p, &d->p_old);
     d->gp_old = d->gp;
     refresh(d, stage, x, !stepped);
-    pl_status status = d->law->precondition(d, stepped);
-    if (status != PL_OK || !isfinite(d->gp))
-        d->out->decrement = NAN;
-    else if (d->law->matrix)
-        d->out->decrement = d->gp < 0 ? 0 : sqrt(d->gp);
-    else
-        d->out->decrement = d->trial_decrement;
+    apply(d, stepped);
     d->out->ms_global += pl_clock_ms() - start;
 }
 
@@ -265,6 +281,19 @@ static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array
             return false;
         d->law->forget(d);
     }
+}
+
+/* Multipliers of contact become the forces at x, where the objective is then another. */
+static void renew(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
+{
+    double start = pl_clock_ms();
+    d->backend->ops->pairs->renew(d->backend, x);
+    evaluate(d, stage, x, gradient);
+    d->out->ms_local += pl_clock_ms() - start;
+    start = pl_clock_ms();
+    apply(d, false);
+    d->renewed = d->out->iterations;
+    d->out->ms_global += pl_clock_ms() - start;
 }
 
 /* Whether x is the answer. */
@@ -292,6 +321,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
     d->out = out;
     d->stage = stage;
     d->no_memory = false;
+    d->renewed = 0;
     d->start_ms = pl_clock_ms();
     begin(d, stage, x, gradient);
     if (!isfinite(d->objective))
@@ -325,6 +355,10 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         precondition(d, stage, here, true);
         record(d, out->iterations);
         out->converged = is_done(d, here, gradient);
+        if (d->model->touching && (out->converged || out->iterations - d->renewed >= RENEW)) {
+            renew(d, stage, here, gradient);
+            out->converged = is_done(d, here, gradient);
+        }
     }
     if (!isfinite(out->decrement))
         return pl_descent_fail_not_finite(d->backend, d->law->what, gradient, failure);

@@ -67,6 +67,16 @@ static void remember(pl_history *h)
     h->order[h->window] = oldest;
 }
 
+/* The inner products with another gradient at the same point. */
+static void look_again(pl_history *h, pl_backend *backend, const pl_array *g)
+{
+    for (int32_t i = 0; i < h->count; i++) {
+        int32_t slot = h->order[i];
+        h->sg[slot] = backend->ops->rows->dot(backend, h->s[slot], g);
+        h->wg[slot] = backend->ops->rows->dot(backend, h->w[slot], g);
+    }
+}
+
 double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_point *at, bool stepped,
                        double alpha)
 {
@@ -99,6 +109,8 @@ double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_poin
     }
     if (stepped)
         remember(h);
+    else
+        look_again(h, backend, at->g);
     return gp;
 }
 

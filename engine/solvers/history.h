@@ -37,7 +37,7 @@ typedef struct pl_history_point {
     const pl_array *g, *g_old, *p, *p_old;
 } pl_history_point;
 
-/* The inner products at a new point, and, after a step of alpha along the rows of the free slot, its
+/* The inner products at a new point, or with a new gradient where it was, and, after a step of alpha along the rows of the free slot, its
  * pair. Returns g . p. */
 double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_point *at, bool stepped,
                        double alpha);

@@ -582,6 +582,10 @@ static pl_status strict_pairs_begin(pl_backend *b, const pl_backend_stage *stage
 {
     return CPU->pairs->begin(cpu_of(b), STAGE, POS(x));
 }
+static void strict_pairs_renew(pl_backend *b, const pl_array *x)
+{
+    CPU->pairs->renew(cpu_of(b), POS(x));
+}
 static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, pl_contact_advance *out)
 {
     return CPU->pairs->advance(cpu_of(b), POS(x), out);
@@ -672,6 +676,7 @@ static const pl_augmented_ops strict_augmented = {
 
 static const pl_pairs_ops strict_pairs = {
     .begin = strict_pairs_begin,
+    .renew = strict_pairs_renew,
     .advance = strict_pairs_advance,
     .measure = strict_pairs_measure,
     .set = strict_pairs_set,

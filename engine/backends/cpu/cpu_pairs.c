@@ -19,7 +19,7 @@ pl_status pl_cpu_pairs_create(cpu *c)
         return PL_NO_MEMORY;
     for (int64_t i = 0; i < m->vertices; i++)
         c->compliance[i] = m->free_row[i] < 0 ? 0 : 1 / pl_model_diagonal(m, m->free_row[i]);
-    return pl_contact_set_create(m->touching, c->threads, &c->contact);
+    return pl_contact_set_create(m->touching, c->compliance, c->threads, &c->contact);
 }
 
 double pl_cpu_pairs_evaluate(cpu *c, const double *x)
@@ -31,8 +31,12 @@ double pl_cpu_pairs_evaluate(cpu *c, const double *x)
 static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
 {
     cpu *c = cpu_of(b);
-    return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x),
-                                c->compliance);
+    return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x));
+}
+
+static void renew(pl_backend *b, const pl_array *x)
+{
+    pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
 }
 
 static pl_status advance(pl_backend *b, const pl_array *x, pl_contact_advance *out)
@@ -51,4 +55,4 @@ static pl_contact_set *set_of(pl_backend *b)
 }
 
 const pl_pairs_ops pl_cpu_pairs_ops = {
-    .begin = begin, .advance = advance, .measure = measure, .set = set_of};
+    .begin = begin, .renew = renew, .advance = advance, .measure = measure, .set = set_of};
