@@ -137,6 +137,14 @@ static void same_expectation(pl_expectation a, pl_expectation b)
     same_bytes(&a, &b, sizeof a, "an expectation");
 }
 
+static void same_contact(pl_contact_settings a, pl_contact_settings b)
+{
+    FUZZ_REQUIRE(a.pair_count == b.pair_count, "other pairs of bodies");
+    same_bytes(a.pairs, b.pairs, (size_t)a.pair_count * sizeof *a.pairs, "pairs of bodies");
+    a.pairs = b.pairs = NULL;
+    same_bytes(&a, &b, sizeof a, "contact");
+}
+
 static void same_parts(const pl_scene *a, const pl_scene *b)
 {
     for (int32_t i = 0; i < a->body_count; i++)
@@ -174,6 +182,7 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
         same_bytes(&x, &y, sizeof x, "a material");
     }
     same_parts(a, b);
+    same_contact(a->contact, b->contact);
 }
 
 /* ---- round trip ---- */
