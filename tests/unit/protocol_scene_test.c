@@ -656,6 +656,7 @@ START_TEST(outline)
     ck_assert(fabs(o.duration - 0.37) < 1e-12 && o.memory == 1e9 && o.time_limit == 60);
     ck_assert_int_eq(o.cores, 2);
     ck_assert_str_eq(o.method, "admm");
+    ck_assert(!o.contact);
     ck_assert_int_eq(o.upload_count, 3); /* the one that is named twice counts once */
     ck_assert_uint_eq(strlen(o.uploads[0].hash), 64);
     ck_assert_uint_eq(strncmp(o.uploads[0].hash, "abab", 4), 0);
@@ -672,6 +673,7 @@ START_TEST(outline)
                                               {"/obstacles/0/mesh/upload", "obj"},
                                               {"/obstacles/1/mesh/upload/node", "tetgen_node"},
                                               {"/obstacles/1/mesh/upload/ele", "tetgen_ele"}};
+    ck_assert(o.contact);
     ck_assert_int_eq(o.upload_count, 4); /* a body's file and an obstacle's may be the same */
     for (int k = 0; k < 4; k++) {
         ck_assert_str_eq(o.uploads[k].pointer, expected[k][0]);
