@@ -169,7 +169,7 @@ static const pl_reply_field resources_fields[] = {
     {0},
 };
 static const pl_reply_field failure_fields[] = {
-    {"code", "string", "kind, as a word"},
+    {"code", "string", "kind, as a word, such as not_converged or intersection"},
     {"message", "string", "description"},
     {"advice?", "string", "advice"},
     {"step?", "integer?", "time step"},
