@@ -227,6 +227,10 @@ static void check_contact(const pl_scene *s)
     ck_assert(p[1].has_friction && p[1].friction == 0.1 && p[1].restitution == 0.5);
     ck_assert(p[2].body[0] == 2 && p[2].body[1] == 0);
     ck_assert(p[2].has_friction && p[2].friction == 0);
+    const pl_expectation *force = &s->expectations[1];
+    ck_assert(force->quantity == PL_QUANTITY_CONTACT_FORCE && force->has_between);
+    ck_assert(force->between[0] == 2 && force->between[1] == 0);
+    ck_assert(!s->expectations[0].has_between && s->output.probes[0].between[1] == 1);
 }
 
 static pl_scene contact_scene(void)
