@@ -27,8 +27,8 @@ void pl_check_contact(pl_decoder *d, json_t *object, void *out, bool clean)
             contact->pairs[k].restitution = contact->restitution;
 }
 
-/* "admm, which auto selects for this scene". */
-static void describe_method(const pl_solver_settings *solver, char *out, size_t size)
+/* "true, with method admm, which auto selects for this scene". */
+static void describe_demand(const pl_solver_settings *solver, char *out, size_t size)
 {
     if (solver->device != PL_DEVICE_CPU)
         snprintf(out, size, "true, on a GPU");
@@ -44,7 +44,7 @@ void pl_settle_contact(pl_decoder *d, json_t *object, pl_scene *scene)
         return;
     if (json_is_true(json_object_get(object, "enabled"))) {
         char got[96], methods[256], expected[320], hint[192];
-        describe_method(&scene->solver, got, sizeof got);
+        describe_demand(&scene->solver, got, sizeof got);
         snprintf(expected, sizeof expected, "method %s, on the CPU",
                  pl_methods_that_carry(PL_TRAIT_CONTACT, methods, sizeof methods));
         snprintf(hint, sizeof hint, "%s; leave it out for a run without contact", why);

@@ -10,7 +10,8 @@
 static const pl_param pair_rows[] = {
     BETWEEN(pl_contact_pair_settings, body,
             "Two bodies; the same name twice means the body and itself.", REQUIRED),
-    BOOLEAN("enabled", pl_contact_pair_settings, enabled, "Whether the two touch.", DEFAULT(true)),
+    BOOLEAN("enabled", pl_contact_pair_settings, enabled, "Contact between the two.",
+            DEFAULT(true)),
     FRICTION(pl_contact_pair_settings, has_friction, "the geometric mean of their materials'",
              "Coulomb's coefficient."),
     NUMBER("restitution", "1", FROM(0, 1), 0, pl_contact_pair_settings, restitution,
