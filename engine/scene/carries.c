@@ -11,7 +11,7 @@ typedef struct method {
 /* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
  * energy is a squared distance; descent needs a finite energy with a gradient. */
 static const method METHODS[PL_METHOD_KINDS] = {
-    [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX, true},
+    [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX | PL_TRAIT_CONTACT, true},
     [PL_METHOD_QUASI_NEWTON] = {PL_TRAIT_HARD, true},
     [PL_METHOD_NEWTON] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
     [PL_METHOD_LBFGS] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
@@ -20,7 +20,7 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {PL_TRAIT_HARD | PL_TRAIT_HELD, true},
     [PL_METHOD_CHEBYSHEV_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
     [PL_METHOD_PROJECTIVE_DYNAMICS] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_PROX |
-                                           PL_TRAIT_NOT_DISTANCE,
+                                           PL_TRAIT_NOT_DISTANCE | PL_TRAIT_CONTACT,
                                        true},
     [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
     [PL_METHOD_AUTO] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
@@ -44,6 +44,7 @@ static const reason REASONS[] = {
     {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
                             "would be the answer to"},
     {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
+    {PL_TRAIT_CONTACT, "its local step has no pairs of surfaces yet"},
 };
 
 /* What terms of a material lack; those of ARAP alone are squared distances. */
@@ -194,6 +195,13 @@ pl_method_kind pl_auto_method(const pl_scene *scene)
     for (int32_t i = 0; i < scene->body_count; i++)
         split = split || wants_splitting(scene, &scene->bodies[i]);
     return hard || (split && !hinges) ? PL_METHOD_ADMM : PL_METHOD_AUTO;
+}
+
+const char *pl_contact_refused(const pl_solver_settings *solver)
+{
+    if (solver->device != PL_DEVICE_CPU)
+        return "a GPU has no kernels for it yet";
+    return pl_method_refuses(solver->method, PL_TRAIT_CONTACT);
 }
 
 bool pl_obstacles_are_hard(const pl_solver_settings *solver)

@@ -29,6 +29,10 @@ typedef enum pl_quantity {
     PL_QUANTITY_OBJECTIVE,     /* J */
     PL_QUANTITY_GRADIENT_NORM, /* N */
     PL_QUANTITY_PENETRATION,   /* m, of the deepest vertex into an obstacle */
+    PL_QUANTITY_CONTACT_PAIRS, /* of features of bodies that carry force */
+    PL_QUANTITY_CONTACT_GAP,   /* m, the least distance of two such features */
+    PL_QUANTITY_CONTACT_FORCE, /* N, of a body on another */
+    PL_QUANTITY_FRICTION_WORK, /* J, taken by friction between bodies since the start */
     PL_QUANTITY_COUNT
 } pl_quantity;
 
@@ -65,12 +69,13 @@ typedef struct pl_expectation {
     int32_t body;           /* with has_body; else every body's vertices */
     pl_selection select;    /* with has_select; else all of the body's */
     int32_t pin, obstacle;  /* of a reaction or penetration, with has_pin or has_obstacle */
+    int32_t between[2];     /* bodies, with has_between: the force of the first on the second */
     pl_when when;
     double at;       /* s, with PL_WHEN_TIME: the frame nearest to it */
     double from, to; /* s */
     double min, max, equals, tolerance;
-    bool has_component, has_statistic, has_body, has_select, has_pin, has_obstacle, has_from,
-        has_to, has_min, has_max, has_equals, has_tolerance;
+    bool has_component, has_statistic, has_body, has_select, has_pin, has_obstacle, has_between,
+        has_from, has_to, has_min, has_max, has_equals, has_tolerance;
 } pl_expectation;
 
 #endif

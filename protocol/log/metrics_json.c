@@ -1,5 +1,6 @@
 #include "protocol/log/metrics_json.h"
 
+#include "engine/scene/scene.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/params_rows.h"
 
@@ -17,33 +18,89 @@ static void set_vector(pl_json_writer *w, const char *key, const double v[3])
     pl_json_end_array(w);
 }
 
-static void set_forces(pl_json_writer *w, const char *key, const pl_force *forces,
-                       const char *const *names, int32_t count)
+/* The i-th name of a list of the scene, whose structs begin with it. */
+static const char *name_in(const void *list, size_t size, int32_t i)
+{
+    return *(char *const *)(const void *)((const char *)list + (size_t)i * size);
+}
+
+static void set_forces(pl_json_writer *w, const char *key, const pl_force *forces, const void *list,
+                       size_t size, int32_t count)
 {
     pl_json_key(w, key);
     pl_json_begin_object(w);
     for (int32_t i = 0; forces && i < count; i++)
-        set_vector(w, names[i], forces[i].newton);
+        set_vector(w, name_in(list, size, i), forces[i].newton);
     pl_json_end_object(w);
 }
 
-static void set_numbers(pl_json_writer *w, const char *key, const double *numbers,
-                        const char *const *names, int32_t count)
+static void set_reactions(pl_json_writer *w, const pl_metrics *m, const pl_scene *s)
 {
-    pl_json_key(w, key);
+    pl_json_key(w, "reactions");
     pl_json_begin_object(w);
-    for (int32_t i = 0; numbers && i < count; i++)
-        pl_json_set_number(w, names[i], numbers[i]);
+    set_forces(w, "pins", m->pins, s->pins, sizeof *s->pins, s->pin_count);
+    set_forces(w, "obstacles", m->obstacles, s->obstacles, sizeof *s->obstacles, s->obstacle_count);
+    set_forces(w, "forces", m->forces, s->forces, sizeof *s->forces, s->force_count);
     pl_json_end_object(w);
 }
 
-static void set_obstacle_contacts(pl_json_writer *w, const pl_metrics *m, const char *const *names,
-                                  int32_t count)
+static void set_penetration(pl_json_writer *w, const pl_metrics *m, const pl_scene *scene)
+{
+    pl_json_key(w, "penetration");
+    pl_json_begin_object(w);
+    for (int32_t i = 0; m->penetration && i < scene->obstacle_count; i++)
+        pl_json_set_number(w, scene->obstacles[i].name, m->penetration[i]);
+    pl_json_end_object(w);
+}
+
+static void set_probes(pl_json_writer *w, const pl_metrics *m)
+{
+    pl_json_key(w, "probes");
+    pl_json_begin_object(w);
+    for (int32_t i = 0; m->probes && i < m->probe_count; i++)
+        pl_json_set_number(w, m->probe_names[i], m->probes[i]);
+    pl_json_end_object(w);
+}
+
+static void set_obstacle_contacts(pl_json_writer *w, const pl_metrics *m, const pl_scene *scene)
 {
     pl_json_key(w, "obstacle_contacts");
     pl_json_begin_object(w);
-    for (int32_t i = 0; m->obstacle_contacts && i < count; i++)
-        pl_json_set_known(w, names[i], m->obstacle_contacts[i]);
+    for (int32_t i = 0; m->obstacle_contacts && i < scene->obstacle_count; i++)
+        pl_json_set_known(w, scene->obstacles[i].name, m->obstacle_contacts[i]);
+    pl_json_end_object(w);
+}
+
+static void put_body_force(pl_json_writer *w, const pl_body_force *f, const pl_scene *scene)
+{
+    pl_json_begin_object(w);
+    pl_json_key(w, "between");
+    pl_json_begin_array(w);
+    for (int k = 0; k < 2; k++)
+        pl_json_put_string(w, scene->bodies[f->body[k]].name);
+    pl_json_end_array(w);
+    set_vector(w, "force", f->newton);
+    pl_json_end_object(w);
+}
+
+/* Null where the scene has no contact between bodies. */
+static void set_contact(pl_json_writer *w, const pl_contact_metrics *c, const pl_scene *scene)
+{
+    pl_json_key(w, "contact");
+    if (!c->on) {
+        pl_json_put_null(w);
+        return;
+    }
+    pl_json_begin_object(w);
+    pl_json_set_integer(w, "pairs", c->pairs);
+    pl_json_set_number(w, "gap", c->gap);
+    pl_json_key(w, "forces");
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < c->force_count; i++)
+        put_body_force(w, &c->forces[i], scene);
+    pl_json_end_array(w);
+    pl_json_set_number(w, "friction_work", c->friction_work);
+    pl_json_set_integer(w, "rounds", c->rounds);
     pl_json_end_object(w);
 }
 
@@ -121,9 +178,7 @@ static void set_detail(pl_json_writer *w, const pl_metrics *m)
     pl_json_end_array(w);
 }
 
-char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
-                        const char *const *obstacle_names, int32_t obstacle_count,
-                        const char *const *force_names, int32_t force_count, size_t *length)
+char *pl_metrics_encode(const pl_metrics *m, const pl_scene *scene, size_t *length)
 {
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
@@ -139,21 +194,17 @@ char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32
                   m->decrement);
     pl_json_set_number(&w, "imbalance", m->imbalance);
     set_state(&w, m);
-    pl_json_key(&w, "reactions");
-    pl_json_begin_object(&w);
-    set_forces(&w, "pins", m->pins, pin_names, pin_count);
-    set_forces(&w, "obstacles", m->obstacles, obstacle_names, obstacle_count);
-    set_forces(&w, "forces", m->forces, force_names, force_count);
-    pl_json_end_object(&w);
-    set_numbers(&w, "penetration", m->penetration, obstacle_names, obstacle_count);
+    set_reactions(&w, m, scene);
+    set_penetration(&w, m, scene);
     pl_json_set_known(&w, "inverted", m->inverted);
     pl_json_set_known(&w, "contacts", m->contacts);
-    set_obstacle_contacts(&w, m, obstacle_names, obstacle_count);
+    set_obstacle_contacts(&w, m, scene);
+    set_contact(&w, &m->contact, scene);
     pl_json_set_number(&w, "max_stretch", m->max_stretch);
     if (m->control > 0)
         pl_json_set_integer(&w, "control", m->control);
     if (m->probe_count > 0)
-        set_numbers(&w, "probes", m->probes, (const char *const *)m->probe_names, m->probe_count);
+        set_probes(&w, m);
     if (m->paced)
         pl_json_set_number(&w, "realtime", m->realtime);
     set_times(&w, m);
@@ -227,6 +278,8 @@ int pl_metrics_digest_decode(const char *text, size_t length, pl_metrics_digest 
             .halved = pl_json_integer(m, "halved", -1),
             .inverted = pl_json_integer(m, "inverted", -1),
             .contacts = pl_json_integer(m, "contacts", -1),
+            .pairs = pl_json_integer(m, "contact/pairs", -1),
+            .gap = pl_json_number(m, "contact/gap", NAN),
             .time = pl_json_number(m, "time", NAN),
             .objective = pl_json_number(m, "objective", NAN),
             .primal_residual = pl_json_number(m, "primal_residual", NAN),

@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One line of JSON without newline, as malloc'ed text. NaN becomes null. The names:
- * as many as the scene has, keys of "reactions"; NULL with count 0. NULL when out of memory. */
-char *pl_metrics_encode(const pl_metrics *m, const char *const *pin_names, int32_t pin_count,
-                        const char *const *obstacle_names, int32_t obstacle_count,
-                        const char *const *force_names, int32_t force_count, size_t *length);
+/* One line of JSON without newline, as malloc'ed text. NaN becomes null. The scene's pins, obstacles,
+ * forces and bodies name what the metrics list in their order. NULL when out of memory. */
+typedef struct pl_scene pl_scene; /* engine/scene/scene.h */
+char *pl_metrics_encode(const pl_metrics *m, const pl_scene *scene, size_t *length);
 
 /* Whether two such texts say the same but for the wall times: "realtime" and "ms" of the record and "ms"
  * of each of its iterations. False where one is no JSON object, and without memory: with errno ENOMEM then, and
@@ -22,6 +21,8 @@ bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_len
 /* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
 typedef struct pl_metrics_digest {
     int64_t frame, iterations, unconverged, halved, inverted, contacts;
+    int64_t pairs; /* of contact between bodies; -1: it is off */
+    double gap;    /* m, the least */
     double time, objective, primal_residual, dual_residual, gradient_norm, kinetic, elastic,
         ms_step;
 } pl_metrics_digest;

@@ -23,7 +23,7 @@
     DO(INVERTED, inverted, "frames with elements turned inside out")                               \
     DO(ENERGY_GAINED, energy_gained, "frames with more energy than the first, from nowhere")       \
     DO(PENETRATION, penetration, "frames with a vertex deep in an obstacle")                       \
-    DO(OVERLAP, overlap, "bodies that are, or may come to be, in one another")                     \
+    DO(OVERLAP, overlap, "bodies in one another, or that may pass through each other")             \
     DO(START_INSIDE, start_inside, "vertices that begin in an obstacle")                           \
     DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step is many times an obstacle")       \
     DO(FEW_ELEMENTS, few_elements, "bodies whose mesh bends too stiffly")                          \

@@ -50,7 +50,8 @@ static void set_obstacle_methods(pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-/* What each method takes: material models, and whether hard constraints and inextensible edges. */
+/* What each method takes: material models, and whether hard constraints, inextensible edges and contact
+ * between bodies. */
 static void set_carries(pl_json_writer *w)
 {
     const char *const *methods = pl_table_param(pl_table_named("solver"), "method")->choices;
@@ -69,6 +70,7 @@ static void set_carries(pl_json_writer *w)
         pl_json_end_array(w);
         pl_json_set_boolean(w, "hard_constraints", pl_method_takes(method, PL_TRAIT_HARD));
         pl_json_set_boolean(w, "inextensible_edges", pl_method_takes(method, PL_TRAIT_HELD));
+        pl_json_set_boolean(w, "contact", pl_method_takes(method, PL_TRAIT_CONTACT));
         pl_json_end_object(w);
     }
     pl_json_end_object(w);

@@ -42,6 +42,8 @@ static const char *const metric_paths[PL_QUANTITY_COUNT] = {
     [PL_QUANTITY_HALVED] = "halved",
     [PL_QUANTITY_OBJECTIVE] = "objective",
     [PL_QUANTITY_GRADIENT_NORM] = "gradient_norm",
+    [PL_QUANTITY_CONTACT_PAIRS] = "contact/pairs",
+    [PL_QUANTITY_FRICTION_WORK] = "contact/friction_work",
 };
 
 bool pl_quantity_of_vertices(pl_quantity quantity)
@@ -51,7 +53,7 @@ bool pl_quantity_of_vertices(pl_quantity quantity)
 
 bool pl_quantity_is_vector(pl_quantity quantity)
 {
-    return quantity <= PL_QUANTITY_ANGULAR_MOMENTUM;
+    return quantity <= PL_QUANTITY_ANGULAR_MOMENTUM || quantity == PL_QUANTITY_CONTACT_FORCE;
 }
 
 /* What is of the step that led to a frame: frame 0 has none. */
@@ -65,6 +67,10 @@ static bool is_of_step(pl_quantity quantity)
     case PL_QUANTITY_HALVED:
     case PL_QUANTITY_OBJECTIVE:
     case PL_QUANTITY_GRADIENT_NORM:
+    case PL_QUANTITY_CONTACT_PAIRS:
+    case PL_QUANTITY_CONTACT_GAP:
+    case PL_QUANTITY_CONTACT_FORCE:
+    case PL_QUANTITY_FRICTION_WORK:
         return true;
     default:
         return false;
@@ -282,6 +288,35 @@ static double penetration_in(const pl_expect *e, const pl_expectation *x, const 
     return deepest;
 }
 
+/* Infinite while nothing is near anything, which keeps every distance. */
+static double gap_in(const pl_json *metrics)
+{
+    const pl_json *gap = pl_json_at(metrics, "contact/gap");
+    return gap && pl_json_is_null(gap) ? INFINITY : pl_json_number(gap, "", NAN);
+}
+
+/* Of the first body on the second; 0 where the two do not touch. */
+static double contact_force_in(const pl_expect *e, const pl_expectation *x, const pl_json *metrics)
+{
+    const pl_json *forces = pl_json_at(metrics, "contact/forces");
+    const char *first = e->scene.bodies[x->between[0]].name,
+               *second = e->scene.bodies[x->between[1]].name;
+    double v[3] = {0};
+    if (!forces)
+        return NAN;
+    for (size_t i = 0; i < pl_json_count(forces); i++) {
+        const pl_json *force = pl_json_item(forces, i);
+        const char *a = pl_json_string(force, "between/0", ""),
+                   *b = pl_json_string(force, "between/1", "");
+        bool along = strcmp(a, first) == 0 && strcmp(b, second) == 0;
+        bool back = strcmp(a, second) == 0 && strcmp(b, first) == 0;
+        for (size_t c = 0; (along || back) && c < 3; c++)
+            v[c] = (along ? 1 : -1) *
+                   pl_json_number(pl_json_item(pl_json_at(force, "force"), c), "", NAN);
+    }
+    return pl_quantity_component(x, v);
+}
+
 static double metric_in(const pl_expect *e, const pl_expectation *x, const pl_json *m)
 {
     double steps = pl_json_number(m, "steps", NAN);
@@ -290,6 +325,10 @@ static double metric_in(const pl_expect *e, const pl_expectation *x, const pl_js
         return reaction_in(e, x, m);
     case PL_QUANTITY_PENETRATION:
         return penetration_in(e, x, m);
+    case PL_QUANTITY_CONTACT_GAP:
+        return gap_in(m);
+    case PL_QUANTITY_CONTACT_FORCE:
+        return contact_force_in(e, x, m);
     case PL_QUANTITY_ENERGY:
     case PL_QUANTITY_ENERGY_DRIFT:
         return pl_json_number(m, "energy/kinetic", NAN) + pl_json_number(m, "energy/elastic", NAN) +
@@ -466,6 +505,9 @@ static void report_what(const pl_expect *e, const pl_expectation *x, char *out, 
     if (x->has_body)
         snprintf(of + strlen(of), sizeof of - strlen(of), " of %.100s",
                  e->scene.bodies[x->body].name);
+    if (x->has_between)
+        snprintf(of, sizeof of, " of %.70s on %.70s", e->scene.bodies[x->between[0]].name,
+                 e->scene.bodies[x->between[1]].name);
     if (x->has_pin || x->has_obstacle)
         snprintf(of, sizeof of, " of %.100s",
                  x->has_pin ? e->scene.pins[x->pin].name : e->scene.obstacles[x->obstacle].name);

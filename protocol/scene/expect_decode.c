@@ -122,12 +122,24 @@ static void check_reaction(pl_decoder *d, const pl_expectation *e, const char *n
                    "something that can be entered");
 }
 
+static void check_between(pl_decoder *d, const pl_expectation *e, const char *name)
+{
+    bool force = e->quantity == PL_QUANTITY_CONTACT_FORCE;
+    refuse_key(d, !force && e->has_between, "between", name, "a contact_force");
+    if (force && !e->has_between)
+        pl_decode_missing(d, "between", "two bodies",
+                          "the force is that of the first on the second");
+    refuse_key(d, force && e->has_between && e->between[0] == e->between[1], "between",
+               "the same body twice", "two bodies: on itself a body exerts no force");
+}
+
 /* Of what an expectation or a probe looks at. */
 static void check_looked_at(pl_decoder *d, const pl_expectation *e)
 {
     const char *name = pl_table_param(&pl_expectation_table, "quantity")->choices[e->quantity];
     check_vertices(d, e, name);
     check_reaction(d, e, name);
+    check_between(d, e, name);
     if (!pl_quantity_is_vector(e->quantity))
         refuse_key(d, e->has_component, "component", name, "a vector");
 }

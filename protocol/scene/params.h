@@ -58,6 +58,7 @@ typedef enum pl_custom {
     PL_CUSTOM_POINTS,    /* points of a multiplier: pl_damping_points */
     PL_CUSTOM_PRIORITY,  /* a whole number: pl_notes */
     PL_CUSTOM_WEBHOOK,   /* an object with an address: pl_notes */
+    PL_CUSTOM_BETWEEN,   /* the names of two bodies: int32_t[2] */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -7,10 +7,11 @@
 #define GIVEN(flag, words) OPTIONAL(pl_expectation, flag, words)
 
 static const char *const quantities[PL_QUANTITY_COUNT + 1] = {
-    "position",         "displacement", "velocity",      "reaction",    "linear_momentum",
-    "angular_momentum", "kinetic",      "elastic",       "energy",      "energy_drift",
-    "inverted",         "contacts",     "max_stretch",   "converged",   "iterations",
-    "halved",           "objective",    "gradient_norm", "penetration", NULL};
+    "position",         "displacement",  "velocity",      "reaction",    "linear_momentum",
+    "angular_momentum", "kinetic",       "elastic",       "energy",      "energy_drift",
+    "inverted",         "contacts",      "max_stretch",   "converged",   "iterations",
+    "halved",           "objective",     "gradient_norm", "penetration", "contact_pairs",
+    "contact_gap",      "contact_force", "friction_work", NULL};
 static const char *const components[] = {"x", "y", "z", "norm", NULL};
 static const char *const statistics[] = {"mean", "min", "max", "range", NULL};
 const char *const pl_when_words[] = {"end", "start", "every", "some", "mean", NULL};
@@ -20,7 +21,10 @@ static const char looked_at[] =
     "previous frame) are those of vertices; the others come from a frame's metrics. energy is "
     "kinetic + elastic + gravity. energy_drift is its change since frame 0 over the run's largest "
     "kinetic + elastic energy. converged is a fraction of the frame's steps. penetration (m) is "
-    "the largest depth of a surface vertex in an obstacle; 0 without contact.";
+    "the largest depth of a surface vertex in an obstacle; 0 without contact. Of contact between "
+    "bodies: contact_pairs carry force, contact_gap (m) is the least distance, infinite while "
+    "nothing is near anything, contact_force (N) is that of one body on another, and friction_work "
+    "(J) is what friction has taken since the start.";
 
 /* What is looked at: rows of expectations and of probes. */
 #define LOOKED_AT_ROWS                                                                             \
@@ -29,9 +33,11 @@ static const char looked_at[] =
                   GIVEN(has_body, "every body")),                                                  \
         SELECT(pl_expectation, "Vertices of the body, by their places at rest.",                   \
                GIVEN(has_select, "all")),                                                          \
-        CHOICE("component", components, pl_expectation, component,                                 \
-               "Component of a vector: position, displacement, velocity, reaction, a momentum.",   \
-               GIVEN(has_component, "norm; a position has none")),                                 \
+        CHOICE(                                                                                    \
+            "component", components, pl_expectation, component,                                    \
+            "Component of a vector: position, displacement, velocity, reaction, contact_force, "   \
+            "a momentum.",                                                                         \
+            GIVEN(has_component, "norm; a position has none")),                                    \
         CHOICE("statistic", statistics, pl_expectation, statistic,                                 \
                "Statistic over the vertices; range is the largest minus the smallest.",            \
                GIVEN(has_statistic, "mean")),                                                      \
@@ -41,7 +47,9 @@ static const char looked_at[] =
             "obstacle", "obstacles", pl_expectation, obstacle,                                     \
             "Obstacle whose reaction (N) or penetration is read; a penetration without it is "     \
             "that of any obstacle.",                                                               \
-            GIVEN(has_obstacle, "none"))
+            GIVEN(has_obstacle, "none")),                                                          \
+        BETWEEN(pl_expectation, between, "Bodies of a contact_force: of the first on the second.", \
+                GIVEN(has_between, "none"))
 
 static const pl_param expectation_rows[] = {
     NAME(pl_expectation, "expect", "expectations"),

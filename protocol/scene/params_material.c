@@ -93,6 +93,9 @@ static const pl_param rows[] = {
            "Times its share of the surface and its velocity, the force that slows a vertex down "
            "(Wang 2016, section 6): of solids the boundary, of cloth both sides, of edges a round "
            "thread's."),
+    NUMBER("friction", "1", FROM(0, FRICTION_MAX), 0, pl_material, friction,
+           "Coulomb's coefficient against other bodies; of two bodies the geometric mean applies.",
+           OPTIONAL(pl_material, has_friction, "contact.friction")),
 };
 const pl_param_table pl_material_table = {
     .name = "material", .doc = "The default is a soft rubber.", ROWS(rows)};

@@ -111,6 +111,11 @@
 #define SELECT(type, text, ...)                                                                    \
     OBJECT("select", pl_select_table, type, select, text, OR_WORD(pl_select_words), __VA_ARGS__)
 
+/* Two bodies that something is between. */
+#define BETWEEN(type, field, text, ...)                                                            \
+    CUSTOM("between", BETWEEN, "array of two bodies' names", text, AT(type, field),                \
+           .refers = "bodies", __VA_ARGS__)
+
 /* How a pin or an obstacle moves, in a scene. */
 #define MOTION(type, without, text)                                                                \
     OBJECT("motion", pl_motion_table, type, motion, text, OPTIONAL(type, motion.present, without))
@@ -130,8 +135,9 @@
            FROM(-PL_PRIORITY_MAX, PL_PRIORITY_MAX), WORDED("0"))
 
 /* Bounds far outside anything physical, so that products of a few numbers stay finite. */
-#define LENGTH_MAX 1e9
-#define RATE_MAX   1e9
+#define LENGTH_MAX   1e9
+#define RATE_MAX     1e9
+#define FRICTION_MAX 1e6
 
 /* Every table, in the order of the schema: X(scene) is pl_scene_table. One a line, so that additions
  * merge. */
@@ -182,6 +188,8 @@
     X(wind)                                                                                        \
     X(point)                                                                                       \
     X(pressure)                                                                                    \
+    X(contact)                                                                                     \
+    X(contact_pair)                                                                                \
     X(obstacle_turn)                                                                               \
     PL_EACH_OBSTACLE_TABLE(X)                                                                      \
     X(output)                                                                                      \

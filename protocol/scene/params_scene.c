@@ -30,6 +30,8 @@ static const pl_param scene_rows[] = {
          "Springs between vertices and other things."),
     LIST("forces", pl_force_table, FROM(0, 256), pl_scene, forces, force_count,
          "Forces on bodies, in addition to gravity."),
+    OBJECT("contact", pl_contact_table, pl_scene, contact,
+           "Contact between bodies, and of a body with itself."),
     LIST("expect", pl_expectation_table, FROM(0, 256), pl_scene, expectations, expectation_count,
          "Requirements on the results, tested by pliant run --check and pliant check."),
     OBJECT("output", pl_output_table, pl_scene, output, "Stored results of a run."),

@@ -1,6 +1,7 @@
 #include "protocol/scene/scene_json.h"
 
 #include "engine/scene/scene.h"
+#include "protocol/scene/contact_decode.h"
 #include "protocol/scene/control_decode.h"
 #include "engine/scene/carries.h"
 #include "protocol/scene/decode.h"
@@ -207,6 +208,7 @@ const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_SPLINES] = pl_decode_splines,
     [PL_CUSTOM_CURVE] = pl_decode_curve,
     [PL_CUSTOM_POINTS] = pl_decode_points,
+    [PL_CUSTOM_BETWEEN] = pl_decode_between,
 };
 
 /* ---- rules that bind several keys ---- */
@@ -379,6 +381,7 @@ const pl_decode_rule pl_scene_rules[] = {
     {"force", check_force},
     {"time", check_time},
     {"solver", check_solver},
+    {"contact", pl_check_contact},
     {"material", pl_check_material},
     {"material.damping", pl_check_damping},
     {"mesh.box", pl_check_cells},
@@ -463,8 +466,10 @@ static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_fau
     /* What follows when the key is left out altogether: the defaults bound together. */
     if (!scene.time.steps)
         check_time(&d, NULL, &scene.time, !json_object_get(document, "time"));
-    if (faults->total == before && !d.no_memory)
+    if (faults->total == before && !d.no_memory) {
         settle_auto(json_object_get(document, "solver"), &scene);
+        pl_settle_contact(&d, json_object_get(document, "contact"), &scene);
+    }
     if (!scene.name)
         scene.name = strdup("");
     if (d.no_memory || !scene.name || faults->total > before) {

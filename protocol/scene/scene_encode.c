@@ -104,6 +104,14 @@ static void put_by_tag(pl_json_writer *w, const pl_scene *scene, const pl_body *
     pl_json_end_object(w);
 }
 
+static void put_between(pl_json_writer *w, const pl_scene *scene, const int32_t *bodies)
+{
+    pl_json_begin_array(w);
+    for (int k = 0; k < 2; k++)
+        pl_json_put_string(w, scene->bodies[bodies[k]].name);
+    pl_json_end_array(w);
+}
+
 static void put_heights(pl_json_writer *w, const pl_obstacle *o)
 {
     pl_json_begin_array(w);
@@ -219,6 +227,9 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
         put_pairs(w, points->points, points->count);
         break;
     }
+    case PL_CUSTOM_BETWEEN:
+        put_between(w, scene, (const int32_t *)(const void *)(base + p->offset));
+        break;
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:
     case PL_CUSTOM_PRIORITY:

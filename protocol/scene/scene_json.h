@@ -41,7 +41,8 @@ typedef struct pl_outline {
     int64_t keep_last, keep_every; /* log_prune.h */
     double keep_days;              /* after its end; 0: for good */
     char method[32];
-    bool gpu; /* that it asks for */
+    bool gpu;     /* that it asks for */
+    bool contact; /* between bodies, and of bodies with themselves */
     int32_t upload_count;
     pl_upload_ref *uploads; /* malloc'ed */
 } pl_outline;

@@ -94,6 +94,7 @@ pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *
     snprintf(out->method, sizeof out->method, "%s",
              method->choices[scene.solver.automatic ? PL_METHOD_AUTO : scene.solver.method]);
     out->gpu = scene.solver.device == PL_DEVICE_GPU;
+    out->contact = scene.contact.enabled;
     outcome = note_uploads(&scene, out, faults);
     pl_scene_clear(&scene);
     if (outcome != PL_DECODE_OK)

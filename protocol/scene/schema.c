@@ -59,6 +59,8 @@ static const char *const customs[PL_CUSTOM_COUNT] = {
             "16") ", \"b\": " PAIR_LIST("16") ", \"c\": " PAIR_LIST("16") "}}]",
     [PL_CUSTOM_CURVE] = PAIRS("64"),
     [PL_CUSTOM_POINTS] = PAIRS("16"),
+    [PL_CUSTOM_BETWEEN] = "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": "
+                          "{\"type\": \"string\"}",
 };
 
 /* What binds keys of one object together: one more member of its schema. */

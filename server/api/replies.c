@@ -102,7 +102,8 @@ static const pl_reply_field capabilities_fields[] = {
     {"materials", "[]string", "models of materials"},
     {"methods", "[]string", "methods of the solver"},
     {"obstacle_methods", "{}[]string", "methods by their kind of obstacles: hard, energy"},
-    {"carries", "{}object", "for each method, its materials, and if it supports hard constraints"},
+    {"carries", "{}object",
+     "for each method, its materials, and if it supports hard constraints and contact"},
     {"integrators", "[]string", "time integrators"},
     {"devices", "[]object", "the CPU, then each GPU"},
     {"exports", "[]#ExportFormat", "formats of GET /v1/sessions/{id}/export"},
@@ -168,7 +169,7 @@ static const pl_reply_field resources_fields[] = {
     {0},
 };
 static const pl_reply_field failure_fields[] = {
-    {"code", "string", "kind, as a word"},
+    {"code", "string", "kind, as a word, such as not_converged or intersection"},
     {"message", "string", "description"},
     {"advice?", "string", "advice"},
     {"step?", "integer?", "time step"},

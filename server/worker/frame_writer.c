@@ -32,9 +32,6 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
                            .elements = has_elements ? pl_model_element_count(model) : 0,
                            .ms_output = NAN};
     w->values = 3 * (fields * w->vertices + w->elements);
-    w->pin_names = calloc((size_t)scene->pin_count + 1, sizeof *w->pin_names);
-    w->force_names = calloc((size_t)scene->force_count + 1, sizeof *w->force_names);
-    w->obstacle_names = calloc((size_t)scene->obstacle_count + 1, sizeof *w->obstacle_names);
     size_t stress = 3 * (size_t)w->vertices * sizeof *w->stress;
     size_t elements = 3 * (size_t)w->elements * sizeof *w->element_stress;
     w->stress = has_stress ? malloc(stress + 1) : NULL;
@@ -42,17 +39,10 @@ pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_
     w->single = scene->output.precision == PL_OUTPUT_SINGLE;
     bool any = has_stress || has_elements;
     w->whole = any ? malloc((size_t)w->values * width_of(w) + 1) : NULL;
-    if (!w->pin_names || !w->obstacle_names || !w->force_names || (any && !w->whole) ||
-        (has_stress && !w->stress) || (has_elements && !w->element_stress)) {
+    if ((any && !w->whole) || (has_stress && !w->stress) || (has_elements && !w->element_stress)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
     }
-    for (int32_t i = 0; i < scene->pin_count; i++)
-        w->pin_names[i] = scene->pins[i].name;
-    for (int32_t i = 0; i < scene->obstacle_count; i++)
-        w->obstacle_names[i] = scene->obstacles[i].name;
-    for (int32_t i = 0; i < scene->force_count; i++)
-        w->force_names[i] = scene->forces[i].name;
     return PL_OK;
 }
 
@@ -62,9 +52,6 @@ void pl_frame_writer_clear(pl_frame_writer *w)
     free(w->whole);
     free(w->stress);
     free(w->element_stress);
-    free(w->pin_names);
-    free(w->obstacle_names);
-    free(w->force_names);
     *w = (pl_frame_writer){0};
 }
 
@@ -151,9 +138,7 @@ pl_status pl_frame_writer_begin(pl_frame_writer *w, int64_t frame, pl_state *sta
     if (metrics) {
         metrics->frame = frame;
         metrics->ms_output = w->ms_output;
-        w->begun.metrics = pl_metrics_encode(
-            metrics, w->pin_names, w->scene->pin_count, w->obstacle_names, w->scene->obstacle_count,
-            w->force_names, w->scene->force_count, &w->begun.metrics_length);
+        w->begun.metrics = pl_metrics_encode(metrics, w->scene, &w->begun.metrics_length);
         if (!w->begun.metrics) {
             end(w);
             return PL_NO_MEMORY;

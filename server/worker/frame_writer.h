@@ -28,8 +28,7 @@ typedef struct pl_frame_writer {
     bool single;                /* stored as floats */
     double *stress;             /* [vertices][3], or NULL where none is stored */
     double *element_stress;     /* [elements][3], or NULL */
-    void *whole; /* [values], where a stress is stored, which is not fetched; else NULL */
-    const char **pin_names, **obstacle_names, **force_names;
+    void *whole;      /* [values], where a stress is stored, which is not fetched; else NULL */
     double ms_output; /* what the last frame took in all, NaN before the first */
     pl_begun_frame begun;
 } pl_frame_writer;

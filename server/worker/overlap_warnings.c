@@ -1,7 +1,10 @@
 #include "server/worker/overlap_warnings.h"
 
+#include "engine/scene/carries.h"
+#include "engine/scene/contact_between.h"
 #include "engine/vectors.h"
 #include "server/worker/placed_body.h"
+#include "server/worker/separation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,23 +171,63 @@ static bool may_meet(const pl_scene *scene, const pl_placed_body *a, const pl_pl
     return boxes_meet(lo, hi, a->lo, a->hi);
 }
 
-/* True if an attachment connects the bodies. */
-static bool attached(const pl_scene *scene, const pl_body *a, const pl_body *b)
+/* ---- contact between the two ---- */
+
+/* True if the scene wants the two to touch: bodies that are attached, or that `pairs` keeps apart, may overlap. */
+static bool should_touch(const pl_scene *scene, const pl_placed_body *a, const pl_placed_body *b)
 {
-    bool found = false;
-    for (int32_t k = 0; k < scene->attachment_count; k++) {
-        const pl_attachment *t = &scene->attachments[k];
-        const pl_body *one = &scene->bodies[t->body];
-        const pl_body *other = t->has_to ? &scene->bodies[t->to] : NULL;
-        found = found || (one == a && other == b) || (one == b && other == a);
-    }
-    return found;
+    pl_scene with_contact = *scene;
+    with_contact.contact.enabled = true;
+    return pl_contact_between_bodies(&with_contact, (int32_t)(a->body - scene->bodies),
+                                     (int32_t)(b->body - scene->bodies))
+        .enabled;
+}
+
+/* "contact is off"; "there is no contact between bodies with method admm". */
+static void describe_lack(const pl_scene *scene, char *out, size_t size)
+{
+    const pl_solver_settings *solver = &scene->solver;
+    if (!pl_contact_refused(solver))
+        snprintf(out, size, "contact is off");
+    else if (solver->device != PL_DEVICE_CPU)
+        snprintf(out, size, "there is no contact between bodies on a GPU");
+    else
+        snprintf(out, size, "there is no contact between bodies with method %s%s",
+                 pl_method_name(solver->method),
+                 solver->automatic ? ", which auto selects for this scene" : "");
+}
+
+static const char *cure_of_lack(const pl_scene *scene)
+{
+    if (!pl_contact_refused(&scene->solver))
+        return "turn it on";
+    return scene->solver.device == PL_DEVICE_CPU ? "use another method" : "use the CPU";
+}
+
+static void describe_overlap(const pl_scene *scene, const pl_placed_body *a,
+                             const pl_placed_body *b, int64_t in_b, int64_t in_a, char *out,
+                             size_t size)
+{
+    char why[128];
+    double move[3];
+    bool swap = is_pinned(scene, b->body) && !is_pinned(scene, a->body);
+    const pl_placed_body *moved = swap ? a : b;
+    pl_bodies_separate(scene, swap ? b : a, moved, move);
+    if (scene->contact.enabled)
+        snprintf(why, sizeof why, "contact between them is off until they are apart");
+    else
+        describe_lack(scene, why, sizeof why);
+    snprintf(out, size,
+             "bodies '%.127s' and '%.127s' overlap at the start, with %lld and %lld vertices: %s; "
+             "translate '%.127s' by [%.4g, %.4g, %.4g] m, or attach them",
+             a->body->name, b->body->name, (long long)in_b, (long long)in_a, why, moved->body->name,
+             move[0], move[1], move[2]);
 }
 
 static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
                               const pl_placed_body *b, pl_warnings *out)
 {
-    char text[512];
+    char text[768], why[128];
     int64_t in_b = 0, in_a = 0;
     pl_status status = PL_OK;
     if (boxes_meet(a->lo, a->hi, b->lo, b->hi)) {
@@ -194,18 +237,17 @@ static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
     }
     if (status != PL_OK)
         return status;
-    if (in_a + in_b > 0)
+    if (in_a + in_b > 0) {
+        describe_overlap(scene, a, b, in_b, in_a, text, sizeof text);
+    } else if (!scene->contact.enabled && may_meet(scene, a, b)) {
+        describe_lack(scene, why, sizeof why);
         snprintf(text, sizeof text,
-                 "bodies '%s' and '%s' overlap at the start, with %lld and %lld vertices: there is "
-                 "no contact between bodies; move one, or attach them",
-                 a->body->name, b->body->name, (long long)in_b, (long long)in_a);
-    else if (may_meet(scene, a, b))
-        snprintf(text, sizeof text,
-                 "bodies '%s' and '%s' may meet, and would pass through each other: there is no "
-                 "contact between bodies; make one an obstacle, or attach them",
-                 a->body->name, b->body->name);
-    else
+                 "bodies '%.127s' and '%.127s' may meet, and would pass through each other: %s; "
+                 "%s, make one an obstacle, or attach them",
+                 a->body->name, b->body->name, why, cure_of_lack(scene));
+    } else {
         return PL_OK;
+    }
     return pl_warnings_add(out, PL_WARNING_OVERLAP, 2, scene->body_count, text);
 }
 
@@ -222,7 +264,7 @@ pl_status pl_overlap_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_w
             status = pl_placed_body_init(&bodies[count++], &scene->bodies[b], &meshes[b]);
     for (int32_t a = 0; status == PL_OK && a < count; a++)
         for (int32_t b = a + 1; status == PL_OK && b < count && pairs < PAIRS_MAX; b++, pairs++)
-            if (!attached(scene, bodies[a].body, bodies[b].body))
+            if (should_touch(scene, &bodies[a], &bodies[b]))
                 status = look_at_pair(scene, &bodies[a], &bodies[b], out);
     for (int32_t b = 0; b < count; b++)
         pl_placed_body_clear(&bodies[b]);

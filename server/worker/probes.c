@@ -129,6 +129,36 @@ static double deepest(const pl_scene *scene, const pl_metrics *m)
     return most;
 }
 
+/* Of the first body on the second; 0 where the two do not touch. */
+static double contact_force(const pl_expectation *e, const pl_contact_metrics *c)
+{
+    double v[3] = {0};
+    for (int32_t i = 0; i < c->force_count; i++) {
+        const pl_body_force *f = &c->forces[i];
+        bool along = f->body[0] == e->between[0] && f->body[1] == e->between[1];
+        bool back = f->body[0] == e->between[1] && f->body[1] == e->between[0];
+        for (int k = 0; (along || back) && k < 3; k++)
+            v[k] = along ? f->newton[k] : -f->newton[k];
+    }
+    return pl_quantity_component(e, v);
+}
+
+static double of_contact(const pl_expectation *e, const pl_contact_metrics *c)
+{
+    if (!c->on)
+        return NAN;
+    switch (e->quantity) {
+    case PL_QUANTITY_CONTACT_PAIRS:
+        return (double)c->pairs;
+    case PL_QUANTITY_CONTACT_GAP:
+        return c->gap;
+    case PL_QUANTITY_CONTACT_FORCE:
+        return contact_force(e, c);
+    default:
+        return c->friction_work;
+    }
+}
+
 /* Of what was measured; a count that was not is no number. */
 static double of_metrics(const pl_scene *scene, const pl_expectation *e, const pl_metrics *m)
 {
@@ -165,6 +195,11 @@ static double of_metrics(const pl_scene *scene, const pl_expectation *e, const p
         return m->gradient_norm;
     case PL_QUANTITY_PENETRATION:
         return e->has_obstacle ? m->penetration[e->obstacle] : deepest(scene, m);
+    case PL_QUANTITY_CONTACT_PAIRS:
+    case PL_QUANTITY_CONTACT_GAP:
+    case PL_QUANTITY_CONTACT_FORCE:
+    case PL_QUANTITY_FRICTION_WORK:
+        return of_contact(e, &m->contact);
     default:
         return NAN;
     }

@@ -106,13 +106,27 @@ START_TEST(test_few_elements)
 }
 END_TEST
 
-/* Two cubes: in one another, on the way to one another, and apart. */
+static const char overlapping[] = "\"transform\": {\"translate\": [0.6, 0.25, 0.25]}";
+
+/* Two cubes, a at the origin. */
+static pl_preflight check_cubes(session_fixture *f, const char *second, const char *more)
+{
+    char scene[1024];
+    snprintf(scene, sizeof scene,
+             "{\"pliant\": 1, \"time\": {\"duration\": 1}, \"bodies\": [{\"name\": \"a\","
+             " \"mesh\": {\"box\": {\"cells\": [2, 2, 2]}}}, {\"name\": \"b\", \"mesh\":"
+             " {\"box\": {\"cells\": [2, 2, 2]}}, %s}]%s}",
+             second, more);
+    return checked(f, scene);
+}
+
+/* Without contact: in one another, on the way to one another, and apart. */
 START_TEST(test_overlap)
 {
     static const struct {
         const char *second, *more, *said;
     } cases[] = {
-        {"\"transform\": {\"translate\": [0.6, 0.25, 0.25]}", "", "overlap at the start, with 4"},
+        {overlapping, "", "overlap at the start, with 4"},
         {"\"transform\": {\"translate\": [1, 0, 0]}", "", NULL}, /* side by side, touching */
         {"\"transform\": {\"translate\": [0, 2, 0]}",
          ", \"obstacles\": [{\"plane\": {\"offset\":"
@@ -129,23 +143,103 @@ START_TEST(test_overlap)
          ", \"pins\": [{\"body\": \"a\", \"select\": \"all\"}]", "may meet, and would pass"},
         {"\"transform\": {\"translate\": [0, -2, 0]}, \"initial\": {\"velocity\": [0, 9, 0]}",
          ", \"pins\": [{\"body\": \"a\", \"select\": \"all\"}]", "may meet, and would pass"},
-        {"\"transform\": {\"translate\": [0.6, 0.25, 0.25]}",
+        {overlapping,
          ", \"attachments\": [{\"body\": \"b\", \"select\": {\"side\": \"-x\"}, \"to\": \"a\", "
          "\"stiffness\": 100}]",
          NULL},
     };
+    for (int with = 0; with < 2; with++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            session_fixture f;
+            char more[512];
+            snprintf(more, sizeof more, "%s, \"contact\": {\"enabled\": %s}", cases[k].more,
+                     with ? "true" : "false");
+            pl_preflight report = check_cubes(&f, cases[k].second, more);
+            const pl_warning *w = find(&report.warnings, PL_WARNING_OVERLAP);
+            /* Contact takes care of bodies that meet, not of those that begin in one another. */
+            const char *said = cases[k].said && with && strstr(cases[k].said, "meet")
+                                   ? NULL
+                                   : cases[k].said;
+            ck_assert_msg(!w == !said, "%zu: %s", k, w ? w->detail : "nothing");
+            ck_assert_msg(!w || strstr(w->detail, said), "%s", w ? w->detail : "");
+            pl_preflight_clear(&report);
+            session_fixture_destroy(&f);
+        }
+}
+END_TEST
+
+/* What there is no contact for, and what to do. */
+START_TEST(test_overlap_without_contact)
+{
+    static const struct {
+        const char *more, *said;
+    } cases[] = {
+        {", \"contact\": {\"enabled\": false}",
+         ": contact is off; turn it on, make one an obstacle, or attach them"},
+        {", \"solver\": {\"method\": \"admm\"}",
+         ": there is no contact between bodies with method admm; use another method, make"},
+        {", \"solver\": {\"obstacles\": \"hard\"}, \"obstacles\": [{\"plane\": {\"offset\": -9}}]",
+         " with method admm, which auto selects for this scene; use another method"},
+        {", \"solver\": {\"method\": \"admm\"}, \"contact\": {\"pairs\": [{\"between\": [\"b\","
+         " \"a\"], \"enabled\": false}]}",
+         NULL},
+    };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         session_fixture f;
-        char scene[1024];
-        snprintf(scene, sizeof scene,
-                 "{\"pliant\": 1, \"time\": {\"duration\": 1}, \"bodies\": [{\"name\": \"a\","
-                 " \"mesh\": {\"box\": {\"cells\": [2, 2, 2]}}}, {\"name\": \"b\", \"mesh\":"
-                 " {\"box\": {\"cells\": [2, 2, 2]}}, %s}]%s}",
-                 cases[k].second, cases[k].more);
-        pl_preflight report = checked(&f, scene);
+        pl_preflight report = check_cubes(
+            &f,
+            "\"transform\": {\"translate\": [2, 0, 0]}, \"initial\": {\"velocity\": [-3, 0, 0]}",
+            cases[k].more);
         const pl_warning *w = find(&report.warnings, PL_WARNING_OVERLAP);
         ck_assert_msg(!w == !cases[k].said, "%zu: %s", k, w ? w->detail : "nothing");
         ck_assert_msg(!w || strstr(w->detail, cases[k].said), "%s", w ? w->detail : "");
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
+/* The proposed translation of bodies that overlap separates them, whatever else there is, with room to spare;
+ * it is the least, moves what is not held, and leads through no floor. */
+START_TEST(test_overlap_is_undone)
+{
+    static const struct {
+        const char *more;
+        double from[3];
+        const char *moved;
+        double most; /* m, of the way */
+    } cases[] = {
+        {"", {0.6, 0.25, 0.25}, "'b'", 0.42},
+        {"", {0.2, -0.9, 0.1}, "'b'", 0.12},
+        {"", {0, 0, 0}, "'b'", 1.1},
+        {", \"obstacles\": [{\"plane\": {\"offset\": -9}}]", {0.6, -0.9, 0.25}, "'b'", 0.42},
+        {", \"pins\": [{\"body\": \"b\", \"select\": \"all\"}]", {0.6, 0.25, 0.25}, "'a'", 0.42},
+        {", \"contact\": {\"thickness\": 0.15}", {0.6, 0.25, 0.25}, "'b'", 0.56},
+        {", \"solver\": {\"method\": \"admm\"}", {0.6, 0.25, 0.25}, "'b'", 0.42},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        session_fixture f;
+        char second[256];
+        double move[3] = {0};
+        const double *from = cases[k].from;
+        snprintf(second, sizeof second, "\"transform\": {\"translate\": [%g, %g, %g]}", from[0],
+                 from[1], from[2]);
+        pl_preflight report = check_cubes(&f, second, cases[k].more);
+        const pl_warning *w = find(&report.warnings, PL_WARNING_OVERLAP);
+        ck_assert_msg(w, "%zu", k);
+        const char *advice = strstr(w->detail, "translate ");
+        ck_assert_msg(advice && strstr(advice, cases[k].moved) == advice + strlen("translate "),
+                      "%s", w->detail);
+        ck_assert_int_eq(
+            sscanf(strchr(advice, '['), "[%lf, %lf, %lf] m", &move[0], &move[1], &move[2]), 3);
+        ck_assert_double_le(sqrt(move[0] * move[0] + move[1] * move[1] + move[2] * move[2]),
+                            cases[k].most);
+        double sign = cases[k].moved[1] == 'a' ? -1 : 1; /* a moves, as if b moved back */
+        double gap = -INFINITY;
+        for (int c = 0; c < 3; c++)
+            gap = fmax(gap, fabs(from[c] + sign * move[c]) - 1);
+        ck_assert_msg(gap > (k == 5 ? 0.15 : 0.004), "%zu: %s", k, w->detail);
+        ck_assert(k != 3 || move[1] >= 0);
         pl_preflight_clear(&report);
         session_fixture_destroy(&f);
     }
@@ -329,6 +423,8 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, test_few_elements);
     tcase_add_test(t, test_overlap);
+    tcase_add_test(t, test_overlap_without_contact);
+    tcase_add_test(t, test_overlap_is_undone);
     tcase_add_test(t, test_counts);
     tcase_add_test(t, test_nothing);
     tcase_add_test(t, test_penetration);

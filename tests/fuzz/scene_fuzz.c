@@ -137,6 +137,23 @@ static void same_expectation(pl_expectation a, pl_expectation b)
     same_bytes(&a, &b, sizeof a, "an expectation");
 }
 
+static void same_output(pl_output a, pl_output b)
+{
+    FUZZ_REQUIRE(a.probe_count == b.probe_count, "other probes");
+    for (int32_t i = 0; i < a.probe_count; i++)
+        same_expectation(a.probes[i], b.probes[i]);
+    a.probes = b.probes = NULL;
+    same_bytes(&a, &b, sizeof a, "output");
+}
+
+static void same_contact(pl_contact_settings a, pl_contact_settings b)
+{
+    FUZZ_REQUIRE(a.pair_count == b.pair_count, "other pairs of bodies");
+    same_bytes(a.pairs, b.pairs, (size_t)a.pair_count * sizeof *a.pairs, "pairs of bodies");
+    a.pairs = b.pairs = NULL;
+    same_bytes(&a, &b, sizeof a, "contact");
+}
+
 static void same_parts(const pl_scene *a, const pl_scene *b)
 {
     for (int32_t i = 0; i < a->body_count; i++)
@@ -159,7 +176,6 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
     same_bytes(&a->time, &b->time, sizeof a->time, "time");
     same_bytes(&a->solver, &b->solver, sizeof a->solver, "solver");
     same_bytes(a->gravity, b->gravity, sizeof a->gravity, "gravity");
-    same_bytes(&a->output, &b->output, sizeof a->output, "output");
     same_bytes(&a->resources, &b->resources, sizeof a->resources, "resources");
     FUZZ_REQUIRE(a->material_count == b->material_count && a->body_count == b->body_count &&
                      a->pin_count == b->pin_count && a->obstacle_count == b->obstacle_count &&
@@ -174,6 +190,8 @@ static void same_scene(const pl_scene *a, const pl_scene *b)
         same_bytes(&x, &y, sizeof x, "a material");
     }
     same_parts(a, b);
+    same_output(a->output, b->output);
+    same_contact(a->contact, b->contact);
 }
 
 /* ---- round trip ---- */

@@ -58,6 +58,8 @@ START_TEST(submitted_session_is_followed_listed_and_exported)
     ck_assert_ptr_null(strstr(pliant_out, "\"event\""));
     ck_assert_int_eq(pliant("plot %s --ascii --width 40", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "frame 12"));
+    ck_assert_int_eq(pliant("plot %s --what contact --ascii --width 40", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "contacts"));
     ck_assert_int_eq(pliant("delete %s", id), 0);
     ck_assert_int_eq(pliant("show %s", id), 5);
 }

@@ -45,6 +45,19 @@ static void check_vector(const json_t *m, const char *path)
         ck_assert(json_is_number(json_array_get(value, i)));
 }
 
+/* Null, or all there is. */
+static void check_contact(const json_t *contact)
+{
+    ck_assert(json_is_null(contact) || json_is_object(contact));
+    if (json_is_null(contact))
+        return;
+    ck_assert(json_is_integer(json_object_get(contact, "pairs")));
+    ck_assert(json_is_integer(json_object_get(contact, "rounds")));
+    check_number_or_null(contact, "gap");
+    ck_assert(json_is_number(json_object_get(contact, "friction_work")));
+    ck_assert(json_is_array(json_object_get(contact, "forces")));
+}
+
 /* Every member of the contract; what is always known is a number, and 0 is no stand-in. */
 static void check_metrics(const json_t *m, int64_t frame)
 {
@@ -70,6 +83,7 @@ static void check_metrics(const json_t *m, int64_t frame)
     check_vector(m, "momentum/angular");
     check_vector(m, "reactions/pins/wall");
     check_vector(m, "reactions/obstacles/floor");
+    check_contact(json_object_get(m, "contact"));
     ck_assert_ptr_null(json_at(m, "iterations_detail"));
     if (frame == 0) { /* nothing was solved for the initial state */
         ck_assert(json_is_null(json_at(m, "primal_residual")));

@@ -122,13 +122,16 @@ class Audit(unittest.TestCase):
     def test_starts_are_told(self):
         for name, code, words in (
             ("06_start_inside", "start_inside", "0.2 m"),
-            ("07_two_bodies", "overlap", "pass through each other"),
             ("08_default_nu_bending", "few_elements", "3.4 times as stiffly"),
             ("10_tunnel_100", "thin_obstacle", "0.002 m thick"),
         ):
             run = self.run_of(name)
             self.assertIn(code, run.warnings, name)
             self.assertIn(words, run.warnings[code]["detail"])
+
+    def test_bodies_without_contact_are_told(self):
+        run = self.run_of("07_two_bodies", contact={"enabled": False})
+        self.assertIn("pass through each other", run.warnings["overlap"]["detail"])
 
     def test_a_plate_stops_what_is_fast(self):
         probe = middle("y")

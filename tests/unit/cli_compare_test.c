@@ -1,6 +1,8 @@
 /* A comparison read back from a worker's lines, and the chart that is drawn of it. */
 #include "clients/cli/draw/chart.h"
 #include "clients/cli/session/compare_result.h"
+#include "clients/cli/session/compare_scene.h"
+#include "protocol/scene/scene_json.h"
 
 #include "tests/unit/cli_files.h"
 #include "tests/support/suite.h"
@@ -127,6 +129,54 @@ START_TEST(a_chart_has_its_points_where_they_belong)
 }
 END_TEST
 
+/* Whether a scene that is compared has contact between bodies; -1 where it is refused. */
+static int has_contact(const char *text)
+{
+    pl_outline outline;
+    pl_faults faults = {0};
+    int contact = -1;
+    if (pl_scene_outline(text, strlen(text), &outline, &faults) == PL_DECODE_OK) {
+        contact = outline.contact;
+        pl_outline_clear(&outline);
+    }
+    pl_faults_clear(&faults);
+    return contact;
+}
+
+/* Contact between bodies is part of all that is compared or of none of it, but where a scene demands it: then
+ * methods without it are refused. */
+START_TEST(all_have_contact_or_none)
+{
+    static const struct {
+        const char *more, *methods;
+        int approach, contact[2];
+    } cases[] = {
+        {"", "newton,lbfgs", 1, {1, 1}},
+        {"", "newton,admm", 0, {0, 0}},
+        {"", "newton,newton:device=gpu", 0, {0, 0}},
+        {", \"solver\": {\"method\": \"admm\"}", "newton,lbfgs", 0, {0, 0}},
+        {", \"contact\": {\"enabled\": true}", "newton,admm", 1, {1, -1}},
+        {", \"contact\": {\"enabled\": false}", "newton,lbfgs", 0, {0, 0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char scene[256];
+        pl_cli cli = {.json = true};
+        pl_compare_scene s;
+        snprintf(scene, sizeof scene, "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"box\": {}}}]%s}",
+                 cases[i].more);
+        cli_write("scene.json", scene);
+        ck_assert_int_eq(
+            pl_compare_scene_open(&cli, cli_path("scene.json"), cases[i].methods, 1, 10, &s), 0);
+        ck_assert_int_eq(has_contact(s.approach), cases[i].approach);
+        ck_assert_int_eq(s.methods, 2);
+        for (int k = 0; k < 2; k++)
+            ck_assert_msg(has_contact(s.text[k]) == cases[i].contact[k], "%zu %d", i, k);
+        ck_assert_int_eq(has_contact(s.text[2]), cases[i].approach); /* newton, the reference */
+        pl_compare_scene_close(&s);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli_compare");
@@ -134,6 +184,7 @@ int main(void)
     tcase_add_unchecked_fixture(t, cli_folder_make, cli_folder_remove);
     tcase_add_test(t, errors_are_relative_to_the_reference);
     tcase_add_test(t, lower_objectives_count_without_constraints);
+    tcase_add_test(t, all_have_contact_or_none);
     tcase_add_test(t, a_chart_has_its_points_where_they_belong);
     suite_add_tcase(suite, t);
     return run_suite(suite);

@@ -49,18 +49,36 @@ static void move(int64_t k, double *x)
     }
 }
 
+/* Contact in frame k: nothing near anything in frame 0, none at all in frame 3 where it is `lost`. */
+static void contact_of(int64_t k, bool lost, char *text, size_t size)
+{
+    if (lost && k == 3)
+        snprintf(text, size, "null");
+    else if (k == 0)
+        snprintf(text, size, "{\"pairs\": 0, \"gap\": null, \"forces\": [], \"friction_work\": 0}");
+    else
+        snprintf(text, size,
+                 "{\"pairs\": %d, \"gap\": 0.0%d, \"forces\": [{\"between\": [\"b\", \"b\"], "
+                 "\"force\": [0, 0, 0]}, {\"between\": [\"a\", \"b\"], \"force\": [%d, 0, -2]}], "
+                 "\"friction_work\": 0.%d}",
+                 (int)k, (int)k, (int)k, (int)k);
+}
+
+static bool loses_contact;
+
 static void note(pl_expect *e, int64_t k)
 {
-    char text[1024];
+    char text[1024], contact[300];
+    contact_of(k, loses_contact, contact, sizeof contact);
     int n = snprintf(
         text, sizeof text,
         "{\"frame\": %d, \"steps\": %d, \"unconverged\": %s, \"iterations\": %d, \"objective\": %s,"
         " \"energy\": {\"kinetic\": %d, \"elastic\": 2, \"gravity\": %d}, \"inverted\": %d,"
         " \"momentum\": {\"linear\": [3, 4, %d], \"angular\": [0, 0, 0]}, \"contacts\": null,"
         " \"reactions\": {\"pins\": {\"l/r\": [0, %d, 0]}, \"obstacles\": {\"floor\": [1, 2, 2]}},"
-        " \"penetration\": {\"floor\": 0.25%d, \"w/ball\": 0.5}}",
+        " \"penetration\": {\"floor\": 0.25%d, \"w/ball\": 0.5}, \"contact\": %s}",
         (int)k, k ? 2 : 0, k == 3 ? "1" : "0", (int)(10 * k), k ? "1.5" : "null", (int)(2 * k),
-        (int)(-k), k == 2, 0, (int)k, (int)k);
+        (int)(-k), k == 2, 0, (int)k, (int)k, contact);
     pl_expect_metrics(e, text, (size_t)n);
 }
 
@@ -133,6 +151,23 @@ static const struct {
     {"'quantity':'penetration','obstacle':'floor','equals':0.254", true, 0.254, 4},
     {"'quantity':'penetration','at':'every','max':0.4", false, 0.5, 0},
     {"'quantity':'penetration','obstacle':'w/ball','at':'start','max':0.5", true, 0.5, 0},
+    /* contact between bodies: of a step, too */
+    {"'quantity':'contact_pairs','at':'every','min':1", true, 1, 1},
+    {"'quantity':'contact_pairs','at':'some','min':4", true, 4, 4},
+    {"'quantity':'contact_gap','at':'every','min':0.011", false, 0.01, 1},
+    {"'quantity':'contact_gap','equals':0.04", true, 0.04, 4},
+    {"'quantity':'contact_force','between':['a','b'],'component':'x','equals':4", true, 4, 4},
+    {"'quantity':'contact_force','between':['b','a'],'component':'x','equals':-4", true, -4, 4},
+    {"'quantity':'contact_force','between':['a','b'],'component':'z','at':1,'equals':-2", true, -2,
+     2},
+    {"'quantity':'contact_force','between':['b','a'],'at':'start','max':0", true, 0, 0},
+    {"'quantity':'contact_force','between':['a','b'],'equals':4.47213595499958,'tolerance':1e-12",
+     true, 4.47213595499958, 4},
+    {"'quantity':'friction_work','at':'every','max':0.35", false, 0.4, 4},
+    {"'quantity':'friction_work','at':'every','min':0.05", true, 0.1, 1},
+    {"'quantity':'contact_gap','at':'every','max':0.04", true, 0.04, 4},
+    {"'quantity':'contact_force','between':['a','b'],'component':'x','at':'every','min':1", true, 1,
+     1},
     /* of a step: frame 0 has none */
     {"'quantity':'converged','at':'every','min':0.5", true, 0.5, 3},
     {"'quantity':'converged','at':'mean','equals':0.875", true, 0.875, -1},
@@ -185,6 +220,29 @@ START_TEST(missing_numbers_fail)
 }
 END_TEST
 
+/* A gap that is null keeps every distance and none is within it; contact that is null has no numbers. */
+START_TEST(nothing_near_is_far_away)
+{
+    pl_expect_outcome v = judge("{\"quantity\": \"contact_gap\", \"at\": \"start\", \"min\": 1e9}",
+                                -1);
+    ck_assert(v.passed && isinf(v.got));
+    v = judge("{\"quantity\": \"contact_gap\", \"at\": \"start\", \"max\": 1e9}", -1);
+    ck_assert(!v.passed);
+    static const char *const words[] = {
+        "\"contact_pairs\"", "\"contact_gap\"", "\"friction_work\"",
+        "\"contact_force\", \"between\": [\"a\", \"b\"], \"component\": \"x\""};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"quantity\": %s, \"at\": \"every\", \"min\": -9}", words[i]);
+        ck_assert_msg(judge(text, -1).passed, "%s", text);
+        loses_contact = true;
+        v = judge(text, -1);
+        loses_contact = false;
+        ck_assert_msg(!v.passed && v.frame == 3 && *v.missing, "%s", text);
+    }
+}
+END_TEST
+
 /* Documents that do not go together are refused. */
 START_TEST(foreign_topology_is_refused)
 {
@@ -220,6 +278,7 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_loop_test(t, each_row_has_its_outcome, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, missing_numbers_fail);
+    tcase_add_test(t, nothing_near_is_far_away);
     tcase_add_test(t, foreign_topology_is_refused);
     suite_add_tcase(suite, t);
     return run_suite(suite);

@@ -1,4 +1,5 @@
 /* JSON in and out, problem reports, metrics. What the writer writes is judged by jansson. */
+#include "engine/scene/scene.h"
 #include "protocol/text/json.h"
 #include "protocol/log/metrics_json.h"
 #include "protocol/text/problem.h"
@@ -205,7 +206,12 @@ START_TEST(metrics)
 {
     pl_force pins[2] = {{{1, 2, 3}}, {{0, NAN, 0}}};
     pl_iteration detail[2] = {{.objective = INFINITY, .primal_residual = 1e-3}, {.objective = 2}};
-    const char *pin_names[] = {"left", "a\"b"}, *obstacle_names[] = {"floor", "wall"};
+    pl_pin named_pins[] = {{.name = "left"}, {.name = "a\"b"}};
+    pl_obstacle named_obstacles[] = {{.name = "floor"}, {.name = "wall"}};
+    const pl_scene none = {0}, scene = {.pins = named_pins,
+                                        .pin_count = 2,
+                                        .obstacles = named_obstacles,
+                                        .obstacle_count = 2};
     const int64_t contacts[] = {7, -1};
     pl_metrics m = {.frame = 12,
                     .time = 0.4,
@@ -230,7 +236,7 @@ START_TEST(metrics)
                     .detail = detail,
                     .detail_count = 2};
     size_t length;
-    char *text = pl_metrics_encode(&m, pin_names, 2, obstacle_names, 2, NULL, 0, &length);
+    char *text = pl_metrics_encode(&m, &scene, &length);
     ck_assert_uint_eq(length, strlen(text));
     ck_assert_ptr_null(strchr(text, '\n'));
     pl_json *d = parse(text);
@@ -266,9 +272,61 @@ START_TEST(metrics)
     ck_assert_int_ne(pl_metrics_digest_decode("{\"event\":\"end\"}", 15, &digest), 0);
     ck_assert_int_ne(pl_metrics_digest_decode("{", 1, &digest), 0);
     m.detail = NULL;
-    text = pl_metrics_encode(&m, NULL, 0, NULL, 0, NULL, 0, &length);
+    text = pl_metrics_encode(&m, &none, &length);
     ck_assert_ptr_null(strstr(text, "iterations_detail"));
     free(text);
+}
+END_TEST
+
+/* Contact between bodies: null where there is none. */
+START_TEST(metrics_of_contact)
+{
+    pl_body bodies[] = {{.name = "a\"b"}, {.name = "ball"}, {.name = "cloth"}};
+    const pl_scene scene = {.bodies = bodies, .body_count = 3};
+    const pl_body_force forces[] = {{{0, 1}, {1, -2, 3}}, {{2, 2}, {0, 0, 0}}};
+    pl_metrics m = {.frame = 1,
+                    .contact = {.pairs = 7,
+                                .gap = 1e-3,
+                                .force_count = 2,
+                                .forces = forces,
+                                .friction_work = 0.25,
+                                .rounds = 2}};
+    size_t length;
+    char *off = pl_metrics_encode(&m, &scene, &length);
+    pl_json *d = parse(off);
+    ck_assert(pl_json_is_null(pl_json_at(d, "contact")));
+    pl_json_free(d);
+    pl_metrics_digest digest;
+    ck_assert_int_eq(pl_metrics_digest_decode(off, length, &digest), 0);
+    ck_assert(digest.pairs == -1 && isnan(digest.gap));
+    m.contact.on = true;
+    char *on = pl_metrics_encode(&m, &scene, &length);
+    d = parse(on);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(d, "contact")), 5);
+    ck_assert_int_eq(pl_json_integer(d, "contact/pairs", -1), 7);
+    ck_assert(pl_json_number(d, "contact/gap", -1) == 1e-3);
+    ck_assert(pl_json_number(d, "contact/friction_work", -1) == 0.25);
+    ck_assert_int_eq(pl_json_integer(d, "contact/rounds", -1), 2);
+    ck_assert_uint_eq(pl_json_count(pl_json_at(d, "contact/forces")), 2);
+    ck_assert_str_eq(pl_json_string(d, "contact/forces/0/between/0", ""), "a\"b");
+    ck_assert_str_eq(pl_json_string(d, "contact/forces/0/between/1", ""), "ball");
+    ck_assert(pl_json_number(d, "contact/forces/0/force/1", 0) == -2);
+    ck_assert_str_eq(pl_json_string(d, "contact/forces/1/between/0", ""), "cloth");
+    ck_assert_str_eq(pl_json_string(d, "contact/forces/1/between/1", ""), "cloth");
+    pl_json_free(d);
+    ck_assert_int_eq(pl_metrics_digest_decode(on, length, &digest), 0);
+    ck_assert(digest.pairs == 7 && digest.gap == 1e-3);
+    ck_assert(!pl_metrics_same(off, strlen(off), on, length));
+    m.contact.gap = NAN;
+    char *far = pl_metrics_encode(&m, &scene, &length);
+    d = parse(far);
+    ck_assert(pl_json_is_null(pl_json_at(d, "contact/gap")));
+    ck_assert(!pl_metrics_same(far, length, on, strlen(on)));
+    ck_assert(pl_metrics_same(far, length, far, length));
+    pl_json_free(d);
+    free(far);
+    free(on);
+    free(off);
 }
 END_TEST
 
@@ -326,6 +384,7 @@ int main(void)
     tcase_add_test(tcase, nearest);
     tcase_add_test(tcase, problems);
     tcase_add_test(tcase, metrics);
+    tcase_add_test(tcase, metrics_of_contact);
     tcase_add_test(tcase, metrics_alike);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -1,6 +1,7 @@
 /* Scenes: scenes_good/ decodes, and its effective form decodes to itself; every scene of
  * scenes_bad/ has beside it the outcome and all the faults, "code pointer" a line, that it must be
  * answered with. */
+#include "engine/scene/contact_between.h"
 #include "engine/scene/scene.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/params.h"
@@ -210,6 +211,116 @@ START_TEST(every_key_arrives)
 }
 END_TEST
 
+static void check_contact(const pl_scene *s)
+{
+    const pl_contact_settings *c = &s->contact;
+    ck_assert(c->enabled && !c->self && !c->check && c->has_thickness);
+    ck_assert(c->thickness == 0.002 && c->friction == 0.4 && c->restitution == 0.25);
+    ck_assert(s->materials[0].has_friction && s->materials[0].friction == 0.8);
+    ck_assert(s->materials[1].has_friction && s->materials[1].friction == 0);
+    ck_assert(!s->materials[2].has_friction);
+    ck_assert_int_eq(c->pair_count, 3);
+    const pl_contact_pair_settings *p = c->pairs;
+    ck_assert(p[0].body[0] == 0 && p[0].body[1] == 1 && !p[0].enabled);
+    ck_assert(!p[0].has_friction && p[0].restitution == 0.25); /* that of contact */
+    ck_assert(p[1].body[0] == 2 && p[1].body[1] == 2 && p[1].enabled);
+    ck_assert(p[1].has_friction && p[1].friction == 0.1 && p[1].restitution == 0.5);
+    ck_assert(p[2].body[0] == 2 && p[2].body[1] == 0);
+    ck_assert(p[2].has_friction && p[2].friction == 0);
+    const pl_expectation *force = &s->expectations[1];
+    ck_assert(force->quantity == PL_QUANTITY_CONTACT_FORCE && force->has_between);
+    ck_assert(force->between[0] == 2 && force->between[1] == 0);
+    ck_assert(!s->expectations[0].has_between && s->output.probes[0].between[1] == 1);
+}
+
+static pl_scene contact_scene(void)
+{
+    int folder = open_folder("scenes_good");
+    size_t size;
+    pl_scene s;
+    pl_faults faults = {0};
+    char *text = take_file(folder, "contact.json", &size);
+    ck_assert_int_eq(pl_scene_decode(text, size, &s, &faults), PL_DECODE_OK);
+    free(text);
+    close(folder);
+    return s;
+}
+
+/* ... as posted, and from the effective scene. */
+START_TEST(contact_arrives)
+{
+    pl_scene again, s = contact_scene();
+    pl_faults faults = {0};
+    check_contact(&s);
+    char *effective = pl_scene_encode(&s);
+    ck_assert_int_eq(decode(effective, &again, &faults), PL_DECODE_OK);
+    check_contact(&again);
+    free(effective);
+    pl_scene_clear(&again);
+    pl_scene_clear(&s);
+}
+END_TEST
+
+/* What holds for two bodies: the pairs, else the materials. */
+START_TEST(contact_between_two_bodies)
+{
+    pl_scene s = contact_scene();
+    static const struct {
+        int32_t a, b;
+        bool enabled;
+        double friction, restitution;
+    } rows[] = {
+        {0, 1, false, 0, 0.25}, {1, 0, false, 0, 0.25},   {0, 2, true, 0, 0.25},
+        {1, 2, true, 0, 0.25},  {0, 0, false, 0.8, 0.25}, {2, 2, true, 0.1, 0.5},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pl_contact_between got = pl_contact_between_bodies(&s, rows[i].a, rows[i].b);
+        ck_assert_msg(got.enabled == rows[i].enabled && got.friction == rows[i].friction &&
+                          got.restitution == rows[i].restitution,
+                      "%d %d: %d %g %g", rows[i].a, rows[i].b, got.enabled, got.friction,
+                      got.restitution);
+    }
+    pl_scene_clear(&s);
+}
+END_TEST
+
+/* Contact is on where method and device support it, unless the scene says no. */
+START_TEST(contact_follows_the_method)
+{
+    static const struct {
+        const char *solver, *more;
+        bool enabled;
+    } rows[] = {
+        {"", "", true},
+        {"'method': 'newton'", "", true},
+        {"'method': 'quasi_newton'", ", 'contact': {'friction': 0}", true},
+        {"'method': 'chebyshev_semi_iterative'", ", 'contact': {'enabled': true}", true},
+        {"'method': 'newton'", ", 'contact': {'enabled': false}", false},
+        {"'method': 'admm'", "", false},
+        {"'method': 'admm'", ", 'contact': {'enabled': false, 'friction': 1}", false},
+        {"'method': 'admm'", ", 'contact': {'friction': 1}", false},
+        {"'method': 'projective_dynamics'", "", false},
+        {"'device': 'gpu'", "", false},
+        /* auto, which is admm for hard obstacles */
+        {"'obstacles': 'hard'", ", 'obstacles': [{'plane': {}}]", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char more[256], text[512];
+        pl_scene s;
+        pl_faults faults = {0};
+        snprintf(more, sizeof more, ", 'solver': {%s}%s", rows[i].solver, rows[i].more);
+        for (char *c = more; *c; c++)
+            *c = *c == '\'' ? '"' : *c;
+        ck_assert_int_eq(decode_with(more, &s, &faults), PL_DECODE_OK);
+        ck_assert_msg(s.contact.enabled == rows[i].enabled, "%s", more);
+        ck_assert(s.contact.self && s.contact.check);
+        pl_scene_clear(&s);
+        snprintf(text, sizeof text, "{\"pliant\":1,\"bodies\":[{\"mesh\":{\"box\":{}}}]%s}", more);
+        check_round_trip(more, text, strlen(text));
+    }
+}
+END_TEST
+
 START_TEST(defaults)
 {
     pl_scene s;
@@ -231,6 +342,10 @@ START_TEST(defaults)
     ck_assert_str_eq(s.name, "");
     ck_assert(s.output.every == 1 && s.resources.cores == 1);
     ck_assert_int_eq(s.output.fields, PL_OUTPUT_POSITION);
+    ck_assert(s.contact.enabled && s.contact.self && s.contact.check);
+    ck_assert(!s.contact.has_thickness && s.contact.friction == 0.3);
+    ck_assert(s.contact.restitution == 0 && s.contact.pair_count == 0);
+    ck_assert(!s.materials[0].has_friction);
     ck_assert(s.bodies[0].mesh.size[0] == 1 && s.bodies[0].mesh.cells[0] == 8);
     pl_scene_clear(&s);
 }
@@ -336,6 +451,35 @@ START_TEST(messages)
 }
 END_TEST
 
+/* Contact that is demanded of a method or device without it is refused, with those that have it. */
+START_TEST(contact_is_refused_with_a_reason)
+{
+    assert_fault(
+        ", \"solver\": {\"method\": \"projective_dynamics\"}, \"contact\": "
+        "{\"enabled\": true}",
+        "true, with method projective_dynamics",
+        "method quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
+        "chebyshev_semi_iterative, chebyshev_descent, barzilai_borwein or auto, on the CPU",
+        "its local step has no pairs of surfaces yet; leave it out for a run without "
+        "contact");
+    assert_fault(
+        ", \"solver\": {\"obstacles\": \"hard\"}, \"obstacles\": [{\"plane\": {}}], "
+        "\"contact\": {\"enabled\": true}",
+        "true, with method admm, which auto selects for this scene",
+        "method quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
+        "chebyshev_semi_iterative, chebyshev_descent, barzilai_borwein or auto, on the CPU",
+        "its local step has no pairs of surfaces yet; leave it out for a run without "
+        "contact");
+    assert_fault(
+        ", \"solver\": {\"device\": \"gpu\"}, \"contact\": {\"enabled\": true}", "true, on a GPU",
+        "method quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
+        "chebyshev_semi_iterative, chebyshev_descent, barzilai_borwein or auto, on the CPU",
+        "a GPU has no kernels for it yet; leave it out for a run without contact");
+    assert_fault(", \"contact\": {\"pairs\": [{\"between\": [\"body-0\", \"body-9\"]}]}", "body-9",
+                 "one of: body-0", "did you mean \"body-0\"?");
+}
+END_TEST
+
 /* Floats are a GPU's, and its default. */
 START_TEST(precision_follows_the_device)
 {
@@ -422,6 +566,10 @@ START_TEST(bounds)
     assert_bound(
         repeat("{\"pliant\":1,\"bodies\":[" BOX "],\"obstacles\":[", "{\"plane\":{}}", 4097, "]}"),
         "out_of_range", "/obstacles");
+    assert_bound(repeat("{\"pliant\":1,\"bodies\":[{\"name\":\"a\",\"mesh\":{\"box\":{}}}],"
+                        "\"contact\":{\"pairs\":[",
+                        "{\"between\":[\"a\",\"a\"]}", 4097, "]}}"),
+                 "out_of_range", "/contact/pairs");
     assert_bound(repeat(INLINE_HEAD, "0", 100002, "]}}]}"), "too_many", "/bodies/0/mesh/vertices");
     assert_bound(repeat(INLINE_HEAD, "0", 99999, "]}}]}"), "too_many", "/bodies/0/mesh");
     assert_bound(repeat(INLINE_HEAD, "[0,0,0]", 33334, "]}}]}"), "too_many",
@@ -512,6 +660,7 @@ START_TEST(outline)
     ck_assert(fabs(o.duration - 0.37) < 1e-12 && o.memory == 1e9 && o.time_limit == 60);
     ck_assert_int_eq(o.cores, 2);
     ck_assert_str_eq(o.method, "admm");
+    ck_assert(!o.contact);
     ck_assert_int_eq(o.upload_count, 3); /* the one that is named twice counts once */
     ck_assert_uint_eq(strlen(o.uploads[0].hash), 64);
     ck_assert_uint_eq(strncmp(o.uploads[0].hash, "abab", 4), 0);
@@ -528,6 +677,7 @@ START_TEST(outline)
                                               {"/obstacles/0/mesh/upload", "obj"},
                                               {"/obstacles/1/mesh/upload/node", "tetgen_node"},
                                               {"/obstacles/1/mesh/upload/ele", "tetgen_ele"}};
+    ck_assert(o.contact);
     ck_assert_int_eq(o.upload_count, 4); /* a body's file and an obstacle's may be the same */
     for (int k = 0; k < 4; k++) {
         ck_assert_str_eq(o.uploads[k].pointer, expected[k][0]);
@@ -562,6 +712,10 @@ START_TEST(capabilities)
     ck_assert(!pl_json_boolean(c, "carries/newton/hard_constraints", true));
     ck_assert(pl_json_boolean(c, "carries/newton/inextensible_edges", false));
     ck_assert(!pl_json_boolean(c, "carries/lbfgs/inextensible_edges", true));
+    ck_assert(pl_json_boolean(c, "carries/lbfgs/contact", false));
+    ck_assert(pl_json_boolean(c, "carries/auto/contact", false));
+    ck_assert(!pl_json_boolean(c, "carries/admm/contact", true));
+    ck_assert(!pl_json_boolean(c, "carries/projective_dynamics/contact", true));
     ck_assert_str_eq(pl_json_string(c, "materials/0", ""), "neo_hookean");
     ck_assert_str_eq(pl_json_string(c, "devices/0/kind", ""), "cpu");
     ck_assert_str_eq(pl_json_string(c, "exports/0/name", ""), "npz");
@@ -594,6 +748,10 @@ int main(void)
     tcase_add_test(tcase, bad_scenes);
     tcase_add_test(tcase, good_scenes);
     tcase_add_test(tcase, every_key_arrives);
+    tcase_add_test(tcase, contact_arrives);
+    tcase_add_test(tcase, contact_between_two_bodies);
+    tcase_add_test(tcase, contact_follows_the_method);
+    tcase_add_test(tcase, contact_is_refused_with_a_reason);
     tcase_add_test(tcase, defaults);
     tcase_add_test(tcase, defaults_follow_the_method);
     tcase_add_test(tcase, steps_of_a_duration);

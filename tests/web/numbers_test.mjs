@@ -1,16 +1,21 @@
-// What the picture is made of, in numbers: normals, and the fields that it is coloured by.
+// What the picture is made of, in numbers: normals, and the fields that it is coloured by. Columns of the
+// metrics, and what a failure's advice comes to.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { check, run } from './rig.mjs';
 
-// A part of the page that needs no other one.
-function part(name) {
+// A part of the page, with those that it imports.
+function addressOf(name) {
     const text = readFileSync(resolve('clients/web/src', name), 'utf8');
-    return import(`data:text/javascript,${encodeURIComponent(text)}`);
+    const whole = text.replace(/ from '\.\/([\w.]+)'/g, (_, other) => ` from '${addressOf(other)}'`);
+    return `data:text/javascript,${encodeURIComponent(whole).replaceAll("'", '%27')}`;
 }
+const part = (name) => import(addressOf(name));
 
 const { Surface } = await part('surface.js');
 const { computeField, rangeOf } = await part('fields.js');
+const { MetricsTable } = await part('metrics.js');
+const { changesOf } = await part('advice.js');
 const near = (a, b) => Math.abs(a - b) < 1e-5;
 
 // Two right triangles, folded along the y axis by 90 degrees, and a vertex of neither.
@@ -71,5 +76,36 @@ await run({
         check(near(out[0], 10), `speed ${out}`);
         computeField('height', surface, { up: 1 }, out);
         check(near(out[0], 4) && near(out[2], 2), `heights ${out}`);
+    },
+
+    // A column for each two bodies that touch; none of a body on itself, and none where there is no contact.
+    async forces_between_bodies_are_columns() {
+        const table = new MetricsTable();
+        const force = (a, b, ...f) => ({ between: [a, b], force: f });
+        const reactions = { forces: { wind: [0, 0, 2] } };
+        table.push({ frame: 0, contact: null, reactions });
+        check(!table.names.some((name) => name.startsWith('contact')), `columns ${table.names}`);
+        const forces = [force('a', 'b', 3, 4, 0), force('b', 'b', 0, 0, 0)];
+        table.push({ frame: 1, contact: { pairs: 7, gap: null, forces }, reactions });
+        const others = [force('a', 'c', 0, 0, -1), force('a', 'b', 0, 2, 0)];
+        table.push({ frame: 2, contact: { pairs: 8, gap: 0.5, forces: others }, reactions });
+        const at = (name, row) => table.at(`contact/${name}`, row);
+        check(at('pairs', 1) === 7 && at('pairs', 0) === null, 'pairs');
+        check(at('gap', 1) === null && at('gap', 2) === 0.5, 'the gap');
+        check(at('forces/a on b', 1) === 5 && at('forces/a on b/y', 1) === 4, 'the force of frame 1');
+        check(at('forces/a on b', 2) === 2 && at('forces/a on c/z', 2) === -1, 'the forces of frame 2');
+        check(at('forces/a on c', 1) === null, 'bodies that do not touch');
+        check(!table.names.some((name) => name.includes('b on b')), 'a body on itself');
+        check(!table.names.some((name) => /forces(\/[xyz\d])?$/.test(name)), `the list ${table.names}`);
+        check(table.at('reactions/forces/wind', 2) === 2, 'forces of the scene');
+    },
+
+    async advice_on_an_intersection_is_a_change() {
+        const advice = 'Use a smaller time.step, or accept it with "contact": {"check": false}.';
+        const scene = { time: { step: 0.02, duration: 1 }, output: { every: 1 }, solver: {} };
+        const changes = changesOf({ failure: { code: 'intersection', advice } }, scene);
+        check(changes.length === 2, `${changes.length} changes`);
+        check(changes[0].change.time.step === 0.01, 'half the step');
+        check(changes[1].change.contact.check === false, 'no check');
     },
 });

@@ -48,6 +48,7 @@ static bool choose(const char *what, collector *c)
     const char *list = strcmp(what, "residuals") == 0
                            ? "primal_residual,dual_residual,gradient_norm"
                        : strcmp(what, "energies") == 0 ? "energy/kinetic,energy/elastic"
+                       : strcmp(what, "contact") == 0  ? "contact/pairs,contacts"
                        : strcmp(what, "time") == 0     ? "ms/step,ms/local,ms/global,ms/collision"
                                                        : what;
     while (*list) {

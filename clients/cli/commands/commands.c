@@ -153,8 +153,8 @@ const pl_command pl_commands[] = {
      .least = 1,
      .most = 1,
      .options = {{"--what", "NAMES",
-                  "residuals (default), energies, time, or names of metrics "
-                  "such as objective,energy/kinetic"},
+                  "residuals (default), energies, contact (pairs of bodies, and with obstacles), "
+                  "time, or names of metrics such as contact/gap,energy/kinetic"},
                  {"--width", "N", "characters across"},
                  {"--height", "N", "rows (10)"},
                  {"--ascii", NULL, "plain characters only"}},

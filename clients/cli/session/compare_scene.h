@@ -12,8 +12,9 @@ enum { PL_COMPARE_METHODS = 16, PL_COMPARE_REFERENCES = 3 };
 typedef struct pl_compare_scene {
     pl_scene_files base; /* the scene as it was posted, and its mesh files */
     char name[256];
-    int64_t step;             /* the compared frame's last step */
-    bool hard;                /* it has obstacles: constraints that the objective may not contain */
+    int64_t step; /* the compared frame's last step */
+    bool hard;    /* it has obstacles: constraints that the objective may not contain */
+    size_t bodies;
     int32_t methods, entries; /* entries = methods + references */
     char *label[PL_COMPARE_METHODS + PL_COMPARE_REFERENCES];
     char *text[PL_COMPARE_METHODS + PL_COMPARE_REFERENCES]; /* scene texts; malloc'ed */

@@ -50,6 +50,10 @@ const KNOWN = [
     [/"method": "auto"/, () => ({ label: 'method auto', change: { solver: { method: 'auto', iterations: null } } })],
     [/"method": "admm"/, () => ({ label: 'method admm', change: { solver: { method: 'admm' } } })],
     [
+        /"check": false/,
+        () => ({ label: 'no check of contact', change: { contact: { check: false } } }),
+    ],
+    [
         /"on_not_converged": "continue"/,
         () => ({ label: 'go on where it does not converge', change: { solver: { on_not_converged: 'continue' } } }),
     ],

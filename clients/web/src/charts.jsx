@@ -28,6 +28,7 @@ const CHARTS = {
             ['energy/elastic', 'elastic'],
             ['energy/gravity', 'gravity'],
             ['energy/dissipated', 'dissipated'],
+            ['contact/friction_work', 'friction of bodies'],
         ],
     ],
     time: [
@@ -70,6 +71,8 @@ const CHARTS = {
             ['contacts', 'contacts'],
         ],
     ],
+    pairs: ['pairs in contact', '', false, [['contact/pairs', 'pairs']]],
+    gap: ['least gap', 'm', true, [['contact/gap', 'gap']]],
     stretch: ['greatest stretch', '', false, [['max_stretch', 'stretch']]],
 };
 const FIRST = ['residual', 'energy', 'time'];
@@ -90,6 +93,7 @@ function offered(names) {
     group('reactions/obstacles/', 'forces on obstacles', 'N');
     group('obstacle_contacts/', 'contacts by obstacle', '');
     group('penetration/', 'penetration', 'm');
+    group('contact/forces/', 'forces between bodies', 'N');
     return all;
 }
 

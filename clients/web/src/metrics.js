@@ -61,11 +61,18 @@ export class MetricsTable {
         this.rows++;
     }
 
+    // Forces between bodies are a list: [{between: [a, b], force}]. On itself a body exerts none.
+    #putForces(prefix, list) {
+        for (const { between, force } of list)
+            if (between[0] !== between[1]) this.#put(prefix, { [between.join(' on ')]: force });
+    }
+
     #put(prefix, object) {
         for (const key in object) {
             const value = object[key];
             if (key === 'iterations_detail') continue;
-            if (Array.isArray(value)) {
+            if (key === 'forces' && Array.isArray(value)) this.#putForces(`${prefix}forces/`, value);
+            else if (Array.isArray(value)) {
                 this.#set(prefix + key, Math.hypot(...value.map(Number)));
                 value.forEach((v, i) => this.#set(`${prefix}${key}/${'xyz'[i] ?? i}`, v));
             } else if (value && typeof value === 'object') this.#put(`${prefix}${key}/`, value);

@@ -142,6 +142,12 @@ function Values({ model }) {
                     <span class={at('inverted') > 0 ? 'bad' : ''}>{number(at('inverted'))}</span>
                 </Row>
                 <Row label="contacts">{number(at('contacts'))}</Row>
+                {at('contact/pairs') !== null && (
+                    <>
+                        <Row label="pairs in contact">{number(at('contact/pairs'))}</Row>
+                        <Row label="least gap">{quantity(at('contact/gap'), 'm')}</Row>
+                    </>
+                )}
                 <Row label="greatest stretch">{number(at('max_stretch'))}</Row>
                 <Row label="kinetic energy">{quantity(at('energy/kinetic'), 'J')}</Row>
                 <Row label="elastic energy">{quantity(at('energy/elastic'), 'J')}</Row>

@@ -1,0 +1,18 @@
+/* contact_decode.h - the parts of contact that its table does not say; private to protocol/. */
+#ifndef PLIANT_PROTOCOL_SCENE_CONTACT_DECODE_H
+#define PLIANT_PROTOCOL_SCENE_CONTACT_DECODE_H
+
+#include "engine/scene/scene.h"
+#include "protocol/scene/decode.h"
+
+/* "between": the names of two bodies, as indices. */
+void pl_decode_between(pl_decoder *d, json_t *value, const pl_param *p, void *out);
+
+/* Pairs without a restitution have that of contact. */
+void pl_check_contact(pl_decoder *d, json_t *object, void *out, bool clean);
+
+/* Of a scene without faults, whose method is settled: where method and device do not support contact it is
+ * off, and a scene that demands it has a fault. object: the scene's contact, or NULL. */
+void pl_settle_contact(pl_decoder *d, json_t *object, pl_scene *scene);
+
+#endif
