@@ -13,7 +13,7 @@ static const double GRAZES = 1e-9;
 typedef struct finder {
     const pl_contact_trees *trees;
     const pl_contact_filter *filter;
-    const double *x;
+    const double *x, *x_others;
     pl_contact_keys *out;
 } finder;
 
@@ -53,8 +53,9 @@ static void take(void *context, int32_t edge, int32_t triangle)
             return;
         t[k] = f->x + 3 * (int64_t)corner[k];
     }
+    const double *x = s->edge_body[edge] == s->triangle_body[triangle] ? f->x : f->x_others;
     if (pl_contact_allows(f->filter, s->edge_body[edge], s->triangle_body[triangle]) &&
-        crosses(f->x + 3 * (int64_t)end[0], f->x + 3 * (int64_t)end[1], t))
+        crosses(x + 3 * (int64_t)end[0], x + 3 * (int64_t)end[1], t))
         pl_contact_keys_add(f->out, 0, edge, triangle);
 }
 
@@ -92,10 +93,10 @@ void pl_contact_crossings_clear(pl_contact_crossings *crossings)
 }
 
 pl_status pl_contact_crossings_find(const pl_contact_trees *trees, const double *x,
-                                    const pl_contact_filter *filter, int threads,
-                                    pl_contact_crossings *out)
+                                    const double *x_others, const pl_contact_filter *filter,
+                                    int threads, pl_contact_crossings *out)
 {
-    const finder f = {trees, filter, x, NULL};
+    const finder f = {trees, filter, x, x_others, NULL};
     pl_contact_keys keys;
     *out = (pl_contact_crossings){0};
     pl_status status = find_keys(&f, threads, &keys);

@@ -166,7 +166,7 @@ pl_status pl_state_save(const pl_state *state, void **bytes, size_t *size);
 /* Become the state that was saved, of a model with the same hash; with any number of threads. The
  * run then goes on with the bits of one that was never interrupted, where pl_engine_class() is the
  * one it was. PL_INVALID where the bytes are damaged, of another format or of another model; the
- * state is then as it was. The rows of pl_metrics.detail are not saved: there are none until the
+ * state is then as it was. PL_NO_MEMORY: another state is wanted. The rows of pl_metrics.detail are not saved: there are none until the
  * next step. */
 pl_status pl_state_restore(pl_state *state, const void *bytes, size_t size);
 

@@ -164,11 +164,11 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
 }
 
 /* The stepper's memory at the end of the bytes; the whole of it must be used. */
-static bool restore_stepper(pl_state *s, pl_bytes_in *in)
+static pl_status restore_stepper(pl_state *s, pl_bytes_in *in)
 {
     int64_t size = pl_bytes_get_i64(in);
     if (in->failed || size < 0 || (uint64_t)size != in->left)
-        return false;
+        return PL_INVALID;
     return pl_stepper_restore(&s->whole, in);
 }
 
@@ -202,12 +202,15 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     const bool dissipates = pl_dissipates(m);
     const void *dissipated = dissipates ? pl_bytes_take(&in, sizeof s->dissipated) : NULL;
     pl_touched touched = {0};
-    if (m->touching && !pl_touched_read(&touched, m->body_count, &in))
-        return PL_INVALID;
-    /* The solver looks before it takes, and goes last: a refusal leaves the state as it was. */
-    if (in.failed || !has_history || step < 0 || step > m->steps || !restore_stepper(s, &in)) {
+    pl_status status = m->touching ? pl_touched_read(&touched, m->body_count, &in) : PL_OK;
+    if (status == PL_OK && (in.failed || !has_history || step < 0 || step > m->steps))
+        status = PL_INVALID;
+    /* The stepper looks before it takes, and goes last: a refusal leaves the state as it was. */
+    if (status == PL_OK)
+        status = restore_stepper(s, &in);
+    if (status != PL_OK) {
         pl_touched_clear(&touched);
-        return PL_INVALID;
+        return status;
     }
     pl_touched_clear(&s->touched);
     s->touched = touched;

@@ -10,6 +10,8 @@
 static const double OUT_OF_RANGE = 1e100;
 /* Most times that a stage is solved again: for friction's grips, and for multipliers. */
 enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
+/* Iterations of a round at least, beyond the most of a step, while its answer passes through a surface. */
+enum { EXTRA = 32 };
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
@@ -315,13 +317,14 @@ static pl_status solve_again(rounds *r, pl_solve_result *solve)
             return status;
         if (!again || (r->contact.reached && !solve->converged))
             break;
-        if (round == last || iterations >= most) {
+        const int64_t left = most - iterations;
+        if (round == last || (left <= 0 && r->contact.reached)) {
             solve->converged = false;
             if (!r->contact.reached)
                 return fail_intersection(r);
             break;
         }
-        r->stage->iterations = most - iterations;
+        r->stage->iterations = r->contact.reached || left > EXTRA ? left : EXTRA;
         status = solve_once(r, solve);
         if (status != PL_OK)
             return status;

@@ -58,24 +58,26 @@ static bool restore_solver(const pl_stepper *stepper, pl_bytes_in *in)
     return ops->restore ? ops->restore(stepper->solver, in) : in->left == 0;
 }
 
-bool pl_stepper_restore(const pl_stepper *stepper, pl_bytes_in *in)
+pl_status pl_stepper_restore(const pl_stepper *stepper, pl_bytes_in *in)
 {
     pl_contact_set *contacts = contacts_of(stepper);
     if (!contacts)
-        return restore_solver(stepper, in);
+        return restore_solver(stepper, in) ? PL_OK : PL_INVALID;
     pl_bytes_in rest = *in;
+    pl_contact_memory *list;
     int64_t count = pl_bytes_get_i64(&rest);
-    pl_contact_memory *list = NULL;
-    bool good = !rest.failed && count >= 0 && (uint64_t)count <= rest.left / sizeof *list;
-    if (good)
-        list = malloc(((size_t)count + 1) * sizeof *list); /* the bytes are not aligned */
-    good = list;
-    if (good && count > 0)
+    if (rest.failed || count < 0 || (uint64_t)count > rest.left / sizeof *list)
+        return PL_INVALID;
+    list = malloc(((size_t)count + 1) * sizeof *list); /* the bytes are not aligned */
+    if (!list)
+        return PL_NO_MEMORY;
+    if (count > 0)
         pl_bytes_get(&rest, list, (size_t)count * sizeof *list);
-    good = good && pl_contact_set_accepts(contacts, list, count) &&
-           restore_solver(stepper, &rest) && pl_contact_set_restore(contacts, list, count);
+    pl_status status = PL_INVALID;
+    if (pl_contact_set_accepts(contacts, list, count) && restore_solver(stepper, &rest))
+        status = pl_contact_set_restore(contacts, list, count) ? PL_OK : PL_NO_MEMORY;
     free(list);
-    if (good)
+    if (status == PL_OK)
         *in = rest;
-    return good;
+    return status;
 }

@@ -18,7 +18,8 @@ void pl_stepper_destroy(pl_stepper *stepper);
 
 /* What later steps depend on of the earlier ones: of contacts between bodies, and of the solver (solver.h). */
 void pl_stepper_save(const pl_stepper *stepper, pl_bytes_out *out);
-/* Takes all of `in`, or returns false and changes nothing where that cannot be of this model. */
-bool pl_stepper_restore(const pl_stepper *stepper, pl_bytes_in *in);
+/* Takes all of `in`. PL_INVALID where that cannot be of this model: nothing has changed. PL_NO_MEMORY: no
+ * contacts are known. */
+pl_status pl_stepper_restore(const pl_stepper *stepper, pl_bytes_in *in);
 
 #endif

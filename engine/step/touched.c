@@ -56,7 +56,7 @@ void pl_touched_save(const pl_touched *t, pl_bytes_out *out)
     }
 }
 
-bool pl_touched_read(pl_touched *t, int32_t bodies, pl_bytes_in *in)
+pl_status pl_touched_read(pl_touched *t, int32_t bodies, pl_bytes_in *in)
 {
     enum { BYTES = 40 };
     pl_touched read = {.active = pl_bytes_get_i64(in)};
@@ -64,10 +64,12 @@ bool pl_touched_read(pl_touched *t, int32_t bodies, pl_bytes_in *in)
     read.taken = pl_bytes_get_f64(in);
     int64_t count = pl_bytes_get_i64(in);
     if (in->failed || count < 0 || (uint64_t)count > in->left / BYTES || count > INT32_MAX / 2)
-        return false;
+        return PL_INVALID;
     read.forces = malloc(((size_t)count + 1) * sizeof *read.forces);
     read.room = read.count = (int32_t)count;
-    bool good = read.forces;
+    if (!read.forces)
+        return PL_NO_MEMORY;
+    bool good = true;
     for (int64_t k = 0; good && k < count; k++) {
         for (int i = 0; i < 2; i++) {
             int64_t body = pl_bytes_get_i64(in);
@@ -79,11 +81,11 @@ bool pl_touched_read(pl_touched *t, int32_t bodies, pl_bytes_in *in)
     }
     if (!good) {
         free(read.forces);
-        return false;
+        return PL_INVALID;
     }
     pl_touched_clear(t);
     *t = read;
-    return true;
+    return PL_OK;
 }
 
 void pl_touched_measure(const pl_touched *t, pl_contact_metrics *out)

@@ -20,8 +20,8 @@ bool pl_touched_set(pl_touched *touched, const pl_contact_sums *sums);
 void pl_touched_begin(pl_touched *step, const pl_touched *before);
 
 void pl_touched_save(const pl_touched *touched, pl_bytes_out *out);
-/* Reads one of a scene with so many bodies; out of order or out of range: false. */
-bool pl_touched_read(pl_touched *touched, int32_t bodies, pl_bytes_in *in);
+/* Reads one of a scene with so many bodies. PL_OK, PL_INVALID or PL_NO_MEMORY. */
+pl_status pl_touched_read(pl_touched *touched, int32_t bodies, pl_bytes_in *in);
 
 /* Into a frame's metrics: forces are the state's memory. */
 void pl_touched_measure(const pl_touched *touched, pl_contact_metrics *out);

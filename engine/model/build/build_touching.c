@@ -1,5 +1,5 @@
 /* What touches what between bodies: their surfaces, how far these stay apart, friction. */
-#include "engine/contact/crossings.h"
+#include "engine/contact/overlaps.h"
 #include "engine/contact/pairs.h"
 #include "engine/model/build/build.h"
 #include "engine/scene/contact_between.h"
@@ -213,24 +213,6 @@ static pl_status fit_to_rest(const pl_build *b, pl_contact_bodies *t, pl_contact
     return status;
 }
 
-/* Bodies that cross each other, or themselves, where they begin do not touch. */
-static pl_status ignore_crossing(const pl_build *b, pl_contact_bodies *t, pl_contact_trees *trees)
-{
-    const double *x = b->model->x0;
-    const pl_contact_filter filter = {t->count, t->ignore};
-    pl_contact_crossings found = {0};
-    pl_status status = pl_contact_trees_update(trees, x, x, 0, 1);
-    if (status == PL_OK)
-        status = pl_contact_crossings_find(trees, x, &filter, 1, &found);
-    for (int64_t k = 0; status == PL_OK && k < found.count; k++) {
-        int32_t one = t->surface->edge_body[found.crossing[k].edge],
-                other = t->surface->triangle_body[found.crossing[k].triangle];
-        t->ignore[at(t, one, other)] = t->ignore[at(t, other, one)] = 1;
-    }
-    pl_contact_crossings_clear(&found);
-    return status;
-}
-
 static void bound_distances(pl_contact_bodies *t)
 {
     t->least = INFINITY;
@@ -254,18 +236,17 @@ static pl_status make_bodies(const pl_build *b, pl_contact_bodies *t)
     if (status == PL_OK)
         status = fit_to_rest(b, t, trees);
     if (status == PL_OK)
-        status = ignore_crossing(b, t, trees);
+        status = pl_contact_overlaps_mark(trees, b->model->x0, t->count, t->ignore);
     pl_contact_trees_destroy(trees);
-    bound_distances(t);
+    if (status == PL_OK || status == PL_FAILED)
+        bound_distances(t);
     /* Positions that are not finite fail where they are stepped, with a better message. */
     return status == PL_FAILED ? PL_OK : status;
 }
 
 pl_status pl_build_touching(pl_build *b)
 {
-    const pl_solver_settings *solver = &b->scene->solver;
-    if (!b->scene->contact.enabled || solver->device != PL_DEVICE_CPU ||
-        solver->method == PL_METHOD_ADMM || solver->method == PL_METHOD_PROJECTIVE_DYNAMICS)
+    if (!b->scene->contact.enabled)
         return PL_OK;
     pl_contact_bodies *t = b->model->touching = calloc(1, sizeof *t);
     if (!t)
