@@ -302,6 +302,7 @@ SLOW_DISK := $(BUILD)/tests/libslow_disk.so
 $(FAILING_MEMORY) $(SLOW_DISK): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
+$(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
 $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)

@@ -5,14 +5,20 @@
 #include <math.h>
 #include <string.h>
 
+/* Friction of obstacles; of bodies on each other. */
 static bool rubs(const pl_model *m)
 {
-    return (m->friction || (m->touching && m->touching->rubs)) && m->inertia > 0;
+    return m->friction && m->inertia > 0;
+}
+
+static bool rub_each_other(const pl_model *m)
+{
+    return m->touching && m->touching->rubs && m->inertia > 0;
 }
 
 bool pl_dissipates(const pl_model *m)
 {
-    if (rubs(m))
+    if (rubs(m) || rub_each_other(m))
         return true;
     for (int32_t g = 0; g < m->group_count; g++)
         if (m->groups[g].ops->dissipate)
@@ -44,7 +50,7 @@ void pl_dissipate_friction(pl_dissipated *d, const pl_stepper *by, const pl_back
                            const pl_array *v_end, double within, bool mean)
 {
     pl_backend *b = by->backend;
-    if (!by->model->friction || by->model->inertia == 0)
+    if (!rubs(by->model))
         return;
     double power = b->ops->contact->friction(b, stage, u, x, v_end);
     if (mean)
@@ -64,8 +70,8 @@ void pl_dissipation_measure(const pl_dissipated *d, const pl_model *m, pl_metric
             const pl_dissipation by = pl_damping_by(&m->groups[g]);
             out->dissipation[by] = d->energy[by];
         }
-    for (int k = 0; k < PL_DISSIPATION_FRICTION;
-         k++) /* what a control has switched off had its share */
+    /* What a control has switched off had its share; bodies rub each other when they touch. */
+    for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
         if (d->energy[k] != 0)
             out->dissipation[k] = d->energy[k];
     for (int k = 0; k < PL_DISSIPATION_COUNT; k++)

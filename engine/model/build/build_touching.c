@@ -213,6 +213,31 @@ static pl_status fit_to_rest(const pl_build *b, pl_contact_bodies *t, pl_contact
     return status;
 }
 
+/* The volume of a tetrahedron times 6. */
+static double volume_of(const double *x, const int32_t corner[4])
+{
+    double e[3], f[3], g[3], n[3];
+    const double *a = x + 3 * (int64_t)corner[0];
+    pl_vector_subtract(x + 3 * (int64_t)corner[1], a, e);
+    pl_vector_subtract(x + 3 * (int64_t)corner[2], a, f);
+    pl_vector_subtract(x + 3 * (int64_t)corner[3], a, g);
+    pl_vector_cross(e, f, n);
+    return pl_vector_dot(n, g);
+}
+
+/* A body that starts with flat or inverted elements comes back through itself. */
+static void ignore_inverted(const pl_build *b, pl_contact_bodies *t)
+{
+    const pl_model *m = b->model;
+    for (int32_t i = 0; i < t->count; i++)
+        for (int64_t k = m->first_tet[i]; k < m->first_tet[i + 1]; k++) {
+            double rest = volume_of(b->layout.rest, b->tets + 4 * k),
+                   now = volume_of(m->x0, b->tets + 4 * k);
+            if (!(rest * now > 0))
+                t->ignore[at(t, i, i)] = 1;
+        }
+}
+
 static void bound_distances(pl_contact_bodies *t)
 {
     t->least = INFINITY;
@@ -233,8 +258,10 @@ static pl_status make_bodies(const pl_build *b, pl_contact_bodies *t)
         status = PL_NO_MEMORY;
     if (status == PL_OK)
         status = pl_contact_trees_create(t->surface, &trees);
-    if (status == PL_OK)
+    if (status == PL_OK) {
+        ignore_inverted(b, t);
         status = fit_to_rest(b, t, trees);
+    }
     if (status == PL_OK)
         status = pl_contact_overlaps_mark(trees, b->model->x0, t->count, t->ignore);
     pl_contact_trees_destroy(trees);
