@@ -36,7 +36,7 @@ $(FUZZ)/obj/engine/backends/plugin.o: FUZZ_CFLAGS += -DPLIANT_ENGINE_ABI=\"$$(ca
 # Archives in the order of use; what a target does not use is not linked.
 FUZZ_LIBS := $(FUZZ)/libfuzz.a $(FUZZ)/libserver.a $(FUZZ)/libworker.a $(FUZZ)/libprotocol.a $(FUZZ)/libengine.a
 $(FUZZERS): $(FUZZ)/%: $(FUZZ)/obj/tests/fuzz/%_fuzz.o $(FUZZ_LIBS)
-	@$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_CHECKS) -pthread -o $@ $^ -Wl,--as-needed $(LIBS_SERVER) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	@$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_CHECKS) -pthread -o $@ $^ -Wl,--as-needed -lgomp $(LIBS_SERVER) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 
 .PHONY: fuzz-programs fuzz-build fuzz-merge
 fuzz-programs: $(FUZZERS)
