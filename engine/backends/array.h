@@ -18,6 +18,8 @@ typedef struct pl_backend_stage {
      * iterations are left. Bound 0: none of both, it is the first. */
     double bound;
     int64_t iterations;
+    /* How many times the bound the decrement may be, of a solve whose answer is not the stage's; 0: once. */
+    double loose;
     /* If no step along a direction lowers the objective, the solve ends unconverged instead of failing. */
     bool stays;
 } pl_backend_stage;

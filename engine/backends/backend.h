@@ -280,10 +280,10 @@ typedef struct pl_augmented_ops {
 typedef struct pl_pairs_ops {
     /* A stage begins at stage->x_start, and is expected to end near x. Statuses as of pl_contact_set_begin. */
     pl_status (*begin)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x);
-    /* Multipliers of the rows become the forces at x: the objective is another. */
-    void (*renew)(pl_backend *b, const pl_array *x);
+    /* Multipliers of the rows become the forces at x: the objective is another. See pl_contact_rows_renew. */
+    double (*renew)(pl_backend *b, const pl_array *x);
     /* A solve with the rows there are has found x. */
-    pl_status (*advance)(pl_backend *b, const pl_array *x, pl_contact_advance *out);
+    pl_status (*advance)(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out);
     /* What the rows do at x, where the last `advance` ended. PL_OK or PL_NO_MEMORY. */
     pl_status (*measure)(pl_backend *b, const pl_array *x, pl_contact_sums *out);
     /* The set: its memory is saved and restored with the solver's. */

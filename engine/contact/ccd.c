@@ -11,7 +11,8 @@ typedef struct moving {
     pl_contact_kind kind;
     int count;
     double r0[4][3], r1[4][3];
-    double rounding; /* m */
+    double rounding;      /* m */
+    const double *facing; /* of features that touch (ccd.h) */
 } moving;
 
 #define ROUNDING (64 * 0x1p-53)
@@ -151,10 +152,12 @@ pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
 
 /* ---- pairs that start closer than they may ---- */
 
-/* All corners stay on their side of a plane with this normal, to rounding. */
+/* True if a plane with this normal parts the features where they are not on each other's inner side, and all
+ * corners stay on their sides of it, to rounding. */
 static bool separates(const moving *m, double n[3])
 {
-    if (!normalise(n))
+    if (!normalise(n) ||
+        (pl_vector_dot(m->facing, m->facing) > 0 && !(pl_vector_dot(m->facing, n) > 0)))
         return false;
     for (int i = 0; i < m->count; i++)
         if (!(fmin(pl_vector_dot(n, m->r0[i]), pl_vector_dot(n, m->r1[i])) >= -m->rounding))
@@ -162,42 +165,70 @@ static bool separates(const moving *m, double n[3])
     return true;
 }
 
-/* A plane through touching features stands across their offset at the end of the move, or lies in the
- * triangle or in both edges; where they are all in one line, it holds that line. */
+/* With n turned across a direction. */
+static bool separates_across(const moving *m, const double n[3], const double e[3])
+{
+    double turned[3], along = pl_vector_dot(n, e) / pl_vector_dot(e, e);
+    for (int c = 0; c < 3; c++)
+        turned[c] = n[c] - along * e[c];
+    return separates(m, turned);
+}
+
+/* Both ways. */
+static bool separates_either(const moving *m, double n[3])
+{
+    if (separates(m, n))
+        return true;
+    for (int c = 0; c < 3; c++)
+        n[c] = -n[c];
+    return separates(m, n);
+}
+
+/* Differences of differences of corners: the sides of the features. */
+static int sides_of(const moving *m, double r[4][3], double side[3][3])
+{
+    static const int EDGES[2][2] = {{1, 0}, {2, 0}}, TRIANGLE[3][2] = {{1, 0}, {2, 0}, {2, 1}};
+    const int count = m->kind == PL_CONTACT_EDGE_EDGE ? 2 : m->count > 2 ? 3 : m->count - 1;
+    for (int k = 0; k < count; k++) {
+        const int *pair = m->kind == PL_CONTACT_EDGE_EDGE ? EDGES[k] : TRIANGLE[k];
+        pl_vector_subtract(r[pair[0]], r[pair[1]], side[k]);
+    }
+    return count;
+}
+
+/* True if a plane is between touching features for all of the move: across their offset at its end, turned
+ * across a side that they touch along, or in the triangle or both edges. */
 static bool parts(const moving *m)
 {
-    double r[4][3] = {{0}}, offset[3], normal[3], e[3];
-    place_at(m, 1, r);
-    closest_offset(m->kind, r, offset);
-    if (separates(m, offset))
+    double start[4][3] = {{0}}, end[4][3] = {{0}}, offset[3], side[3][3], normal[3];
+    place_at(m, 0, start);
+    place_at(m, 1, end);
+    closest_offset(m->kind, end, offset);
+    if (separates(m, (double[]){offset[0], offset[1], offset[2]}))
         return true;
-    for (int t = 0; t < 2 && m->count > 2; t++) {
-        place_at(m, t, r);
-        feature_normal(r, offset, normal);
-        if (separates(m, normal))
+    const int sides = sides_of(m, start, side);
+    for (int k = 0; k < sides; k++)
+        if (separates_across(m, offset, side[k]))
             return true;
-        for (int c = 0; c < 3; c++)
-            normal[c] = -normal[c];
-        if (separates(m, normal))
-            return true;
-    }
-    pl_vector_subtract(m->r0[m->count - 1], m->r0[0], e);
-    for (int k = 0; k < 3; k++) {
-        pl_vector_cross(e, (double[]){k == 0, k == 1, k == 2}, normal);
-        if (separates(m, normal))
-            return true;
-    }
-    return false;
+    if (m->count < 3)
+        return false;
+    feature_normal(start, offset, normal);
+    if (separates_either(m, normal))
+        return true;
+    feature_normal(end, offset, normal);
+    return separates_either(m, normal);
 }
 
 pl_ccd_impact pl_ccd_find_close(pl_contact_kind kind, const double *const x0[4],
-                                const double *const x1[4], const pl_ccd_limits *limits)
+                                const double *const x1[4], const pl_ccd_limits *limits,
+                                const double facing[3])
 {
     pl_ccd_impact out = pl_ccd_find(kind, x0, x1, limits);
     if (!out.hit || out.capped || out.time > 0)
         return out;
     moving m = moving_of(kind, x0, x1);
     double r[4][3] = {{0}}, offset[3];
+    m.facing = facing;
     place_at(&m, 0, r);
     closest_offset(kind, r, offset);
     double quarter = sqrt(pl_vector_dot(offset, offset)) / 4;

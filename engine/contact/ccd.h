@@ -41,8 +41,10 @@ pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
 
 /* The same for a pair that may start closer than `least`: it then keeps a quarter of its distance
  * instead. One that touches at the start, to rounding, is a hit at time 0 unless a plane separates its
- * features for all of the move. */
+ * features for all of the move, and its normal, from the second to the first, is within 90 degrees of
+ * `facing`, where that is not 0: solids may touch with their outsides alone. */
 pl_ccd_impact pl_ccd_find_close(pl_contact_kind kind, const double *const x0[4],
-                                const double *const x1[4], const pl_ccd_limits *limits);
+                                const double *const x1[4], const pl_ccd_limits *limits,
+                                const double facing[3]);
 
 #endif

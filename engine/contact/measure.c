@@ -3,9 +3,15 @@
 #include "engine/contact/closest.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Features closer than this share of their size touch: rounding decides on which side they are. */
 static const double TOUCHING = 1e-10;
+/* Closer than this, corners and edges of solids are pushed apart as their surfaces stand: the direction from one
+ * to the other is along the surfaces as soon as one slides on the other a little. */
+static const double CLOSE = 1e-4;
+/* The weight of a corner at most where the closest point is taken to be on what is opposite. */
+static const double CORNER = 0.05;
 
 typedef struct measure {
     const pl_contact_surface *s;
@@ -47,21 +53,37 @@ static void add_vertex(const measure *m, int32_t vertex, double sign, double sum
         add_edge(m, m->s->vertex_edge[i], sign, sum);
 }
 
+/* Of the edge or triangle with `count` corners from `first` of the pair: the feature that a closest point is on
+ * or near. */
+static void add_side(const measure *m, int feature, int first, int count, double sign,
+                     double sum[3])
+{
+    int near[3], n = 0;
+    for (int k = 0; k < count; k++)
+        if (fabs(m->p.weight[first + k]) > CORNER)
+            near[n++] = k;
+    if (n == 1)
+        add_vertex(m, m->s->place[m->p.vertex[first + near[0]]], sign, sum);
+    else if (n == 3)
+        add_triangle(m, m->p.feature[feature], sign, sum);
+    else if (count == 2)
+        add_edge(m, m->p.feature[feature], sign, sum);
+    else
+        add_edge(m, m->s->triangle_edge[3 * (int64_t)m->p.feature[feature] + near[0] + near[1] - 1],
+                 sign, sum);
+}
+
 /* From the inside of the second feature's body to that of the first; 0 of sheets and ropes. */
 static void outward(const measure *m, double sum[3])
 {
-    const int32_t a = m->p.feature[0], b = m->p.feature[1];
+    static const int CORNERS[][2] = {[PL_CONTACT_VERTEX_TRIANGLE] = {1, 3},
+                                     [PL_CONTACT_EDGE_EDGE] = {2, 2},
+                                     [PL_CONTACT_VERTEX_EDGE] = {1, 2},
+                                     [PL_CONTACT_VERTEX_VERTEX] = {1, 1}};
+    const int *corners = CORNERS[m->p.kind];
     sum[0] = sum[1] = sum[2] = 0;
-    if (m->p.kind == PL_CONTACT_EDGE_EDGE)
-        add_edge(m, a, -1, sum);
-    else
-        add_vertex(m, a, -1, sum);
-    if (m->p.kind == PL_CONTACT_VERTEX_TRIANGLE)
-        add_triangle(m, b, 1, sum);
-    else if (m->p.kind == PL_CONTACT_VERTEX_VERTEX)
-        add_vertex(m, b, 1, sum);
-    else
-        add_edge(m, b, 1, sum);
+    add_side(m, 0, 0, corners[0], -1, sum);
+    add_side(m, 1, corners[0], corners[1], 1, sum);
 }
 
 /* ---- the gap ---- */
@@ -73,6 +95,18 @@ static double size_of(const measure *m)
         for (int c = 0; c < 3; c++)
             most = fmax(most, fabs(corner(m, k)[c] - corner(m, 0)[c]));
     return most;
+}
+
+/* The normal of two edges of solids that all but touch, and not as convex edges do: that of the surfaces. */
+static void turn_outward(measure *m)
+{
+    double out[3];
+    outward(m, out);
+    double length = sqrt(pl_vector_dot(out, out));
+    if (!(length > 0) || pl_vector_dot(out, m->p.normal) >= 0.5 * length)
+        return;
+    for (int c = 0; c < 3; c++)
+        m->p.normal[c] = out[c] / length;
 }
 
 /* Along a normal of the two features: exact where their distance is mostly rounding. `first`: a corner
@@ -91,6 +125,8 @@ static void measure_along(measure *m, const double normal[3], int first)
     m->p.gap = m->p.side * apart;
     for (int c = 0; c < 3; c++)
         m->p.normal[c] = m->p.side * normal[c];
+    if (m->p.kind == PL_CONTACT_EDGE_EDGE && m->p.gap <= CLOSE * size_of(m))
+        turn_outward(m);
 }
 
 /* What is across an edge of the pair, or any direction. */
@@ -112,8 +148,12 @@ static void measure_offset(measure *m)
         for (int c = 0; c < 3; c++)
             offset[c] += m->p.weight[k] * (corner(m, k)[c] - corner(m, 0)[c]);
     m->p.gap = sqrt(pl_vector_dot(offset, offset));
-    if (!(m->p.gap > TOUCHING * size_of(m)))
-        outward(m, offset);
+    if (m->p.gap <= CLOSE * size_of(m)) {
+        double out[3];
+        outward(m, out);
+        if (pl_vector_dot(out, out) > 0 || m->p.gap <= TOUCHING * size_of(m))
+            memcpy(offset, out, sizeof offset);
+    }
     if (!(pl_vector_dot(offset, offset) > 0))
         any_direction(m, offset);
     double length = sqrt(pl_vector_dot(offset, offset));
@@ -192,25 +232,40 @@ static void measure_vertex_vertex(measure *m)
     measure_offset(m);
 }
 
+static pl_contact_pair measure_pair(measure *m)
+{
+    switch (m->p.kind) {
+    case PL_CONTACT_VERTEX_TRIANGLE:
+        measure_vertex_triangle(m);
+        break;
+    case PL_CONTACT_EDGE_EDGE:
+        measure_edge_edge(m);
+        break;
+    case PL_CONTACT_VERTEX_EDGE:
+        measure_vertex_edge(m);
+        break;
+    case PL_CONTACT_VERTEX_VERTEX:
+        measure_vertex_vertex(m);
+        break;
+    }
+    return m->p;
+}
+
 pl_contact_pair pl_contact_measure(const pl_contact_surface *surface, const double *x,
                                    pl_contact_kind kind, int32_t first, int32_t second)
 {
     measure m = {.s = surface,
                  .x = x,
                  .p = {.kind = kind, .feature = {first, second}, .vertex = {-1, -1, -1, -1}}};
-    switch (kind) {
-    case PL_CONTACT_VERTEX_TRIANGLE:
-        measure_vertex_triangle(&m);
-        break;
-    case PL_CONTACT_EDGE_EDGE:
-        measure_edge_edge(&m);
-        break;
-    case PL_CONTACT_VERTEX_EDGE:
-        measure_vertex_edge(&m);
-        break;
-    case PL_CONTACT_VERTEX_VERTEX:
-        measure_vertex_vertex(&m);
-        break;
-    }
-    return m.p;
+    return measure_pair(&m);
+}
+
+void pl_contact_outward(const pl_contact_surface *surface, const double *x, pl_contact_kind kind,
+                        int32_t first, int32_t second, double out[3])
+{
+    measure m = {.s = surface,
+                 .x = x,
+                 .p = {.kind = kind, .feature = {first, second}, .vertex = {-1, -1, -1, -1}}};
+    measure_pair(&m);
+    outward(&m, out);
 }

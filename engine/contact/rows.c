@@ -260,17 +260,20 @@ void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x)
     }
 }
 
-void pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
+double pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
 {
+    double most = 0;
     for (int64_t r = 0; r < rows->count; r++) {
         pl_contact_row *row = &rows->row[r];
         if (row->stiffness == 0)
             continue;
         state s = state_at(row, x);
+        most = fmax(most, (s.t - row->force) / (row->stiffness * row->distance));
         row->force = s.t;
         row->bound = row->friction * s.t;
         double share = s.abs > row->bound ? row->bound / s.abs : 1;
         for (int c = 0; c < 3; c++)
             row->grip[c] = share * s.q[c];
     }
+    return most;
 }

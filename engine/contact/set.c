@@ -19,8 +19,11 @@ static const double MARGIN = 0.5;
 /* How far edges may leave their regions (pairs.h). */
 static const double WIDEN = 0.1;
 
+/* Of the distance: gaps that are less by no more than this are wide enough. */
+static const double FITS = 0.05;
+
 /* Why a pair is a row. Of one that is for several reasons the first measures it. */
-typedef enum reason { MEETS, NEAR, CARRIES } reason;
+typedef enum reason { MEETS, TIGHT, KEPT, NEAR, CARRIES } reason;
 
 typedef struct candidate {
     pl_contact_pair pair;
@@ -35,7 +38,8 @@ struct pl_contact_set {
     const double *compliance; /* the caller's */
     double *x_start, *safe;   /* [scene vertices][3] */
     double *moved;            /* the same: scratch */
-    double reach;             /* m, of the step under way */
+    double *way, *next; /* [scene vertices]: how far towards an answer a vertex goes, 0 to 1 */
+    double reach;       /* m, of the step under way */
     double gap;
     candidate *candidate;
     int64_t candidates, room;
@@ -150,6 +154,14 @@ static pl_status add_near(pl_contact_set *s)
     return status;
 }
 
+static pl_status add_kept(pl_contact_set *s)
+{
+    for (int64_t r = 0; r < s->rows.count; r++)
+        if (!add_candidate(s, &s->rows.row[r].pair, KEPT))
+            return PL_NO_MEMORY;
+    return PL_OK;
+}
+
 static pl_status add_carrying(pl_contact_set *s)
 {
     for (int64_t r = 0; r < s->rows.count; r++) {
@@ -228,7 +240,9 @@ static pl_status make_rows(pl_contact_set *s)
         bool known = old < s->rows.count && compare_pairs(&s->rows.row[old].pair, pair) == 0;
         row[count] = known ? s->rows.row[old] : (pl_contact_row){0};
         row[count].pair = *pair;
-        fill_row(s, &row[count++]);
+        if (s->candidate[i].why != KEPT)
+            fill_row(s, &row[count]);
+        count++;
     }
     return pl_contact_rows_set(&s->rows, row, count, s->compliance);
 }
@@ -272,9 +286,13 @@ static pl_status sweep_to(pl_contact_set *s, const double *x, pl_contact_advance
     out->met = impacts.count;
     if (impacts.count > 0) {
         out->first = impacts.impact[impacts.earliest];
-        out->way = SHORT_OF * out->first.time;
         memcpy(s->moved, s->safe, bytes_of(s));
         status = add_meeting(s, x, &impacts);
+        const double way = SHORT_OF * out->first.time;
+        for (size_t i = 0; i < bytes_of(s) / sizeof *x; i++)
+            s->safe[i] += way * (x[i] - s->safe[i]);
+    } else {
+        memcpy(s->safe, x, bytes_of(s));
     }
     pl_contact_impacts_clear(&impacts);
     return status;
@@ -291,28 +309,46 @@ static bool acts(pl_contact_set *s, const double *x)
     return false;
 }
 
-pl_status pl_contact_set_advance(pl_contact_set *s, const double *x, pl_contact_advance *out)
+/* Whether the gaps of all pairs near each other at the safe place, which are candidates, are as wide as they
+ * must be: the distance of the two bodies, or what they had at the step's start. Those that are not are measured
+ * again. */
+static bool fits(pl_contact_set *s)
 {
-    *out = (pl_contact_advance){.way = 1};
-    bool acted = acts(s, x);
-    pl_contact_rows_renew(&s->rows, x);
+    bool all = true;
+    for (int64_t i = 0; i < s->candidates; i++) {
+        pl_contact_row row = {.pair = s->candidate[i].pair};
+        if (s->candidate[i].why != NEAR)
+            continue;
+        fill_row(s, &row);
+        if (row.pair.gap < (1 - FITS) * row.distance) {
+            s->candidate[i].why = TIGHT;
+            all = false;
+        }
+    }
+    return all;
+}
+
+pl_status pl_contact_set_advance(pl_contact_set *s, const double *x, bool keep,
+                                 pl_contact_advance *out)
+{
+    *out = (pl_contact_advance){0};
+    out->quiet = !acts(s, x);
     s->candidates = 0;
-    pl_status status = s->bodies->check ? sweep_to(s, x, out) : PL_OK;
+    pl_status status = PL_OK;
+    if (s->bodies->check)
+        status = sweep_to(s, x, out);
+    else
+        memcpy(s->safe, x, bytes_of(s));
     if (status != PL_OK)
         return status;
     out->reached = out->met == 0;
-    if (out->reached)
-        memcpy(s->safe, x, bytes_of(s));
-    for (size_t i = 0; !out->reached && i < bytes_of(s) / sizeof *x; i++)
-        s->safe[i] += out->way * (x[i] - s->safe[i]);
     status = add_near(s);
-    if (status == PL_OK)
-        status = add_carrying(s);
-    if (status == PL_OK)
+    out->fits = status == PL_OK && keep && out->reached && fits(s);
+    if (status == PL_OK && !out->fits)
+        status = keep && out->reached ? add_kept(s) : add_carrying(s);
+    if (status == PL_OK && !out->fits)
         status = make_rows(s);
-    for (int64_t r = 0; r < s->rows.count; r++)
-        out->active += s->rows.row[r].force > 0;
-    out->changed = acted || !out->reached || acts(s, x);
+    out->quiet = out->quiet && out->reached && !acts(s, x);
     return status;
 }
 

@@ -7,10 +7,11 @@
  *   - Pairs that meet on the way become rows, with the normal that they have when they meet; `safe`
  *     follows x up to short of the first meeting.
  *   - Pairs near each other at the new `safe` are looked for. Rows that carry force stay rows as long as
- *     they do, measured anew; others stay while they are near.
- *   - Multipliers become the forces at x.
- * The step has ended when x is safe, and solving again with the new rows changes nothing. On which side a
- * pair is, is never in doubt, since it is measured where nothing crosses.
+ *     they do, measured anew; others stay while they are near. On which side a pair is, is never in
+ *     doubt, since it is measured where nothing crosses.
+ *   - Once x was reached, rows are as they are at x, and from then on they are kept: normals that follow every
+ *     answer go in circles where sharp edges wedge. Rows are added as long as one is needed.
+ * The step has ended when its answer is reached and all gaps there are as wide as they must be.
  */
 #ifndef PLIANT_ENGINE_CONTACT_SET_H
 #define PLIANT_ENGINE_CONTACT_SET_H
@@ -25,10 +26,9 @@ typedef struct pl_contact_set pl_contact_set;
 /* What `advance` has found. */
 typedef struct pl_contact_advance {
     bool reached;            /* `safe` is x */
+    bool quiet;              /* no row has or had any force: without rows x would be the same */
+    bool fits;               /* the rows that were kept are right at x, and no pair needs another */
     int64_t met;             /* pairs that meet on the way */
-    double way;              /* 0 to 1: how far towards x `safe` has come */
-    int64_t active;          /* rows that carry force */
-    bool changed;            /* a row came, went, or has another multiplier */
     pl_contact_impact first; /* of those that meet: the first */
 } pl_contact_advance;
 
@@ -43,8 +43,10 @@ void pl_contact_set_destroy(pl_contact_set *set);
  * finite. */
 pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess);
 
-/* After a solve with the rows there are: see above. Statuses as for `begin`. */
-pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, pl_contact_advance *out);
+/* After a solve with the rows there are, whose multipliers are the forces at x: see above. keep: the rows
+ * stay as they are, and those that are needed come to them. Statuses as for `begin`. */
+pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, bool keep,
+                                 pl_contact_advance *out);
 
 /* The rows to solve with, which the set owns and keeps until the next begin or advance. */
 pl_contact_rows *pl_contact_set_rows(pl_contact_set *set);

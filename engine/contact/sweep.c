@@ -1,5 +1,6 @@
 #include "engine/contact/sweep.h"
 
+#include "engine/contact/measure.h"
 #include "engine/contact/search.h"
 
 #include <stdlib.h>
@@ -22,7 +23,12 @@ static pl_ccd_impact impact_of(const sweeper *w, pl_contact_kind kind, int32_t a
         x0[k] = w->x0 + 3 * (int64_t)vertex[k];
         x1[k] = w->x1 + 3 * (int64_t)vertex[k];
     }
-    return pl_ccd_find_close(kind, x0, x1, w->limits);
+    pl_ccd_impact out = pl_ccd_find(kind, x0, x1, w->limits);
+    if (!out.hit || out.capped || out.time > 0)
+        return out;
+    double facing[3];
+    pl_contact_outward(w->s, w->x0, kind, a, b, facing);
+    return pl_ccd_find_close(kind, x0, x1, w->limits, facing);
 }
 
 static void judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,

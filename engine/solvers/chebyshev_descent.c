@@ -234,6 +234,7 @@ static void begin(chebyshev_descent *s, progress *p)
     p->bound = p->stage->bound > 0 ? p->stage->bound
                                    : s->model->solver.tolerance * p->now.decrement;
     p->out->bound = fmax(p->bound, p->decrement_noise);
+    p->bound *= fmax(p->stage->loose, 1);
     p->out->converged =
         s->model->solver.tolerance > 0 &&
         (p->now.decrement <= p->decrement_noise ||

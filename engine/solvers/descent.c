@@ -14,6 +14,11 @@ enum { LOOK = 8 };
  * takes 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 where each round is solved first; but
  * each costs an evaluation. */
 enum { RENEW = 2 };
+/* Of the distance that surfaces keep: what gaps may lack of it where a solve ends. Whoever sweeps to the answer
+ * counts on it (contact/set.h). */
+static const double LACK = 0.1, LACK_LOOSE = 0.4;
+/* Iterations for that alone: where constraints of contact contradict each other it never comes to it. */
+enum { PATIENCE = 10 };
 
 void pl_descent_destroy(pl_solver *solver)
 {
@@ -287,7 +292,7 @@ static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array
 static void renew(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
 {
     double start = pl_clock_ms();
-    d->backend->ops->pairs->renew(d->backend, x);
+    d->lack = d->backend->ops->pairs->renew(d->backend, x);
     evaluate(d, stage, x, gradient);
     d->out->ms_local += pl_clock_ms() - start;
     start = pl_clock_ms();
@@ -309,6 +314,14 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
            pl_balance_is_at_rest(d->balance, d->stage, x, gradient, &out->imbalance);
 }
 
+/* Whether gaps lack so much that it is worth to go on where forces are in balance. */
+static bool lacks(pl_descent *d)
+{
+    if (d->lack <= (d->stage->loose > 1 ? LACK_LOOSE : LACK))
+        return false;
+    return d->patience-- > 0;
+}
+
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                            pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
@@ -322,6 +335,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
     d->stage = stage;
     d->no_memory = false;
     d->renewed = 0;
+    d->patience = PATIENCE;
     d->start_ms = pl_clock_ms();
     begin(d, stage, x, gradient);
     if (!isfinite(d->objective))
@@ -332,6 +346,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
     d->bound = stage->bound > 0 ? stage->bound
                                 : fmax(settings->tolerance * d->first, d->decrement_noise);
     out->bound = d->bound;
+    d->bound *= fmax(stage->loose, 1);
     out->converged = settings->tolerance > 0 && (out->decrement <= d->decrement_noise ||
                                                  (stage->bound > 0 && is_done(d, x, gradient)));
 
@@ -357,7 +372,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         out->converged = is_done(d, here, gradient);
         if (d->model->touching && (out->converged || out->iterations - d->renewed >= RENEW)) {
             renew(d, stage, here, gradient);
-            out->converged = is_done(d, here, gradient);
+            out->converged = is_done(d, here, gradient) && !lacks(d);
         }
     }
     if (!isfinite(out->decrement))

@@ -85,6 +85,8 @@ struct pl_descent {
     double trial_decrement;  /* of the last trial */
     double first, bound;     /* the initial guess's decrement; what it has to come down to */
     int64_t most;            /* iterations */
+    int patience;            /* iterations left to go on for what gaps lack */
+    double lack;             /* pl_contact_rows_renew's last */
     int64_t renewed;         /* the iteration at which multipliers of contact last were */
     double energy_noise, decrement_noise;
 };

@@ -12,6 +12,8 @@ static const double OUT_OF_RANGE = 1e100;
 enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
 /* Iterations of a round at least, beyond the most of a step, while its answer passes through a surface. */
 enum { EXTRA = 32 };
+/* Bounds of solves whose answers are not a step's. */
+static const double LOOSE = 30;
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
@@ -204,6 +206,7 @@ typedef struct rounds {
     pl_array *x;
     pl_step_totals *totals;
     pl_failure *failure;
+    int64_t iterations;         /* of all solves */
     pl_contact_advance contact; /* of the last answer, with contact between bodies */
 } rounds;
 
@@ -259,93 +262,118 @@ static pl_status solve_once(rounds *r, pl_solve_result *solve)
     pl_status status = r->by->solver->ops->solve(r->by->solver, r->stage, r->x, r->state->gradient,
                                                  solve, r->failure);
     add_work(r->totals, solve);
+    r->iterations += solve->iterations;
     return status;
 }
 
-/* What a solve takes as given and its answer tells better: contacts between bodies; the grip of friction's
- * energy, which is the force that presses a vertex on an obstacle, of the step before where what has just
- * landed would have none; and the multipliers of held constraints. *again: it may have changed. */
-static pl_status renew(rounds *r, bool *again)
+/* Whether the set has any rows to solve with. */
+static bool near_others(const rounds *r)
+{
+    return pl_contact_set_rows(r->by->backend->ops->pairs->set(r->by->backend))->count > 0;
+}
+
+/* What a solve takes as given and its answer tells better: the grip of friction's energy, which is the force
+ * that presses a vertex on an obstacle, of the step before where what has just landed would have none; and the
+ * multipliers of held constraints. False: neither is there. */
+static bool renew(rounds *r)
 {
     pl_backend *b = r->by->backend;
     pl_state *s = r->state;
-    *again = s->x_grip || r->by->solver->multipliers;
-    if (touches(r)) {
-        double start = pl_clock_ms();
-        pl_status status = fail_contact(r, b->ops->pairs->advance(b, r->x, &r->contact));
-        r->totals->ms_collision += pl_clock_ms() - start;
-        r->totals->rounds++;
-        if (status != PL_OK)
-            return status;
-        *again = *again || r->contact.changed;
-    }
-    if (!*again)
-        return PL_OK;
+    if (!s->x_grip && !r->by->solver->multipliers)
+        return false;
     if (s->x_grip)
         b->ops->memory->copy(b, s->x_grip, r->x, 3 * r->by->model->vertices);
     r->stage->x_grip = s->x_grip;
     if (r->by->solver->multipliers)
         b->ops->augmented->renew(b, r->x, r->by->solver->multipliers);
     b->ops->objective->freeze(b, r->stage);
-    return PL_OK;
-}
-
-/* Whether the answer of a solve is the stage's: no iteration has changed it, and it was reached without
- * passing through anything. */
-static bool is_settled(const rounds *r, const pl_solve_result *solve)
-{
-    return solve->converged && solve->iterations == 0 && r->contact.reached;
+    return true;
 }
 
 /* Solves again from the answer, with what it has renewed and by the bound of the first solve, until that
- * needs no iteration. With contact between bodies rounds go on until the answer is reached. */
+ * needs no iteration. */
 static pl_status solve_again(rounds *r, pl_solve_result *solve)
 {
     const int64_t most = r->by->model->solver.iterations;
-    const int last = touches(r)                   ? CONTACT_ROUNDS
-                     : r->by->solver->multipliers ? HELD_ROUNDS
-                                                  : GRIP_ROUNDS;
-    int64_t iterations = solve->iterations;
+    const int last = r->by->solver->multipliers ? HELD_ROUNDS : GRIP_ROUNDS;
     r->stage->bound = solve->bound;
-    r->contact.reached = !touches(r);
-    for (int round = 0; !is_settled(r, solve); round++) {
-        bool again;
-        if (!touches(r) && !solve->converged)
-            break;
-        pl_status status = renew(r, &again);
-        if (status != PL_OK)
-            return status;
-        if (!again || (r->contact.reached && !solve->converged))
-            break;
-        const int64_t left = most - iterations;
-        if (round == last || (left <= 0 && r->contact.reached)) {
+    for (int round = 0; solve->converged && solve->iterations > 0; round++) {
+        if (round == last || r->iterations >= most) {
             solve->converged = false;
-            if (!r->contact.reached)
-                return fail_intersection(r);
             break;
         }
-        r->stage->iterations = r->contact.reached || left > EXTRA ? left : EXTRA;
-        status = solve_once(r, solve);
+        if (!renew(r))
+            break;
+        r->stage->iterations = most - r->iterations;
+        pl_status status = solve_once(r, solve);
         if (status != PL_OK)
             return status;
-        iterations += solve->iterations;
     }
-    solve->iterations = iterations;
     return PL_OK;
 }
 
-/* What contacts do at the answer; false: no memory. */
-static bool measure_contact(rounds *r)
+/* ---- rounds with contact between bodies ---- */
+
+static pl_status advance(rounds *r, bool keep)
 {
-    pl_state *s = r->state;
-    pl_contact_sums sums;
-    if (fail_contact(r, r->by->backend->ops->pairs->measure(r->by->backend, r->x, &sums)) !=
-            PL_OK ||
-        !pl_touched_set(&s->touched_new, &sums))
-        return false;
-    if (r->by->model->inertia > 0)
-        s->dissipated_new.energy[PL_DISSIPATION_FRICTION] += sums.taken;
-    return true;
+    pl_backend *b = r->by->backend;
+    double start = pl_clock_ms();
+    pl_status status = fail_contact(r, b->ops->pairs->advance(b, r->x, keep, &r->contact));
+    r->totals->ms_collision += pl_clock_ms() - start;
+    r->totals->rounds++;
+    return status;
+}
+
+/* Solves and advances in turn, loosely while the way to the answer is blocked, until the answer is reached with
+ * the rows that it was solved with. */
+static pl_status solve_touching(rounds *r, pl_solve_result *solve)
+{
+    const int64_t most = r->by->model->solver.iterations;
+    bool keep = false;
+    int64_t before = -1;
+    r->stage->bound = solve->bound;
+    for (int round = 0;; round++) {
+        pl_status status = advance(r, keep);
+        if (status != PL_OK || r->contact.fits || (r->contact.quiet && r->stage->loose == 1))
+            return status;
+        const int64_t left = most - r->iterations;
+        if (round == CONTACT_ROUNDS && !r->contact.reached)
+            return fail_intersection(r);
+        if (r->contact.reached && (round >= CONTACT_ROUNDS || left <= 0)) {
+            solve->converged = false;
+            return PL_OK;
+        }
+        keep = r->contact.reached;
+        if (keep)
+            r->stage->loose = 1;
+        else if (r->iterations == before)
+            r->stage->loose = fmax(r->stage->loose / 4, 1);
+        else if (r->stage->loose < LOOSE)
+            r->stage->loose *= 2;
+        r->stage->iterations = keep || left > EXTRA ? left : EXTRA;
+        renew(r);
+        before = r->iterations;
+        status = solve_once(r, solve);
+        if (status == PL_OK && keep)
+            status = solve_again(r, solve);
+        /* What gaps lack is then less than the tolerance makes of them. */
+        if (status != PL_OK || (keep && solve->converged && r->iterations == before))
+            return status;
+    }
+}
+
+/* The stage's minimum, into x, which has the guess. */
+static pl_status solve_stage(rounds *r, pl_solve_result *solve)
+{
+    const bool touching = touches(r);
+    r->stage->loose = touching && near_others(r) ? LOOSE : 1;
+    pl_status status = solve_once(r, solve);
+    if (status == PL_OK && r->stage->loose == 1)
+        status = solve_again(r, solve);
+    if (status == PL_OK && touching)
+        status = solve_touching(r, solve);
+    solve->iterations = r->iterations;
+    return status;
 }
 
 /* Contacts are looked for where the stage begins. */
@@ -360,14 +388,18 @@ static pl_status begin_contact(rounds *r)
     return status;
 }
 
-/* The stage's minimum, into x, which has the guess. */
-static pl_status solve_stage(rounds *r, pl_solve_result *solve)
+/* What contacts do at the answer; false: no memory. */
+static bool measure_contact(rounds *r)
 {
-    pl_status status = solve_once(r, solve);
-    const bool renews = r->state->x_grip || r->by->solver->multipliers;
-    if (status != PL_OK || (!touches(r) && (!renews || !solve->converged)))
-        return status;
-    return solve_again(r, solve);
+    pl_state *s = r->state;
+    pl_contact_sums sums;
+    if (fail_contact(r, r->by->backend->ops->pairs->measure(r->by->backend, r->x, &sums)) !=
+            PL_OK ||
+        !pl_touched_set(&s->touched_new, &sums))
+        return false;
+    if (r->by->model->inertia > 0)
+        s->dissipated_new.energy[PL_DISSIPATION_FRICTION] += sums.taken;
+    return true;
 }
 
 pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result *solve,

@@ -346,12 +346,12 @@ static pl_status find_touch(pl_state *s, pl_step_totals *totals, bool *touch)
 {
     pl_backend *b = s->whole.backend;
     const pl_backend_stage stage = {.x_start = s->x};
-    pl_contact_advance found = {.changed = true};
+    pl_contact_advance found = {.quiet = false};
     double start = pl_clock_ms();
     pl_status status = b->ops->pairs->begin(b, &stage, s->x_new);
     if (status == PL_OK)
-        status = b->ops->pairs->advance(b, s->x_new, &found);
-    *touch = found.changed;
+        status = b->ops->pairs->advance(b, s->x_new, false, &found);
+    *touch = !found.quiet;
     totals->rounds++;
     totals->ms_collision += pl_clock_ms() - start;
     return status;

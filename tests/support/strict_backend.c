@@ -582,13 +582,14 @@ static pl_status strict_pairs_begin(pl_backend *b, const pl_backend_stage *stage
 {
     return CPU->pairs->begin(cpu_of(b), STAGE, POS(x));
 }
-static void strict_pairs_renew(pl_backend *b, const pl_array *x)
+static double strict_pairs_renew(pl_backend *b, const pl_array *x)
 {
-    CPU->pairs->renew(cpu_of(b), POS(x));
+    return CPU->pairs->renew(cpu_of(b), POS(x));
 }
-static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, pl_contact_advance *out)
+static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, bool keep,
+                                      pl_contact_advance *out)
 {
-    return CPU->pairs->advance(cpu_of(b), POS(x), out);
+    return CPU->pairs->advance(cpu_of(b), POS(x), keep, out);
 }
 static pl_status strict_pairs_measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
 {

@@ -34,14 +34,14 @@ static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_ar
     return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x));
 }
 
-static void renew(pl_backend *b, const pl_array *x)
+static double renew(pl_backend *b, const pl_array *x)
 {
-    pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
+    return pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
 }
 
-static pl_status advance(pl_backend *b, const pl_array *x, pl_contact_advance *out)
+static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out)
 {
-    return pl_contact_set_advance(cpu_of(b)->contact, pl_numbers_read(x), out);
+    return pl_contact_set_advance(cpu_of(b)->contact, pl_numbers_read(x), keep, out);
 }
 
 static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
