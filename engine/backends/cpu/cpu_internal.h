@@ -147,6 +147,8 @@ double pl_cpu_pairs_evaluate(cpu *c, const double *x);
 bool pl_cpu_hessian_take_factor(cpu *c);
 void pl_cpu_hessian_release(cpu *c);
 pl_status pl_cpu_hessian_prepare(pl_backend *b);
+/* A step begins: the pattern may be of contacts that are over. */
+void pl_cpu_hessian_begin(cpu *c);
 pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);
 pl_status pl_cpu_hessian_factor(pl_backend *b);
 pl_status pl_cpu_hessian_solve(pl_backend *b, const double *rows, double *out);

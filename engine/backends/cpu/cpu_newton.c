@@ -7,7 +7,8 @@
  * where in the groups' Hessians their parts are.
  *
  * Contact between bodies joins vertices that no term does. Its rows are added to the sums; where they join
- * two that the pattern does not, the pattern is made again, with them. */
+ * two that the pattern does not, the pattern is made again, with them. A step begins with the pattern of its
+ * own rows: with one of steps before a run that was interrupted would have other bits. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/model/project.h"
@@ -37,6 +38,10 @@ typedef struct newton {
     pl_sparse H;
     double *in, *out; /* rows in the order of H */
     pl_refactor *factor;
+    slot *
+        joined; /* [joined_count]: what rows of contact join, in their order, as the pattern has it */
+    int64_t joined_count;
+    bool of_before; /* the pattern is of a step before this one */
     const pl_project_ops *project;
     bool projected; /* H as it stands */
     bool factored;  /* since pl_cpu_hessian_take_factor */
@@ -50,9 +55,12 @@ static void release_pattern(newton *w)
     free(w->part);
     free(w->part_start);
     free(w->pair_start);
+    free(w->joined);
     pl_sparse_clear(&w->H);
     pl_refactor_destroy(w->factor);
     w->part = w->part_start = w->pair_start = NULL;
+    w->joined = NULL;
+    w->joined_count = 0;
     w->H = (pl_sparse){0};
     w->factor = NULL;
 }
@@ -187,11 +195,23 @@ static pl_status make_matrix(const pl_model *m, newton *w, const pl_contact_rows
     return status;
 }
 
+static pl_status keep_joined(const pl_model *m, newton *w, const pl_contact_rows *rows)
+{
+    if (!rows)
+        return PL_OK;
+    w->joined = malloc(((size_t)rows->count * 10 + 1) * sizeof *w->joined);
+    for (int64_t k = 0; w->joined && k < rows->count; k++)
+        w->joined_count += list_couplings(m, &rows->row[k], w->joined + w->joined_count);
+    return w->joined ? PL_OK : PL_NO_MEMORY;
+}
+
 /* What was made goes with the backend. */
 static pl_status make_pattern_and_factor(const pl_model *m, newton *w, const pl_contact_rows *rows)
 {
     release_pattern(w);
-    pl_status status = make_matrix(m, w, rows);
+    pl_status status = keep_joined(m, w, rows);
+    if (status == PL_OK)
+        status = make_matrix(m, w, rows);
     if (status == PL_OK && m->solver.linear == PL_LINEAR_DIRECT)
         status = pl_refactor_create(&w->H, 3, &w->factor);
     return status;
@@ -280,6 +300,20 @@ static int64_t find_pair(const newton *w, const slot *s)
                : -1;
 }
 
+static bool is_of(const pl_model *m, const newton *w, const pl_contact_rows *rows)
+{
+    slot joined[10];
+    int64_t at = 0;
+    for (int64_t k = 0; k < rows->count; k++) {
+        int64_t count = list_couplings(m, &rows->row[k], joined);
+        for (int64_t i = 0; i < count; i++, at++)
+            if (at >= w->joined_count || w->joined[at].row != joined[i].row ||
+                w->joined[at].column != joined[i].column)
+                return false;
+    }
+    return at == w->joined_count;
+}
+
 static bool covers(const pl_model *m, const newton *w, const pl_contact_rows *rows)
 {
     slot joined[10];
@@ -322,13 +356,22 @@ static void add_rows(const pl_model *m, newton *w, const pl_contact_rows *rows, 
     }
 }
 
+void pl_cpu_hessian_begin(cpu *c)
+{
+    if (c->newton)
+        c->newton->of_before = true;
+}
+
 pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project)
 {
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     newton *w = c->newton;
     const pl_contact_rows *rows = c->contact ? pl_contact_set_rows(c->contact) : NULL;
-    if (!w->H.row || (rows && !covers(m, w, rows))) {
+    const bool good = w->H.row &&
+                      (!rows || (w->of_before ? is_of(m, w, rows) : covers(m, w, rows)));
+    w->of_before = false;
+    if (!good) {
         pl_status status = make_pattern_and_factor(m, w, rows);
         if (status != PL_OK) {
             release_pattern(w);

@@ -31,6 +31,7 @@ double pl_cpu_pairs_evaluate(cpu *c, const double *x)
 static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
 {
     cpu *c = cpu_of(b);
+    pl_cpu_hessian_begin(c);
     return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x));
 }
 
