@@ -7,7 +7,7 @@
  * where in the groups' Hessians their parts are. */
 #include "engine/backends/cpu/cpu_internal.h"
 
-#include "engine/model/project.h"
+#include "engine/model/groups/project.h"
 
 #include <stdlib.h>
 #include <string.h>
