@@ -239,9 +239,14 @@ void pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, 
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int64_t part = 0; part < threads; part++) {
             run r = run_of(g->blocks, part, threads);
-            g->ops->hessian(g, x, w->values + w->first[k], r.b0, r.b1);
+            double *H = w->values + w->first[k];
+            if (project && g->ops->semidefinite_hessian) {
+                g->ops->semidefinite_hessian(g, x, H, r.b0, r.b1);
+                continue;
+            }
+            g->ops->hessian(g, x, H, r.b0, r.b1);
             if (project)
-                w->project->semidefinite(w->values + w->first[k], 3 * g->ops->corners, r.b0, r.b1);
+                w->project->semidefinite(H, 3 * g->ops->corners, r.b0, r.b1);
         }
     }
     int64_t n = m->free_vertices;
