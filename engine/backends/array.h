@@ -18,6 +18,9 @@ typedef struct pl_backend_stage {
      * iterations are left. Bound 0: none of both, it is the first. */
     double bound;
     int64_t iterations;
+    /* The share of its first decrement at which a solve may end as `rough`, unconverged, because what it takes as
+     * given is to be renewed. 0: it goes on to the bound. */
+    double share;
     /* If no step along a direction lowers the objective, the solve ends unconverged instead of failing. */
     bool stays;
 } pl_backend_stage;

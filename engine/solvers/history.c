@@ -67,6 +67,16 @@ static void remember(pl_history *h)
     h->order[h->window] = oldest;
 }
 
+/* The inner products with a gradient that no step led to: the objective is another. */
+static void meet(pl_history *h, pl_backend *backend, const pl_array *g)
+{
+    for (int32_t i = 0; i < h->count; i++) {
+        int32_t slot = h->order[i];
+        h->sg[slot] = backend->ops->rows->dot(backend, h->s[slot], g);
+        h->wg[slot] = backend->ops->rows->dot(backend, h->w[slot], g);
+    }
+}
+
 double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_point *at, bool stepped,
                        double alpha)
 {
@@ -90,6 +100,8 @@ double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_poin
         slots_w[i] = h->w[h->order[i]];
     }
     double gp = backend->ops->descent->pair(backend, &pair);
+    if (!stepped)
+        meet(h, backend, at->g);
     for (int32_t i = 0; i < pair.count; i++) {
         int32_t slot = h->order[i], newest = h->order[h->count];
         h->sg[slot] = sg[i];

@@ -8,7 +8,10 @@
 /* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
 static const double OUT_OF_RANGE = 1e100;
 /* Most times that a stage is solved again: for friction's grips, and for multipliers. */
-enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300 };
+enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300 };
+/* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
+ * others. Friction takes half as many iterations so, or a third. */
+static const double ROUGH = 0.1;
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
  * solver's own answer `found` comes after a prediction that is bad already, by the state it came
@@ -205,20 +208,30 @@ static void renew(pl_state *s, const pl_stepper *by, pl_backend_stage *stage, co
     b->ops->objective->freeze(b, stage);
 }
 
+/* Whether what a solve takes as given is to be renewed by its answer: unless it needed no iteration. */
+static bool goes_on(const pl_solve_result *solve)
+{
+    return solve->rough || (solve->converged && solve->iterations > 0);
+}
+
 /* The stage's minimum, into x, which has the guess. It is solved again with what the answer has renewed, from
  * there and by the bound of the first, until no iteration is needed. */
 static pl_status solve_stage(pl_state *s, const pl_stepper *by, pl_backend_stage *stage,
                              pl_array *x, pl_solve_result *solve, pl_step_totals *totals,
                              pl_failure *failure)
 {
+    const pl_solver_settings *settings = &by->model->solver;
+    const bool held = by->solver->multipliers != NULL;
+    if (s->x_grip && !held && settings->tolerance > 0)
+        stage->share = ROUGH;
     pl_status status = by->solver->ops->solve(by->solver, stage, x, s->gradient, solve, failure);
     add_work(totals, solve);
-    int64_t iterations = solve->iterations, most = by->model->solver.iterations;
-    if ((!s->x_grip && !by->solver->multipliers) || !solve->converged)
+    int64_t iterations = solve->iterations, most = settings->iterations;
+    if (!s->x_grip && !held)
         return status;
-    const int rounds = by->solver->multipliers ? HELD_ROUNDS : GRIP_ROUNDS;
+    const int rounds = held ? HELD_ROUNDS : GRIP_ROUNDS;
     stage->bound = solve->bound;
-    for (int round = 0; status == PL_OK && solve->converged && solve->iterations > 0; round++) {
+    for (int round = 0; status == PL_OK && goes_on(solve); round++) {
         if (round == rounds || iterations >= most) {
             solve->converged = false;
             break;
