@@ -65,27 +65,33 @@ PL_LARGE void pl_stretch_frame_at(const pl_stretch *m, const pl_mat3 *F, pl_stre
     }
 }
 
-/* H = d vec(P) / d vec(F), 9x9 and symmetric, H[i + 9 j], not projected. */
-PL_LARGE void pl_stretch_solid_hessian(const pl_stretch *m, const pl_mat3 *F, pl_real H[81])
+/* d vec(P) / d vec(F) of the frame, 9x9 and symmetric, H[i + 9 j]. */
+PL_LARGE void pl_stretch_frame_hessian(const pl_stretch_frame *at, pl_real H[81])
 {
-    pl_stretch_frame at;
-    pl_stretch_frame_at(m, F, &at);
     for (int b = 0; b < 9; b++) {
         pl_real d[3], n[3], r[3];
         PL_UNROLL for (int i = 0; i < 3; i++)
         {
-            d[i] = at.c.H[i] * at.d[0].m[b] + at.c.H[i + 3] * at.d[1].m[b] +
-                   at.c.H[i + 6] * at.d[2].m[b];
-            n[i] = at.c.flip[i] * at.n[i].m[b];
-            r[i] = at.c.twist[i] * at.r[i].m[b];
+            d[i] = at->c.H[i] * at->d[0].m[b] + at->c.H[i + 3] * at->d[1].m[b] +
+                   at->c.H[i + 6] * at->d[2].m[b];
+            n[i] = at->c.flip[i] * at->n[i].m[b];
+            r[i] = at->c.twist[i] * at->r[i].m[b];
         }
         for (int a = 0; a < 9; a++) {
             pl_real sum = pl_zero();
             PL_UNROLL for (int i = 0; i < 3; i++)
-                sum += at.d[i].m[a] * d[i] + at.n[i].m[a] * n[i] + at.r[i].m[a] * r[i];
+                sum += at->d[i].m[a] * d[i] + at->n[i].m[a] * n[i] + at->r[i].m[a] * r[i];
             H[a + 9 * b] = sum;
         }
     }
+}
+
+/* H = d vec(P) / d vec(F), not projected. */
+PL_INLINE void pl_stretch_solid_hessian(const pl_stretch *m, const pl_mat3 *F, pl_real H[81])
+{
+    pl_stretch_frame at;
+    pl_stretch_frame_at(m, F, &at);
+    pl_stretch_frame_hessian(&at, H);
 }
 
 /* What second derivatives along some directions take: a third of a frame's numbers. */

@@ -128,6 +128,10 @@ typedef struct pl_group_ops {
     /* H[block][3c (3c + 1) / 2][L]: lower triangle by rows of the term's Hessian in its corners'
      * coordinates (corner-major), unprojected, N/m. */
     void (*hessian)(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1);
+    /* The same, with each term's made semidefinite, where the group does that cheaper than project.h. NULL: it
+     * does not. */
+    void (*semidefinite_hessian)(const pl_group *g, const double *x, double *H, int64_t b0,
+                                 int64_t b1);
     /* Contributions of the Hessian's diagonal, N/m, each at its corner's coordinate. NULL: whoever
      * needs it takes it from the full Hessian (pl_group_hessian_diagonal). */
     void (*hessian_diagonal)(const pl_group *g, const double *x, double *contributions, int64_t b0,

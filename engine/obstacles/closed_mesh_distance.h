@@ -101,21 +101,26 @@ PL_EVERYWHERE double pl_square_to_box(const pl_mesh_node *n, const double p[3])
 {
     double sum = 0;
     for (int c = 0; c < 3; c++) {
-        double out = fmax(fmax(n->lo[c] - p[c], p[c] - n->hi[c]), 0);
-        sum += out * out;
+        double below = n->lo[c] - p[c], above = p[c] - n->hi[c];
+        double out = below > above ? below : above;
+        sum += out > 0 ? out * out : 0;
     }
     return sum;
 }
 
-/* Nearer child first. */
-PL_EVERYWHERE pl_mesh_nearest pl_mesh_search(const pl_closed_mesh *m, const double p[3])
+/* The nearest triangle of those nearer than the root of `square`; of none the feature says nothing. Nearer child
+ * first. */
+PL_EVERYWHERE pl_mesh_nearest pl_mesh_search(const pl_closed_mesh *m, const double p[3],
+                                             double square)
 {
-    pl_mesh_nearest best = {.square = INFINITY};
+    pl_mesh_nearest best = {.square = square, .triangle = -1};
     int32_t stack[PL_MESH_DEEPEST], top = 0;
+    double away[PL_MESH_DEEPEST];
+    away[top] = pl_square_to_box(m->nodes, p);
     stack[top++] = 0;
     while (top > 0) {
         const pl_mesh_node *n = &m->nodes[stack[--top]];
-        if (!(pl_square_to_box(n, p) < best.square))
+        if (!(away[top] < best.square))
             continue;
         for (int32_t t = n->first; n->count && t < n->first + n->count; t++) {
             pl_mesh_nearest one = pl_nearest_of_triangle(m, t, p);
@@ -124,18 +129,28 @@ PL_EVERYWHERE pl_mesh_nearest pl_mesh_search(const pl_closed_mesh *m, const doub
         }
         if (n->count)
             continue;
-        bool swap = pl_square_to_box(&m->nodes[n->first], p) >
-                    pl_square_to_box(&m->nodes[n->first + 1], p);
+        double first = pl_square_to_box(&m->nodes[n->first], p);
+        double second = pl_square_to_box(&m->nodes[n->first + 1], p);
+        bool swap = first > second;
+        away[top] = swap ? first : second;
         stack[top++] = n->first + !swap;
+        away[top] = swap ? second : first;
         stack[top++] = n->first + swap;
     }
     return best;
 }
 
-PL_EVERYWHERE double pl_closed_mesh_measure(const pl_closed_mesh *m, const double p[3],
-                                            double normal[3], double *H)
+/* What is known to be within that distance: the search ends sooner. A bound that rounding has made too small is
+ * no bound. */
+#define PL_MESH_BOUND 1.000001
+PL_EVERYWHERE double pl_closed_mesh_measure_within(const pl_closed_mesh *m, const double p[3],
+                                                   double within, double normal[3], double *H)
 {
-    pl_mesh_nearest at = pl_mesh_search(m, p);
+    within = within * PL_MESH_BOUND + PL_MESH_ON_SURFACE * m->size;
+    pl_mesh_nearest at = pl_mesh_search(m, p, within * within);
+    if (at.triangle < 0)
+        at = pl_mesh_search(m, p, INFINITY);
+    at.triangle = at.triangle < 0 ? 0 : at.triangle; /* p is not finite */
     const double *n = m->face_normal + 3 * at.triangle;
     if (at.feature == PL_MESH_FACE) {
         memcpy(normal, n, 3 * sizeof *n);
@@ -167,6 +182,12 @@ PL_EVERYWHERE double pl_closed_mesh_measure(const pl_closed_mesh *m, const doubl
         pl_matrix_add_outer(H, -1 / distance / pl_vector_dot(along, along), along);
     }
     return distance;
+}
+
+PL_EVERYWHERE double pl_closed_mesh_measure(const pl_closed_mesh *m, const double p[3],
+                                            double normal[3], double *H)
+{
+    return pl_closed_mesh_measure_within(m, p, INFINITY, normal, H);
 }
 
 #endif

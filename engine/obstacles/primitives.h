@@ -213,8 +213,9 @@ PL_EVERYWHERE double pl_measure_torus(const pl_shape *s, const double d[3], doub
     return length - s->tube;
 }
 
-/* By the kind of the shape. */
-PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double n[3], double *H)
+/* By the kind of the shape. The surface is known to be `within` that distance, or INFINITY. */
+PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double within,
+                                    double n[3], double *H)
 {
     switch (s->kind) {
     case PL_DISTANCE_PLANE:
@@ -232,7 +233,7 @@ PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double
     case PL_DISTANCE_TORUS:
         return pl_measure_torus(s, d, n, H);
     default:
-        return pl_closed_mesh_measure(s->solid, d, n, H);
+        return pl_closed_mesh_measure_within(s->solid, d, within, n, H);
     }
 }
 

@@ -2,12 +2,19 @@
  * same x, objective, line search and stopping test.
  *
  * An iteration of L-BFGS costs one solve with a factor that is there; one of Newton Hessians and a factor
- * of their sum, or conjugate gradients: `dearer` times as much, 20 to 400. Newton takes few, as many as the
+ * of their sum, or conjugate gradients: `dearer` times as much, 5 to 100. Newton takes few, as many as the
  * last times. So L-BFGS goes on for as long as Newton would take; then while at its rate, log(first /
  * least decrement) an iteration, it would be done sooner, but no longer than twice that, nor than half of
  * the iterations that there are. Where it finds no way down it hands over at once. Where Newton gets nowhere
- * in MOST iterations, far from any minimum, L-BFGS has its turn again. All this is by counts and
- * decrements, never by the clock: the same scene goes the same way on every machine.
+ * in MOST iterations, far from any minimum, L-BFGS has its turn again.
+ *
+ * Patience is learned: where Newton took less than L-BFGS's rate had promised, half as many iterations go by
+ * before the next stage's L-BFGS is judged; where it took more, twice as many.
+ *
+ * A stage is solved more than once where friction's grips follow its answer (step/stages.c). Counts are of the
+ * stage, and so is Newton's turn.
+ *
+ * All this is by counts and decrements, never by the clock: the same scene goes the same way on every machine.
  *
  * Newton's arrays and the pattern of H are made the first time that they are needed. Where the backend
  * has no Hessian L-BFGS goes on alone.
@@ -23,6 +30,16 @@
  * bring the decrement down to HELPS of what it was. GRADIENTS: conjugate gradients of one of them. */
 enum { LEAST = 4, MOST = 20, GRADIENTS = 40 };
 static const double HELPS = 0.1;
+/* Iterations of L-BFGS before which its rate says nothing. */
+static const double SURE = 8;
+/* The least patience, and what it is multiplied by; the most is 1. */
+static const double LEAST_PATIENCE = 0.03, LESS = 0.5, MORE = 2;
+
+/* What is learned from stage to stage. */
+typedef struct learned {
+    double few;      /* iterations that Newton takes, LEAST to MOST */
+    double patience; /* of L-BFGS's least share of iterations, LEAST_PATIENCE to 1 */
+} learned;
 
 typedef struct automatic {
     void *quasi_newton, *newton; /* memories of the rules; newton's NULL until it is needed */
@@ -30,22 +47,30 @@ typedef struct automatic {
     bool refused;                /* there was no memory for Newton, and is not asked for again */
     bool alone;                  /* there is no Newton: the backend has no Hessian */
     double dearer;               /* an iteration of Newton's, in iterations of L-BFGS */
-    double few;                  /* iterations that Newton takes; carried from step to step */
-    /* Of the solve under way. */
-    double least;  /* decrement so far */
-    int64_t since; /* the iteration at which it was the turn of the one or the other */
-    double then;   /* the decrement there */
+    learned now, before_stage;
+    /* Of the stage under way. */
+    double first;     /* the largest first decrement of its solves */
+    int64_t before;   /* iterations of its solves before this one */
+    int64_t strongly; /* iterations of Newton's in those */
+    double promised;  /* iterations that L-BFGS would have gone on for, when it handed over */
+    int64_t since;    /* the iteration at which it was the turn of the one or the other */
+    double then;      /* the decrement there */
+    double least;     /* of this solve: decrement so far */
 } automatic;
 
-/* What an iteration of Newton's takes in iterations of L-BFGS: within a factor of three of what was measured
- * on tetrahedra and a sheet of 140 to 1,331 vertices. Seconds of one core, of which the machine cancels. */
+/* What an iteration of Newton's takes in iterations of L-BFGS: within a factor of two of what was measured
+ * on tetrahedra, sheets and springs of 72 to 6,559 vertices. Seconds of one core, of which the machine cancels:
+ * of L-BFGS its energies and a solve; of Newton the Hessians, and a factor, whose numbers and their products grow
+ * as those of the constant matrix's. */
 static double estimate_ratio(const pl_model *m)
 {
-    double n = (double)m->free_vertices, tets = (double)m->contributions / 12;
-    double factor = m->factor[0] ? (double)pl_factor_nonzeros(m->factor[0]) : 0;
-    double energies = 1e-7 * tets, solve = 3e-7 * n + 16 * factor / 5e9;
-    double newton = m->solver.linear == PL_LINEAR_DIRECT ? 2.5e-8 * n * n : GRADIENTS * solve;
-    return (10 * energies + newton) / (energies + solve);
+    const double n = (double)m->free_vertices, tets = (double)m->contributions / 12;
+    const double factor = m->factor[0] ? (double)pl_factor_nonzeros(m->factor[0]) : 0;
+    const double solve = 1e-5 + 5e-8 * n + 8e-10 * factor;
+    const double newton = m->solver.linear == PL_LINEAR_DIRECT
+                              ? factor * (1.2e-7 + 1.5e-9 * factor / n)
+                              : GRADIENTS * solve;
+    return (4e-7 * tets + newton) / (1.2e-8 * tets + solve);
 }
 
 /* Lends a rule its memory for the time of a call. */
@@ -84,7 +109,7 @@ static pl_status create(pl_descent *d)
     s->quasi_newton = d->rule;
     s->alone = !d->backend->ops->hessian;
     s->dearer = estimate_ratio(d->model);
-    s->few = LEAST;
+    s->now = (learned){LEAST, 1};
     d->rule = s;
     return status;
 }
@@ -92,17 +117,39 @@ static pl_status create(pl_descent *d)
 static void begin(pl_descent *d)
 {
     automatic *s = d->rule;
-    s->strong = false;
     s->least = INFINITY;
-    s->since = 0;
+    if (d->stage->bound == 0) {
+        s->strong = false;
+        s->before_stage = s->now;
+        s->first = s->promised = 0;
+        s->before = s->strongly = s->since = 0;
+    }
     enter(d);
-    pl_quasi_newton_rule.forget(d);
+    rule_of(s)->begin(d);
     d->rule = s;
 }
 
-/* Newton's turn, at the point where L-BFGS stands, if there is one to hand over to. Without memory for it the
- * solve ends: another method's answer would be another. */
-static void hand_over(pl_descent *d)
+/* Iterations of the stage so far. */
+static int64_t iterations_of(const pl_descent *d)
+{
+    return ((const automatic *)d->rule)->before + d->out->iterations;
+}
+
+/* How many iterations more L-BFGS would take at its rate. */
+static double predict(const pl_descent *d)
+{
+    const automatic *s = d->rule;
+    /* fmax leaves a NaN out */
+    const double left = fmax(log(s->least / d->bound), log(d->out->imbalance));
+    const double gone = log(s->first / s->least);
+    if (!(left > 0))
+        return 0;
+    return gone > 0 ? left / gone * (double)iterations_of(d) : INFINITY;
+}
+
+/* Newton's turn, at the point where L-BFGS stands and would go on for `promised` iterations, if there is a Newton.
+ * Without memory for it the solve ends: another method's answer would be another. */
+static void hand_over(pl_descent *d, double promised)
 {
     automatic *s = d->rule;
     if (s->alone)
@@ -122,7 +169,8 @@ static void hand_over(pl_descent *d)
         d->rule = s;
     }
     s->strong = true;
-    s->since = d->out->iterations;
+    s->promised = promised;
+    s->since = iterations_of(d);
     s->then = d->out->decrement;
     enter(d);
     pl_newton_rule.begin(d);
@@ -134,21 +182,11 @@ static void hand_back(pl_descent *d)
 {
     automatic *s = d->rule;
     s->strong = false;
-    s->since = d->out->iterations;
+    s->since = iterations_of(d);
     enter(d);
     pl_quasi_newton_rule.forget(d);
     pl_quasi_newton_rule.precondition(d, false);
     d->rule = s;
-}
-
-/* How many iterations more L-BFGS would take at its rate. */
-static double predict(const pl_descent *d)
-{
-    const automatic *s = d->rule;
-    /* fmax leaves a NaN out */
-    double left = fmax(log(s->least / d->bound), log(d->out->imbalance));
-    double rate = log(d->first / s->least) / (double)d->out->iterations;
-    return left > 0 ? left / rate : 0;
 }
 
 /* Whether Newton would be done sooner. */
@@ -161,17 +199,25 @@ static bool is_slower(const pl_descent *d)
     /* Its factor gives multipliers their second order, without which they take tens of rounds. */
     if (d->model->multipliers > 0 && d->model->solver.linear == PL_LINEAR_DIRECT)
         return true;
-    double newton = s->few * s->dearer, gone = (double)(d->out->iterations - s->since);
-    return (gone > newton && predict(d) > newton) || gone > 2 * newton ||
-           2 * d->out->iterations >= d->most;
+    const double newton = s->now.few * s->dearer, gone = (double)(iterations_of(d) - s->since);
+    return (gone > fmax(SURE, s->now.patience * newton) && predict(d) > newton) ||
+           gone > 2 * newton || 2 * iterations_of(d) >= s->before + d->most;
 }
 
-/* What the solve has taught. */
+/* What the stage has taught so far. */
 static void end(pl_descent *d)
 {
     automatic *s = d->rule;
+    const learned *before = &s->before_stage;
+    s->before += d->out->iterations;
+    s->strongly += d->out->newton_iterations;
+    if (s->strongly == 0)
+        return;
+    const bool paid = s->strong && (double)s->strongly * s->dearer < s->promised;
+    s->now.patience = paid ? fmax(LEAST_PATIENCE, LESS * before->patience)
+                           : fmin(1, MORE * before->patience);
     if (s->strong)
-        s->few = fmin(fmax(LEAST, (s->few + (double)d->out->newton_iterations) / 2), MOST);
+        s->now.few = fmin(fmax(LEAST, (before->few + (double)s->strongly) / 2), MOST);
 }
 
 static pl_status precondition(pl_descent *d, bool stepped)
@@ -185,11 +231,12 @@ static pl_status precondition(pl_descent *d, bool stepped)
 static void direction(pl_descent *d)
 {
     automatic *s = d->rule;
+    s->first = fmax(s->first, d->first);
     s->least = fmin(s->least, d->out->decrement);
-    if (s->strong && d->out->iterations - s->since >= MOST && d->out->decrement > HELPS * s->then)
+    if (s->strong && iterations_of(d) - s->since >= MOST && d->out->decrement > HELPS * s->then)
         hand_back(d);
     else if (!s->strong && is_slower(d))
-        hand_over(d);
+        hand_over(d, predict(d));
     if (d->no_memory)
         return;
     d->out->newton_iterations += s->strong;
@@ -215,20 +262,24 @@ static void forget(pl_descent *d)
         rule_of(s)->forget(d);
     d->rule = s;
     if (!again)
-        hand_over(d);
+        hand_over(d, INFINITY);
 }
 
 static void save(const pl_descent *d, pl_bytes_out *out)
 {
-    pl_bytes_put_f64(out, ((const automatic *)d->rule)->few);
+    const learned *now = &((const automatic *)d->rule)->now;
+    pl_bytes_put_f64(out, now->few);
+    pl_bytes_put_f64(out, now->patience);
 }
 
 static bool restore(pl_descent *d, pl_bytes_in *in)
 {
-    double few = pl_bytes_get_f64(in);
-    if (in->failed || in->left != 0 || !(few >= LEAST && few <= MOST))
+    learned was = {.few = pl_bytes_get_f64(in)};
+    was.patience = pl_bytes_get_f64(in);
+    if (in->failed || in->left != 0 || !(was.few >= LEAST && was.few <= MOST) ||
+        !(was.patience >= LEAST_PATIENCE && was.patience <= 1))
         return false;
-    ((automatic *)d->rule)->few = few;
+    ((automatic *)d->rule)->now = was;
     return true;
 }
 

@@ -352,7 +352,8 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
 
     d->most = stage->bound > 0 ? stage->iterations : settings->iterations;
     pl_array *here = x, *there = d->x_new;
-    while (isfinite(out->decrement) && !out->converged && out->iterations < d->most) {
+    while (isfinite(out->decrement) && !out->converged && !out->rough &&
+           out->iterations < d->most) {
         d->x = here;
         if (!descend(d, stage, here, there, gradient)) {
             if (d->no_memory)
@@ -374,6 +375,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
             renew(d, stage, here, gradient);
             out->converged = is_done(d, here, gradient) && !lacks(d);
         }
+        out->rough = !out->converged && out->decrement <= stage->share * d->first;
     }
     if (!isfinite(out->decrement))
         return pl_descent_fail_not_finite(d->backend, d->law->what, gradient, failure);

@@ -67,8 +67,8 @@ static void remember(pl_history *h)
     h->order[h->window] = oldest;
 }
 
-/* The inner products with another gradient at the same point. */
-static void look_again(pl_history *h, pl_backend *backend, const pl_array *g)
+/* The inner products with a gradient that no step led to: the objective is another. */
+static void meet(pl_history *h, pl_backend *backend, const pl_array *g)
 {
     for (int32_t i = 0; i < h->count; i++) {
         int32_t slot = h->order[i];
@@ -110,7 +110,7 @@ double pl_history_take(pl_history *h, pl_backend *backend, const pl_history_poin
     if (stepped)
         remember(h);
     else
-        look_again(h, backend, at->g);
+        meet(h, backend, at->g);
     return gp;
 }
 

@@ -27,6 +27,13 @@ static void forget(pl_descent *d)
     pl_history_forget(d->rule);
 }
 
+/* A solve that goes on has another objective, of nearly the same curvature: the pairs stay, where A does. */
+static void begin(pl_descent *d)
+{
+    if (d->stage->bound == 0 || !d->law->matrix)
+        pl_history_forget(d->rule);
+}
+
 static bool bare(const pl_descent *d)
 {
     return ((const pl_history *)d->rule)->count == 0;
@@ -62,6 +69,7 @@ const pl_descent_rule pl_quasi_newton_rule = {
     .matrix = true,
     .create = create,
     .destroy = destroy,
+    .begin = begin,
     .forget = forget,
     .bare = bare,
     .precondition = precondition,
@@ -74,6 +82,7 @@ static const pl_descent_rule LBFGS = {
     .what = "L-BFGS",
     .create = create,
     .destroy = destroy,
+    .begin = begin,
     .forget = forget,
     .bare = bare,
     .precondition = precondition,

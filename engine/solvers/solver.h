@@ -15,6 +15,7 @@ typedef struct pl_solve_result {
     int64_t iterations;
     int64_t newton_iterations; /* of them, of auto */
     bool converged;            /* by the tolerance; false when the iterations ran out */
+    bool rough;                /* not converged, but down to the stage's `share` */
     double objective, primal_residual, dual_residual, gradient_norm, decrement;
     double bound;     /* what the decrement had to come down to, of descent methods */
     double imbalance; /* pl_balance_is_at_rest: at most 1 where converged; NaN: not looked at */

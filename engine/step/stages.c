@@ -9,7 +9,10 @@
 /* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
 static const double OUT_OF_RANGE = 1e100;
 /* Most times that a stage is solved again: for friction's grips, and for multipliers. */
-enum { GRIP_ROUNDS = 30, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
+enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
+/* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
+ * others. Friction takes half as many iterations so, or a third. */
+static const double ROUGH = 0.1;
 /* Iterations of a round at least, beyond the most of a step, while its answer passes through a surface. */
 enum { EXTRA = 32 };
 /* Bounds of solves whose answers are not a step's. */
@@ -259,6 +262,9 @@ static pl_status fail_intersection(const rounds *r)
 
 static pl_status solve_once(rounds *r, pl_solve_result *solve)
 {
+    const bool grips = r->state->x_grip && !r->by->solver->multipliers &&
+                       r->by->model->solver.tolerance > 0;
+    r->stage->share = grips && r->stage->loose <= 1 ? ROUGH : 0;
     pl_status status = r->by->solver->ops->solve(r->by->solver, r->stage, r->x, r->state->gradient,
                                                  solve, r->failure);
     add_work(r->totals, solve);
@@ -290,6 +296,12 @@ static bool renew(rounds *r)
     return true;
 }
 
+/* Whether what a solve takes as given is to be renewed by its answer: unless it needed no iteration. */
+static bool goes_on(const pl_solve_result *solve)
+{
+    return solve->rough || (solve->converged && solve->iterations > 0);
+}
+
 /* Solves again from the answer, with what it has renewed and by the bound of the first solve, until that
  * needs no iteration. */
 static pl_status solve_again(rounds *r, pl_solve_result *solve)
@@ -297,7 +309,7 @@ static pl_status solve_again(rounds *r, pl_solve_result *solve)
     const int64_t most = r->by->model->solver.iterations;
     const int last = r->by->solver->multipliers ? HELD_ROUNDS : GRIP_ROUNDS;
     r->stage->bound = solve->bound;
-    for (int round = 0; solve->converged && solve->iterations > 0; round++) {
+    for (int round = 0; goes_on(solve); round++) {
         if (round == last || r->iterations >= most) {
             solve->converged = false;
             break;

@@ -4,6 +4,7 @@
 #include "engine/isa.h"
 #include "engine/model/materials.h"
 #include "engine/model/model.h"
+#include "engine/solvers/history.h"
 #include "engine/solvers/solver.h"
 #include "tests/support/case_a.h"
 #include "tests/support/host_array.h"
@@ -507,6 +508,54 @@ START_TEST(history_phases_do_what_they_say)
 }
 END_TEST
 
+/* The pair of a step, met with a gradient that no step led to: the slope is of that gradient, and where it is the
+ * pair's own change t, the direction is -s (the secant equation). */
+START_TEST(history_meets_another_objective)
+{
+    driven d = {0};
+    drive(&d, pl_run_open(1, "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [2, 2, 3]}}}]}"));
+    pl_backend *b = d.backend;
+    const int64_t n = 3 * d.run->model->free_vertices;
+    pl_array *rows[4];
+    double *v[4], slope, dot = 0;
+    for (int j = 0; j < 4; j++) {
+        rows[j] = b->ops->memory->alloc(b, n);
+        v[j] = pl_numbers(rows[j]);
+    }
+    double *g = v[0], *g_old = v[1], *p = v[2], *p_old = v[3];
+    const pl_history_point at = {rows[0], rows[1], rows[2], rows[3]};
+    pl_history *h;
+    ck_assert_int_eq(pl_history_create(b, 4, &h), PL_OK);
+    pl_history_forget(h);
+    for (int64_t i = 0; i < n; i++)
+        p[i] = g[i] = sin((double)i) + 2; /* B0 = I */
+    double gp = pl_history_take(h, b, &at, false, 0);
+    const double *direction = pl_numbers_read(pl_history_direction(h, b, rows[2], gp, &slope));
+    double *step = malloc((size_t)n * sizeof *step), *change = malloc((size_t)n * sizeof *change);
+    for (int64_t i = 0; i < n; i++) {
+        g_old[i] = p_old[i] = g[i];
+        step[i] = 0.5 * direction[i];
+        change[i] = (1 + (double)(i % 5)) * step[i];
+        g[i] = p[i] = g_old[i] + change[i];
+    }
+    pl_history_take(h, b, &at, true, 0.5);
+    for (int64_t i = 0; i < n; i++)
+        g[i] = p[i] = change[i];
+    gp = pl_history_take(h, b, &at, false, 0);
+    direction = pl_numbers_read(pl_history_direction(h, b, rows[2], gp, &slope));
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert_double_eq_tol(direction[i], -step[i], 1e-12);
+        dot += g[i] * direction[i];
+    }
+    ck_assert_double_eq_tol(slope, dot, 1e-12 * fabs(dot));
+    free(step), free(change);
+    pl_history_destroy(h, b);
+    for (int j = 0; j < 4; j++)
+        b->ops->memory->release(b, rows[j]);
+    stop_driving(&d);
+}
+END_TEST
+
 START_TEST(line_search_that_finds_nothing_is_told)
 {
     driven d = {0};
@@ -607,6 +656,7 @@ int main(void)
     tcase_add_test(t, stiffness_makes_the_weights);
     tcase_add_test(t, inverted_start_is_told);
     tcase_add_test(t, history_phases_do_what_they_say);
+    tcase_add_test(t, history_meets_another_objective);
     tcase_add_test(t, line_search_that_finds_nothing_is_told);
     tcase_add_test(t, what_is_not_finite_is_told);
     tcase_add_test(t, hard_obstacles_are_refused_with_the_method_that_has_them);

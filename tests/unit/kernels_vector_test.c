@@ -216,7 +216,8 @@ static void build_folder(char *folder, size_t size)
         *strrchr(folder, '/') = 0;
 }
 
-/* Nothing is called that works on one number at a time: a libm function for each lane. */
+/* Nothing is called that works on one number at a time: a libm function for each lane. Tables of other objects
+ * are found by way of the offset table. */
 static void check_calls(const char *object)
 {
     char command[4400], name[128];
@@ -224,8 +225,9 @@ static void check_calls(const char *object)
     FILE *text = popen(command, "r");
     ck_assert_ptr_nonnull(text);
     while (fscanf(text, " U %127s", name) == 1)
-        ck_assert_msg(strncmp(name, "pl_", 3) == 0 || strncmp(name, "mem", 3) == 0, "%s calls %s",
-                      object, name);
+        ck_assert_msg(strncmp(name, "pl_", 3) == 0 || strncmp(name, "mem", 3) == 0 ||
+                          strcmp(name, "_GLOBAL_OFFSET_TABLE_") == 0,
+                      "%s calls %s", object, name);
     ck_assert_int_eq(pclose(text), 0);
 }
 

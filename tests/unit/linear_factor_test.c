@@ -5,7 +5,9 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +320,36 @@ START_TEST(a_pattern_is_factored_again)
 }
 END_TEST
 
+static int threads_of_process(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = -2; /* "." and ".." */
+    ck_assert_ptr_nonnull(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+/* A supernodal factor wakes no team of threads, and leaves the engine's own as they may be. */
+START_TEST(a_factor_takes_one_thread)
+{
+    const int before = threads_of_process(), levels = omp_get_max_active_levels();
+    pl_sparse a = box(23, 23, 23);
+    pl_factor *once;
+    pl_refactor *again;
+    ck_assert_int_eq(pl_factor_create(&a, &once), PL_OK);
+    ck_assert_int_eq(threads_of_process(), before);
+    ck_assert_int_eq(pl_refactor_create(&a, 1, &again), PL_OK);
+    ck_assert_int_eq(pl_refactor_make(again, &a, 0), PL_OK);
+    ck_assert_int_eq(threads_of_process(), before);
+    ck_assert_int_eq(omp_get_max_active_levels(), levels);
+    pl_factor_destroy(once);
+    pl_refactor_destroy(again);
+    pl_sparse_clear(&a);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("linear_factor");
@@ -328,6 +360,7 @@ int main(void)
     tcase_add_test(t, forests_and_scattered_matrices_too);
     tcase_add_test(t, what_is_not_positive_definite_fails);
     tcase_add_test(t, a_pattern_is_factored_again);
+    tcase_add_test(t, a_factor_takes_one_thread);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

@@ -1,6 +1,6 @@
 /* Matrices made semidefinite: against matrices that are put together from their eigenpairs. */
 #include "engine/isa.h"
-#include "engine/model/project.h"
+#include "engine/model/groups/project.h"
 #include "tests/support/lanes_random.h"
 #include "tests/support/suite.h"
 

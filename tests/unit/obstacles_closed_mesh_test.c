@@ -172,6 +172,32 @@ START_TEST(fine_mesh_is_the_shape)
 }
 END_TEST
 
+/* A bound on the distance changes no bit, where triangles tie too; a wrong one neither. */
+START_TEST(bounds_change_no_bit)
+{
+    static const double BOUNDS[] = {1, 1.3, 10, 0.5, 0};
+    ring r = make_ring(12, 8);
+    pl_closed_mesh *m = make(r.vertex, r.vertices, r.triangle, r.count);
+    for (int k = 0; k < 2000; k++) {
+        const double *v = r.vertex + 3 * (k % r.vertices);
+        double p[3] = {draw(), 0.4 * draw(), draw()}, n[3], H[9] = {0};
+        if (k % 2)
+            memcpy(p, v, sizeof p); /* where all triangles around tie */
+        p[0] *= k % 4 < 2 ? 1 : 1.2;
+        double d = pl_closed_mesh_measure(m, p, n, H);
+        for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
+            double other[3], J[9] = {0};
+            ck_assert_double_eq(pl_closed_mesh_measure_within(m, p, BOUNDS[i] * fabs(d), other, J),
+                                d);
+            ck_assert_mem_eq(other, n, sizeof n);
+            ck_assert_mem_eq(J, H, sizeof H);
+        }
+    }
+    pl_closed_mesh_destroy(m);
+    free(r.vertex), free(r.triangle);
+}
+END_TEST
+
 START_TEST(normal_and_hessian_are_the_distance_s)
 {
     ring r = make_ring(11, 7);
@@ -286,6 +312,7 @@ int main(void)
     tcase_add_test(t, cube_is_the_box);
     tcase_add_test(t, signs_are_the_winding_number_s);
     tcase_add_test(t, fine_mesh_is_the_shape);
+    tcase_add_test(t, bounds_change_no_bit);
     tcase_add_test(t, normal_and_hessian_are_the_distance_s);
     tcase_add_test(t, heightfield_is_ground);
     tcase_add_test(t, motions_turn_about_the_middle);

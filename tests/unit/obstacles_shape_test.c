@@ -522,6 +522,35 @@ START_TEST(way_through_a_thin_part_is_seen)
 }
 END_TEST
 
+/* What is called clear is outside, also with a margin and in a room; short ways from afar are called so. */
+START_TEST(clear_ways_end_outside)
+{
+    int clear = 0;
+    seed = 3;
+    for (int k = 0; k < 4000; k++) {
+        pl_obstacle o = KINDS[_i].o;
+        double from[3], to[3], n[3];
+        o.inside = k % 2;
+        o.margin = k % 3 * 0.05;
+        pl_shape *s = make(&o);
+        for (int c = 0; c < 3; c++) {
+            from[c] = o.center[c] + 1.5 * draw();
+            to[c] = from[c] + 0.4 * draw();
+        }
+        const pl_shape_start start = pl_shape_start_at(s, from);
+        const double outside = pl_shape_distance_held(s, to, n);
+        if (pl_shape_is_clear(&start, to)) {
+            ck_assert_double_gt(outside, 0);
+            clear++;
+        } else {
+            ck_assert_double_le(start.distance, 0.7);
+        }
+        pl_shape_destroy(s);
+    }
+    ck_assert_int_gt(clear, 400);
+}
+END_TEST
+
 /* Plates of 2 mm and less across ways of 3 m, as of 300 m/s in a step of 10 ms: every way through is seen,
  * whatever its place and slope, and none that goes past. */
 START_TEST(thin_plates_are_seen_on_long_ways)
@@ -624,6 +653,7 @@ int main(void)
     tcase_add_loop_test(t, normal_and_hessian_are_the_distance_s, 0, KIND_COUNT);
     tcase_add_loop_test(t, distance_is_continuous, 0, KIND_COUNT);
     tcase_add_loop_test(t, curvature_is_the_surface_s, 0, KIND_COUNT);
+    tcase_add_loop_test(t, clear_ways_end_outside, 0, KIND_COUNT);
     tcase_add_test(t, thin_plates_are_seen_on_long_ways);
     tcase_add_test(t, rounded_box_is_within_the_box);
     tcase_add_test(t, cylinder_without_ends_goes_on);

@@ -11,7 +11,7 @@
  * own rows: with one of steps before a run that was interrupted would have other bits. */
 #include "engine/backends/cpu/cpu_internal.h"
 
-#include "engine/model/project.h"
+#include "engine/model/groups/project.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -385,9 +385,14 @@ pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int64_t part = 0; part < threads; part++) {
             run r = run_of(g->blocks, part, threads);
-            g->ops->hessian(g, x, w->values + w->first[k], r.b0, r.b1);
+            double *H = w->values + w->first[k];
+            if (project && g->ops->semidefinite_hessian) {
+                g->ops->semidefinite_hessian(g, x, H, r.b0, r.b1);
+                continue;
+            }
+            g->ops->hessian(g, x, H, r.b0, r.b1);
             if (project)
-                w->project->semidefinite(w->values + w->first[k], 3 * g->ops->corners, r.b0, r.b1);
+                w->project->semidefinite(H, 3 * g->ops->corners, r.b0, r.b1);
         }
     }
     int64_t n = m->free_vertices;

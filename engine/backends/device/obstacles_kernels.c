@@ -44,8 +44,9 @@ PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)
     point_of(a, a->x_start, i, start);
     if (a->stationary)
         point_of(a, a->stationary, i, stationary);
-    pl_contact_hold(a->obstacle.shape, friction, &a->obstacle.path, start,
-                    a->stationary ? stationary : NULL, v, z);
+    const pl_contact_begin begin = pl_contact_begin_at(a->obstacle.shape, &a->obstacle.path, start,
+                                                       a->stationary ? stationary : NULL);
+    pl_contact_hold(a->obstacle.shape, friction, &a->obstacle.path, &begin, start, v, z);
     for (int c = 0; c < 3; c++) {
         int64_t e = value_at(i, c);
         double s = z[c] - z_hat[c], r = x[c] - z[c], u = v[c] - z[c];

@@ -8,11 +8,11 @@
 
 /* What a vertex keeps over a stage. */
 typedef struct pl_contact_anchor {
-    double own[3];     /* x_start as the obstacle sees it */
-    double carried[3]; /* where that is at the stage's end */
-    double normal[3];  /* of friction's plane, at the stage's end */
-    double grip;       /* g, N; 0: no friction */
-    double reach;      /* m: the way relative to the obstacle, were the vertex free */
+    pl_shape_start start; /* x_start as the obstacle sees it */
+    double carried[3];    /* where that is at the stage's end */
+    double normal[3];     /* of friction's plane, at the stage's end */
+    double grip;          /* g, N; 0: no friction */
+    double reach;         /* m: the way relative to the obstacle, were the vertex free */
 } pl_contact_anchor;
 
 /* The terms of one obstacle. */
@@ -34,20 +34,22 @@ PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const d
                                      const double *at, double carry_fraction)
 {
     pl_contact_anchor *a = &s->anchors[i];
-    double n[3], to[3];
+    double own[3], to[3];
     pl_contact_reach(s->extrapolation, from, x_pred, to);
-    pl_pose_invert(&s->start, from, a->own);
-    pl_pose_apply(&s->end, a->own, a->carried);
-    double distance;
+    pl_pose_invert(&s->start, from, own);
+    pl_pose_apply(&s->end, own, a->carried);
+    a->start = pl_shape_start_at(s->shape, own);
+    double distance = a->start.distance;
+    pl_pose_rotate(&s->end, a->start.normal, a->normal);
     if (at) {
-        double y[3], own[3];
+        double y[3], n[3];
         pl_contact_reach(s->extrapolation, from, at, y);
         pl_pose_invert(&s->end, y, own);
-        distance = pl_shape_measure_from(s->shape, a->own, own, n, NULL);
-    } else {
-        distance = pl_shape_measure_held(s->shape, a->own, n, NULL);
+        if (!pl_shape_is_clear(&a->start, own)) {
+            distance = pl_shape_measure_since(s->shape, &a->start, own, n, NULL);
+            pl_pose_rotate(&s->end, n, a->normal);
+        }
     }
-    pl_pose_rotate(&s->end, n, a->normal);
     const double way[3] = {to[0] - a->carried[0], to[1] - a->carried[1], to[2] - a->carried[2]};
     a->reach = sqrt(pl_vector_dot(way, way));
     a->grip = distance < 0 ? -distance * s->friction * s->stiffness[i] : 0;
@@ -63,7 +65,7 @@ PL_EVERYWHERE void pl_contact_met(const pl_contact_law *s, int64_t i, const doub
 {
     double from[3] = {0, 0, 0};
     if (s->extrapolation > 1)
-        pl_pose_apply(&s->start, s->anchors[i].own, from);
+        pl_pose_apply(&s->start, s->anchors[i].start.at, from);
     pl_contact_reach(s->extrapolation, from, x, y);
 }
 
@@ -73,9 +75,17 @@ PL_EVERYWHERE double pl_contact_distance(const pl_contact_law *s, int64_t i, con
 {
     double q[3], own[3];
     pl_pose_invert(&s->end, x, q);
-    double distance = pl_shape_measure_from(s->shape, s->anchors[i].own, q, own, H);
+    double distance = pl_shape_measure_since(s->shape, &s->anchors[i].start, q, own, H);
     pl_pose_rotate(&s->end, own, n);
     return distance;
+}
+
+/* Whether a vertex at x is outside for certain. */
+PL_EVERYWHERE bool pl_contact_is_clear(const pl_contact_law *s, int64_t i, const double x[3])
+{
+    double q[3];
+    pl_pose_invert(&s->end, x, q);
+    return pl_shape_is_clear(&s->anchors[i].start, q);
 }
 
 /* The slip since the stage's start along friction's plane, and its length. */
@@ -94,7 +104,7 @@ PL_EVERYWHERE double pl_contact_energy_met(const pl_contact_law *s, int64_t i, c
 {
     const pl_contact_anchor *a = &s->anchors[i];
     double k = s->stiffness[i], n[3];
-    double distance = pl_contact_distance(s, i, x, n, NULL);
+    double distance = pl_contact_is_clear(s, i, x) ? 0 : pl_contact_distance(s, i, x, n, NULL);
     double energy = 0;
     gradient[0] = gradient[1] = gradient[2] = 0;
     if (distance < 0) {

@@ -9,20 +9,21 @@
 #include "engine/scene/pose.h"
 
 /* z: v projected onto the outside of an obstacle at `pose`, with friction against where the vertex, which
- * when the step began was at `own` as the obstacle sees it, would be had it stuck to it: `carried`. */
+ * when the step began was at `start` as the obstacle sees it, would be had it stuck to it: `carried`. */
 PL_EVERYWHERE void pl_contact_project(const pl_shape *shape, double friction, const pl_pose *pose,
-                                      const double own[3], const double carried[3],
+                                      const pl_shape_start *start, const double carried[3],
                                       const double v[3], double z[3])
 {
     double q[3], turned[3], n[3];
+    for (int c = 0; c < 3; c++)
+        z[c] = v[c];
     pl_pose_invert(pose, v, q);
-    double depth = -pl_shape_measure_from(shape, own, q, turned, NULL);
-    pl_pose_rotate(pose, turned, n);
-    if (!(depth > 0)) {
-        for (int c = 0; c < 3; c++)
-            z[c] = v[c];
+    if (pl_shape_is_clear(start, q))
         return;
-    }
+    double depth = -pl_shape_measure_since(shape, start, q, turned, NULL);
+    pl_pose_rotate(pose, turned, n);
+    if (!(depth > 0))
+        return;
     double slip[3], d[3];
     for (int c = 0; c < 3; c++)
         d[c] = v[c] - carried[c];
@@ -35,7 +36,7 @@ PL_EVERYWHERE void pl_contact_project(const pl_shape *shape, double friction, co
         z[c] = v[c] + depth * n[c] - kept * slip[c];
     /* On a curved obstacle the tangential move leaves the surface: put it back. */
     pl_pose_invert(pose, z, q);
-    double left = pl_shape_measure_from(shape, own, q, turned, NULL);
+    double left = pl_shape_measure_since(shape, start, q, turned, NULL);
     pl_pose_rotate(pose, turned, n);
     if (left < 0)
         for (int c = 0; c < 3; c++)
@@ -80,21 +81,37 @@ static inline pl_contact_path pl_contact_path_of(const pl_stage_scalars *stage, 
     return path;
 }
 
-/* pl_contact_project of what the stage is solved for: of a vertex at `start` when it began; `still`: the
- * stage's, or NULL where that is where it began. */
-PL_EVERYWHERE void pl_contact_hold(const pl_shape *shape, double friction,
-                                   const pl_contact_path *path, const double start[3],
-                                   const double *stationary, const double v[3], double z[3])
+/* What a vertex keeps over a stage that begins with it at `from`; `stationary`: the stage's, or NULL where that is
+ * where it began. */
+typedef struct pl_contact_begin {
+    pl_shape_start start; /* `from` as the obstacle sees it */
+    double carried[3];    /* where the vertex is at the end if it sticks */
+} pl_contact_begin;
+
+PL_EVERYWHERE pl_contact_begin pl_contact_begin_at(const pl_shape *shape,
+                                                   const pl_contact_path *path,
+                                                   const double from[3], const double *stationary)
 {
-    double own[3], carried[3], y[3], out[3];
-    pl_pose_invert(&path->start, start, own);
-    pl_pose_apply(&path->end, own, carried);
+    pl_contact_begin begin;
+    double own[3];
+    pl_pose_invert(&path->start, from, own);
+    pl_pose_apply(&path->end, own, begin.carried);
     if (stationary)
-        pl_contact_stick(stationary, path->carry_fraction, start, carried);
-    pl_contact_reach(path->extrapolation, start, v, y);
-    pl_contact_project(shape, friction, &path->end, own, carried, y, out);
+        pl_contact_stick(stationary, path->carry_fraction, from, begin.carried);
+    begin.start = pl_shape_start_at(shape, own);
+    return begin;
+}
+
+/* pl_contact_project of what the stage is solved for, of a vertex at `from` when it began. */
+PL_EVERYWHERE void pl_contact_hold(const pl_shape *shape, double friction,
+                                   const pl_contact_path *path, const pl_contact_begin *begin,
+                                   const double from[3], const double v[3], double z[3])
+{
+    double y[3], out[3];
+    pl_contact_reach(path->extrapolation, from, v, y);
+    pl_contact_project(shape, friction, &path->end, &begin->start, begin->carried, y, out);
     for (int c = 0; c < 3; c++)
-        z[c] = path->extrapolation > 1 ? start[c] + (out[c] - start[c]) / path->extrapolation
+        z[c] = path->extrapolation > 1 ? from[c] + (out[c] - from[c]) / path->extrapolation
                                        : out[c];
 }
 

@@ -72,7 +72,8 @@ static void springs_hessian(const pl_group *g, const double *x, double *H, int64
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
         double K[3][3] = {{0}}, n[3], bend[9], y[3];
         pl_contact_met(law, i, point(g, i, x), y);
-        double distance = pl_contact_distance(law, i, y, n, bend);
+        double distance = pl_contact_is_clear(law, i, y) ? 0
+                                                         : pl_contact_distance(law, i, y, n, bend);
         if (distance < 0)
             pl_contact_add_normal(law, i, distance, n, bend, K);
         if (law->anchors[i].grip > 0)

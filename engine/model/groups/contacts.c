@@ -27,8 +27,19 @@ static void prox_one(const pl_group *g, const pl_stage *stage, const pl_contact_
     const pl_contacts *k = g->data;
     int64_t at = 3 * (int64_t)g->corner[i];
     pl_contact_hold(k->shape, k->share ? k->friction * k->share[i] : k->friction, path,
-                    stage->x_start + at,
-                    pl_contact_has_stationary(stage) ? stage->stationary + at : NULL, v, z);
+                    &k->begins[i], stage->x_start + at, v, z);
+}
+
+static void contacts_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
+{
+    const pl_contacts *k = g->data;
+    const pl_contact_path path = path_of(k, stage);
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        const int64_t at = 3 * (int64_t)g->corner[i];
+        k->begins[i] = pl_contact_begin_at(k->shape, &path, stage->x_start + at,
+                                           pl_contact_has_stationary(stage) ? stage->stationary + at
+                                                                            : NULL);
+    }
 }
 
 static void contacts_prox(const pl_group *g, const pl_stage *stage, const double *v, double *z,
@@ -179,6 +190,7 @@ static void contacts_destroy(pl_group *g)
     if (k) {
         pl_shape_destroy(k->shape);
         free(k->share);
+        free(k->begins);
     }
     free(k);
     free(g->corner);
@@ -191,6 +203,7 @@ static const pl_group_ops CONTACTS = {
     .corners = 1,
     .rows = 3,
     .hard = true,
+    .freeze = contacts_freeze,
     .reduce = contacts_reduce,
     .prox = contacts_prox,
     .admm_local = contacts_admm_local,
@@ -212,7 +225,10 @@ pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
     g.data = k;
     g.corner = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.corner);
     g.weight = pl_block_alloc(blocks * PL_BLOCK, sizeof *g.weight);
-    if (!k || !g.corner || !g.weight || pl_shape_create(obstacle, &k->shape) != PL_OK) {
+    if (k)
+        k->begins = pl_block_alloc(blocks * PL_BLOCK, sizeof *k->begins);
+    if (!k || !k->begins || !g.corner || !g.weight ||
+        pl_shape_create(obstacle, &k->shape) != PL_OK) {
         contacts_destroy(&g);
         return PL_NO_MEMORY;
     }

@@ -26,7 +26,8 @@ typedef struct pl_contacts {
     pl_shape *shape;
     pl_motion motion;
     double friction, restitution;
-    double *share; /* [terms], of the coefficient; NULL: 1 everywhere */
+    double *share;            /* [terms], of the coefficient; NULL: 1 everywhere */
+    pl_contact_begin *begins; /* [terms], of the stage that was frozen */
 } pl_contacts;
 
 /* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. Of the

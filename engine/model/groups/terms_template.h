@@ -21,6 +21,9 @@
  *   pl_real  LAW_CONCAVITY(&law, z)                   group.h's, where it is defined
  */
 #include "engine/model/groups/term_lanes.h"
+#ifndef PL_DEVICE
+#include "engine/model/groups/term_hessian.h"
+#endif
 
 #define JOIN4_(a, b, c, d) a##b##c##d
 #define JOIN4(a, b, c, d)  JOIN4_(a, b, c, d)
@@ -240,30 +243,33 @@ PL_INLINE void load_hessian(const pl_group *g, int64_t b, const pl_number *x,
     law_hessian(&m, q, C);
 }
 
-/* H = D^T C D */
-PL_TERM void terms_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
-                           int64_t b1)
+#ifndef PL_DEVICE
+PL_LARGE void block_hessian(const pl_group *g, int64_t b, const pl_number *x, bool project,
+                            pl_number *out)
 {
-    enum { ENTRIES = 3 * CORNERS * (3 * CORNERS + 1) / 2 };
-    for (int64_t b = b0; b < b1; b++) {
-        pl_real G[CORNERS * COLUMNS], C[ROWS * ROWS];
-        load_hessian(g, b, x, G, C);
-        pl_number *out = H + b * ENTRIES * PL_BLOCK;
-#pragma GCC unroll 1
-        for (int i = 0; i < 3 * CORNERS; i++)
-#pragma GCC unroll 1
-            for (int k = 0; k <= i; k++) {
-                pl_real sum = pl_zero();
-#pragma GCC unroll 1
-                for (int j = 0; j < COLUMNS; j++)
-#pragma GCC unroll 1
-                    for (int l = 0; l < COLUMNS; l++)
-                        sum += G[i / 3 * COLUMNS + j] * C[i % 3 + 3 * j + ROWS * (k % 3 + 3 * l)] *
-                               G[k / 3 * COLUMNS + l];
-                pl_store(out + (i * (i + 1) / 2 + k) * PL_BLOCK, sum);
-            }
-    }
+    pl_real G[CORNERS * COLUMNS], C[ROWS * ROWS];
+    load_hessian(g, b, x, G, C);
+    if (project)
+        pl_term_make_semidefinite(C, ROWS);
+    pl_term_expand(G, C, CORNERS, COLUMNS, out);
 }
+
+enum { HESSIAN = 3 * CORNERS * (3 * CORNERS + 1) / 2 * PL_BLOCK };
+
+static void terms_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
+                          int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++)
+        block_hessian(g, b, x, false, H + b * HESSIAN);
+}
+
+static void terms_semidefinite_hessian(const pl_group *g, const pl_number *x, pl_number *H,
+                                       int64_t b0, int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++)
+        block_hessian(g, b, x, true, H + b * HESSIAN);
+}
+#endif
 
 /* Its diagonal: of corner c and coordinate r, sum_jl G_cj C[r + 3j, r + 3l] G_cl. */
 PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
@@ -358,6 +364,7 @@ const pl_group_ops SOFT_OPS = {
     .gradient = terms_gradient,
     .energy_gradient = terms_energy_gradient,
     .hessian = terms_hessian,
+    .semidefinite_hessian = terms_semidefinite_hessian,
     .hessian_diagonal = terms_hessian_diagonal,
     .concavity = TERMS_CONCAVITY,
 };
@@ -375,6 +382,7 @@ const pl_group_ops HELD_OPS = {
     .gradient = terms_gradient,
     .energy_gradient = terms_energy_gradient,
     .hessian = terms_hessian,
+    .semidefinite_hessian = terms_semidefinite_hessian,
     .hessian_diagonal = terms_hessian_diagonal,
     .measure = terms_measure,
     .stiffness = pl_terms_stiffness,

@@ -18,7 +18,8 @@
 #include "engine/model/groups/term_lanes.h"
 #include "engine/model/groups/tets.h"
 #ifndef PL_DEVICE
-#include "engine/kernels/stretch.h"
+#include "engine/kernels/stretch_solid.h"
+#include "engine/model/groups/term_hessian.h"
 #endif
 
 #define JOIN3_(a, b, c) a##b##c
@@ -68,6 +69,15 @@ PL_INLINE material load_material(const pl_tets *t, int64_t b)
 }
 #define TETS_FREEZE NULL
 #define TETS_SPREAD NULL
+#endif
+
+#if !defined(PL_DEVICE) || defined(PL_STRETCH_KINDS)
+/* A block's material in principal stretches. */
+PL_INLINE pl_stretch stretch_of(const pl_tets *t, int64_t b)
+{
+    return (pl_stretch){t->stretch, t->constants + b * t->stretch->constants * PL_BLOCK, t->shared,
+                        t->blend ? t->blend + b * 2 * PL_BLOCK : NULL};
+}
 #endif
 
 /* F of block `b` at x, and what D is made of. */
@@ -140,6 +150,16 @@ PL_TERM void tets_gradient(const pl_group *g, const pl_number *x, pl_number *con
     }
 }
 
+/* The gradients of the corners' shape functions. */
+PL_INLINE void shape_gradients(const pl_real inverse[9], pl_real grad[4][3])
+{
+    for (int j = 0; j < 3; j++) {
+        for (int c = 1; c < 4; c++)
+            grad[c][j] = inverse[c - 1 + 3 * j];
+        grad[0][j] = -(grad[1][j] + grad[2][j] + grad[3][j]);
+    }
+}
+
 /* d2 Psi / dF2 of a block, and the gradients of its corners' shape functions. Out of line: it is
  * large, and two functions call it. */
 PL_LARGE void block_hessian(const pl_group *g, int64_t b, const pl_number *x, pl_real C[81],
@@ -151,34 +171,54 @@ PL_LARGE void block_hessian(const pl_group *g, int64_t b, const pl_number *x, pl
     load_shape(pl_tets_of(g), b, inverse);
     deformation(g, b, x, inverse, &F);
     KERNEL(hessian)(&m, &F, C);
-    for (int j = 0; j < 3; j++) {
-        for (int c = 1; c < 4; c++)
-            grad[c][j] = inverse[c - 1 + 3 * j];
-        grad[0][j] = -(grad[1][j] + grad[2][j] + grad[3][j]);
+    shape_gradients(inverse, grad);
+}
+
+#ifndef PL_DEVICE
+enum { HESSIAN = 78 * PL_BLOCK };
+
+/* H = V G^T (d2 Psi / dF2) G with G the map from the corners' coordinates to vec(F). */
+PL_INLINE void store_hessian(const pl_group *g, int64_t b, pl_real C[81], const pl_real grad[4][3],
+                             pl_number *H)
+{
+    const pl_real volume = pl_load(pl_tets_of(g)->volume + b * PL_BLOCK);
+    for (int e = 0; e < 81; e++)
+        C[e] *= volume;
+    pl_term_expand(grad[0], C, 4, 3, H + b * HESSIAN);
+}
+
+static void tets_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
+                         int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real C[81], grad[4][3];
+        block_hessian(g, b, x, C, grad);
+        store_hessian(g, b, C, grad, H);
     }
 }
 
-/* H = V G^T (d2 Psi / dF2) G with G the map from the corners' coordinates to vec(F). */
-PL_TERM void tets_hessian(const pl_group *g, const pl_number *x, pl_number *H, int64_t b0,
-                          int64_t b1)
+/* In the frame of the stretches the eigenvectors are known but for three (Smith, de Goes, Kim 2019, "Analytic
+ * eigensystems for isotropic distortion energies"): flips and twists, and a matrix of three by three. */
+static void tets_semidefinite_hessian(const pl_group *g, const pl_number *x, pl_number *H,
+                                      int64_t b0, int64_t b1)
 {
-    const pl_tets *t = pl_tets_of(g);
     for (int64_t b = b0; b < b1; b++) {
-        pl_real volume = pl_load(t->volume + b * PL_BLOCK);
-        pl_real C[81], grad[4][3];
-        block_hessian(g, b, x, C, grad);
-        pl_number *out = H + b * 78 * PL_BLOCK;
-        for (int i = 0; i < 12; i++)
-            for (int k = 0; k <= i; k++) {
-                pl_real sum = pl_zero();
-                for (int j = 0; j < 3; j++)
-                    for (int q = 0; q < 3; q++)
-                        sum += grad[i / 3][j] * C[(i % 3 + 3 * j) + 9 * (k % 3 + 3 * q)] *
-                               grad[k / 3][q];
-                pl_store(out + (i * (i + 1) / 2 + k) * PL_BLOCK, volume * sum);
-            }
+        const pl_stretch m = stretch_of(pl_tets_of(g), b);
+        pl_real inverse[9], C[81], grad[4][3];
+        pl_stretch_frame at;
+        const pl_mat3 F = load_deformation(g, b, x, inverse);
+        pl_stretch_frame_at(&m, &F, &at);
+        for (int p = 0; p < 3; p++) {
+            at.c.flip[p] = pl_max(at.c.flip[p], pl_zero());
+            at.c.twist[p] = pl_max(at.c.twist[p], pl_zero());
+        }
+        pl_term_make_semidefinite(at.c.H, 3);
+        pl_stretch_frame_hessian(&at, C);
+        shape_gradients(inverse, grad);
+        store_hessian(g, b, C, grad, H);
     }
 }
+#endif
 
 #ifdef TETS_DIAGONAL_ALONG
 /* The Hessian's diagonal, by the second derivative along each corner's coordinates: a thread's registers do not
@@ -361,11 +401,9 @@ PL_TERM void tets_concavity(const pl_group *g, const pl_number *z, pl_number *ou
                             int64_t b1)
 {
     const pl_tets *t = pl_tets_of(g);
-    const int32_t rows = t->stretch->constants;
     const bool positive = t->stretch->domain == PL_STRETCH_POSITIVE && !t->blend;
     for (int64_t b = b0; b < b1; b++) {
-        const pl_stretch m = {t->stretch, t->constants + b * rows * PL_BLOCK, t->shared,
-                              t->blend ? t->blend + b * 2 * PL_BLOCK : NULL};
+        const pl_stretch m = stretch_of(t, b);
         pl_stretch_curvature c;
         pl_real s[3], least = pl_zero();
         pl_mat3 Z, U, V;
@@ -418,6 +456,7 @@ const pl_group_ops OPS = {
     .gradient = tets_gradient,
     .energy_gradient = tets_energy_gradient,
     .hessian = tets_hessian,
+    .semidefinite_hessian = tets_semidefinite_hessian,
     .hessian_diagonal = tets_hessian_diagonal,
     .concavity = TETS_CONCAVITY,
     .prox = tets_prox,

@@ -1,4 +1,4 @@
-#include "engine/model/project.h"
+#include "engine/model/groups/project.h"
 
 #include "engine/isa.h"
 

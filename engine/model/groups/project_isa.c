@@ -1,5 +1,5 @@
 #include "engine/lanes/lanes.h"
-#include "engine/model/project.h"
+#include "engine/model/groups/project.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)

@@ -5,8 +5,8 @@
  * are set to 0. A block whose matrices are all semidefinite already, which a Cholesky factor shows
  * for a twentieth of the price, is left alone. Compiled once an instruction set; the bits do not
  * depend on it. */
-#ifndef PLIANT_ENGINE_MODEL_PROJECT_H
-#define PLIANT_ENGINE_MODEL_PROJECT_H
+#ifndef PLIANT_ENGINE_MODEL_GROUPS_PROJECT_H
+#define PLIANT_ENGINE_MODEL_GROUPS_PROJECT_H
 
 #include "engine/model/group.h"
 
