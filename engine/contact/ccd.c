@@ -21,19 +21,19 @@ static moving moving_of(pl_contact_kind kind, const double *const x0[4], const d
 {
     int first = pl_contact_corners[kind][0], second = pl_contact_corners[kind][1];
     moving m = {.kind = kind};
-    double largest = 0;
-    bool finite = true;
+    double largest = 0, sum = 0; /* NaN or infinite if one of them is */
     for (int j = 0; j < second; j++)
         for (int i = 0; i < first; i++) {
             double *r0 = m.r0[m.count], *r1 = m.r1[m.count++];
             pl_vector_subtract(x0[i], x0[first + j], r0);
             pl_vector_subtract(x1[i], x1[first + j], r1);
             for (int c = 0; c < 3; c++) {
-                largest = fmax(largest, fmax(fabs(r0[c]), fabs(r1[c])));
-                finite = finite && isfinite(r0[c]) && isfinite(r1[c]);
+                double size = fabs(r0[c]) > fabs(r1[c]) ? fabs(r0[c]) : fabs(r1[c]);
+                largest = size > largest ? size : largest;
+                sum += r0[c] + r1[c];
             }
         }
-    m.rounding = finite ? ROUNDING * largest : INFINITY; /* of NaN nothing is proved */
+    m.rounding = isfinite(sum) ? ROUNDING * largest : INFINITY; /* of NaN nothing is proved */
     return m;
 }
 
@@ -148,6 +148,29 @@ pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
     }
     out.hit = out.capped = true;
     return out;
+}
+
+/* How far apart a direction proves the features to be for all of the move. */
+static double apart_along(const moving *m, double n[3])
+{
+    double least = INFINITY;
+    if (!normalise(n))
+        return 0;
+    for (int i = 0; i < m->count; i++) {
+        const double h0 = pl_vector_dot(n, m->r0[i]), h1 = pl_vector_dot(n, m->r1[i]);
+        least = !(h0 >= least) ? h0 : least;
+        least = !(h1 >= least) ? h1 : least;
+    }
+    return least - m->rounding;
+}
+
+double pl_ccd_apart(pl_contact_kind kind, const double *const x0[4], const double *const x1[4])
+{
+    moving m = moving_of(kind, x0, x1);
+    double r[4][3] = {{0}}, offset[3];
+    place_at(&m, 0.5, r);
+    closest_offset(kind, r, offset);
+    return apart_along(&m, offset);
 }
 
 /* ---- pairs that start closer than they may ---- */

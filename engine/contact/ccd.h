@@ -39,7 +39,11 @@ typedef struct pl_ccd_impact {
 pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
                           const double *const x1[4], const pl_ccd_limits *limits);
 
-/* The same for a pair that may start closer than `least`: it then keeps a quarter of its distance
+/* A distance, m, that the features are proved to keep for all of the move: not always the largest that they keep.
+ * At most 0 where nothing is proved. */
+double pl_ccd_apart(pl_contact_kind kind, const double *const x0[4], const double *const x1[4]);
+
+/* As pl_ccd_find, for a pair that may start closer than `least`: it then keeps a quarter of its distance
  * instead. One that touches at the start, to rounding, is a hit at time 0 unless a plane separates its
  * features for all of the move, and its normal, from the second to the first, is within 90 degrees of
  * `facing`, where that is not 0: solids may touch with their outsides alone. */

@@ -1,6 +1,7 @@
 #include "engine/contact/overlaps.h"
 
 #include "engine/contact/crossings.h"
+#include "engine/contact/pairs.h"
 #include "engine/vectors.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 
 /* Of the mean edge of a body's surface. */
 static const double DRAWN_IN = 1e-3;
+/* Of the mean edge of all surfaces: sheets and ropes as close as this have no side of each other that they are on. */
+static const double ON_ANOTHER = 1e-6;
 /* Of 4 pi: a point inside a closed surface sees all of it, one on it about half, one outside nothing. */
 static const double INSIDE = 0.75;
 /* Vertices of a piece of a surface that are looked at: all of them may be on the other's surface. */
@@ -176,21 +179,79 @@ static bool boxes_meet(const look *l, int32_t a, int32_t b)
     return meet;
 }
 
-/* Surfaces do not cross: each piece of one is inside the other or outside of it, or on its surface. */
+/* Marks what a point of a body is inside of. */
+static void mark_around(const look *l, int32_t inner, const double *p, uint8_t *mark)
+{
+    for (int32_t outer = 0; outer < l->s->bodies; outer++)
+        if (outer != inner && l->s->solid[outer] && !mark[(int64_t)inner * l->bodies + outer] &&
+            boxes_meet(l, inner, outer) && seen(l, outer, p) > INSIDE)
+            set(l, inner, outer, mark);
+}
+
+/* Whether this point of a piece is one of those that are looked at, of about `count`. */
+static bool is_sample(const look *l, int32_t vertex, int32_t count)
+{
+    const int32_t root = l->piece[vertex];
+    return l->seen[root]++ % (1 + count / SAMPLES) == 0;
+}
+
+static void add_middle(const double *x, const int32_t *vertex, int count, double p[3])
+{
+    for (int k = 0; k < 3 * count; k++)
+        p[k % 3] += x[3 * (int64_t)vertex[k / 3] + k % 3] / count;
+}
+
+/* Surfaces do not cross: each piece of one is inside the other or outside of it, or on its surface. Of sheets and
+ * ropes whose vertices are all on it, middles of triangles and segments tell. */
 static void mark_inside(const look *l, uint8_t *mark)
 {
     const pl_contact_surface *s = l->s;
-    for (int32_t i = 0; i < s->vertices; i++) {
-        const int32_t root = l->piece[i], every = 1 + l->size[root] / SAMPLES;
-        if (l->seen[root]++ % every != 0)
+    for (int32_t i = 0; i < s->vertices; i++)
+        if (is_sample(l, i, l->size[l->piece[i]]))
+            mark_around(l, s->vertex_body[i], l->drawn + 3 * (int64_t)s->vertex[i], mark);
+    memset(l->seen, 0, (size_t)s->vertices * sizeof *l->seen);
+    for (int32_t t = 0; t < s->triangles; t++) {
+        const int32_t *v = s->triangle + 3 * (int64_t)t, first = s->place[v[0]];
+        double p[3] = {0};
+        if (s->solid[s->triangle_body[t]] || !is_sample(l, first, 2 * l->size[l->piece[first]]))
             continue;
-        int32_t inner = s->vertex_body[i];
-        const double *p = l->drawn + 3 * (int64_t)s->vertex[i];
-        for (int32_t outer = 0; outer < s->bodies; outer++)
-            if (outer != inner && s->solid[outer] && !mark[(int64_t)inner * l->bodies + outer] &&
-                boxes_meet(l, inner, outer) && seen(l, outer, p) > INSIDE)
-                set(l, inner, outer, mark);
+        add_middle(l->x, v, 3, p);
+        mark_around(l, s->triangle_body[t], p, mark);
     }
+    for (int32_t r = 0; r < s->ropes; r++) {
+        const int32_t *v = s->edge + 2 * (int64_t)s->rope[r], first = s->place[v[0]];
+        double p[3] = {0};
+        if (!is_sample(l, first, l->size[l->piece[first]]))
+            continue;
+        add_middle(l->x, v, 2, p);
+        mark_around(l, s->edge_body[s->rope[r]], p, mark);
+    }
+}
+
+/* ---- sheets and ropes that touch ---- */
+
+static pl_status mark_touching(const look *l, pl_contact_trees *trees, uint8_t *mark)
+{
+    const pl_contact_surface *s = l->s;
+    const pl_contact_filter filter = {l->bodies, mark};
+    double reach = 0;
+    for (int32_t b = 0; b < l->bodies; b++)
+        reach = fmax(reach, ON_ANOTHER * l->edge[b]);
+    const pl_contact_rules rules = {.reach = reach, .widen = 1, .filter = &filter};
+    pl_contact_pairs found = {0};
+    pl_status status = pl_contact_trees_update(trees, l->x, l->x, reach, 1);
+    if (status == PL_OK)
+        status = pl_contact_pairs_find(trees, l->x, &rules, 1, &found);
+    for (int64_t k = 0; status == PL_OK && k < found.count; k++) {
+        const int32_t *vertex = found.pair[k].vertex;
+        const int last = found.pair[k].kind == PL_CONTACT_EDGE_EDGE ? 2 : 1;
+        const int32_t a = s->vertex_body[s->place[vertex[0]]],
+                      b = s->vertex_body[s->place[vertex[last]]];
+        if (!s->solid[a] && !s->solid[b])
+            set(l, a, b, mark);
+    }
+    pl_contact_pairs_clear(&found);
+    return status;
 }
 
 pl_status pl_contact_overlaps_mark(pl_contact_trees *trees, const double *x, int32_t bodies,
@@ -207,6 +268,8 @@ pl_status pl_contact_overlaps_mark(pl_contact_trees *trees, const double *x, int
     for (int64_t k = 0; status == PL_OK && k < found.count; k++)
         set(&l, trees->surface->edge_body[found.crossing[k].edge],
             trees->surface->triangle_body[found.crossing[k].triangle], mark);
+    if (status == PL_OK)
+        status = mark_touching(&l, trees, mark);
     if (status == PL_OK)
         mark_inside(&l, mark);
     pl_contact_crossings_clear(&found);

@@ -1,5 +1,6 @@
 #include "engine/contact/set.h"
 
+#include "engine/contact/clearance.h"
 #include "engine/contact/pairs.h"
 #include "engine/vectors.h"
 
@@ -22,6 +23,9 @@ static const double WIDEN = 0.1;
 /* Of the distance: gaps that are less by no more than this are wide enough. */
 static const double FITS = 0.05;
 
+/* Of the distance: where a gap is told, and looked for. */
+static const double NEAR_BY = 2;
+
 /* Why a pair is a row. Of one that is for several reasons the first measures it. */
 typedef enum reason { MEETS, TIGHT, KEPT, NEAR, CARRIES } reason;
 
@@ -38,8 +42,8 @@ struct pl_contact_set {
     const double *compliance; /* the caller's */
     double *x_start, *safe;   /* [scene vertices][3] */
     double *moved;            /* the same: scratch */
-    double *way, *next; /* [scene vertices]: how far towards an answer a vertex goes, 0 to 1 */
-    double reach;       /* m, of the step under way */
+    double reach;             /* m, of the step under way */
+    pl_clearance clearance;
     double gap;
     candidate *candidate;
     int64_t candidates, room;
@@ -51,6 +55,7 @@ void pl_contact_set_destroy(pl_contact_set *s)
     if (!s)
         return;
     pl_contact_trees_destroy(s->trees);
+    pl_clearance_clear(&s->clearance);
     pl_contact_rows_clear(&s->rows);
     free(s->x_start);
     free(s->safe);
@@ -75,7 +80,7 @@ pl_status pl_contact_set_create(const pl_contact_bodies *bodies, const double *c
     s->x_start = malloc(n * sizeof *s->x_start);
     s->safe = malloc(n * sizeof *s->safe);
     s->moved = malloc(n * sizeof *s->moved);
-    if (!s->x_start || !s->safe || !s->moved ||
+    if (!s->x_start || !s->safe || !s->moved || pl_clearance_init(&s->clearance, bodies) != PL_OK ||
         pl_contact_rows_init(&s->rows, bodies->surface->scene_vertices) != PL_OK ||
         pl_contact_trees_create(bodies->surface, &s->trees) != PL_OK) {
         pl_contact_set_destroy(s);
@@ -146,7 +151,8 @@ static pl_status add_near(pl_contact_set *s)
         return status;
     s->gap = INFINITY;
     for (int64_t i = 0; i < near.count && status == PL_OK; i++) {
-        s->gap = fmin(s->gap, near.pair[i].gap);
+        if (near.pair[i].gap <= NEAR_BY * s->bodies->most)
+            s->gap = fmin(s->gap, near.pair[i].gap);
         if (!add_candidate(s, &near.pair[i], NEAR))
             status = PL_NO_MEMORY;
     }
@@ -229,7 +235,8 @@ static pl_status make_rows(pl_contact_set *s)
     pl_contact_row *row = malloc(((size_t)s->candidates + 1) * sizeof *row);
     if (!row)
         return PL_NO_MEMORY;
-    qsort(s->candidate, (size_t)s->candidates, sizeof *s->candidate, by_pair);
+    if (s->candidates > 0)
+        qsort(s->candidate, (size_t)s->candidates, sizeof *s->candidate, by_pair);
     int64_t count = 0, old = 0;
     for (int64_t i = 0; i < s->candidates; i++) {
         const pl_contact_pair *pair = &s->candidate[i].pair;
@@ -261,13 +268,39 @@ static double farthest(const pl_contact_set *s, const double *a, const double *b
     return sqrt(most);
 }
 
+static bool carries(const pl_contact_set *s)
+{
+    for (int64_t r = 0; r < s->rows.count; r++)
+        if (s->rows.row[r].force > 0)
+            return true;
+    return false;
+}
+
+/* Whether it is proved that nothing comes near anything on the way from `safe` to x. Where that is one place, only
+ * rounding keeps what is true from being proved, so that a run that is restored there goes on as it would have. */
+static pl_status look(pl_contact_set *s, const double *x, bool *clear)
+{
+    const double near = NEAR_BY * s->bodies->most;
+    pl_status status = PL_OK;
+    *clear = pl_clearance_covers(&s->clearance, s->bodies, s->safe, x, near);
+    if (*clear)
+        return PL_OK;
+    status = pl_clearance_find(&s->clearance, s->bodies, s->trees, s->safe, x, near, s->threads);
+    *clear = s->clearance.known;
+    return status;
+}
+
 pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const double *x_guess)
 {
     memcpy(s->x_start, x_start, bytes_of(s));
     memcpy(s->safe, x_start, bytes_of(s));
     s->reach = s->bodies->most + fmin(2 * farthest(s, x_start, x_guess), MARGIN * s->bodies->edge);
     s->candidates = 0;
-    pl_status status = add_near(s);
+    s->gap = INFINITY;
+    bool clear = false;
+    pl_status status = carries(s) ? PL_OK : look(s, s->safe, &clear);
+    if (status == PL_OK && !clear)
+        status = add_near(s);
     if (status == PL_OK)
         status = add_carrying(s);
     return status == PL_OK ? make_rows(s) : status;
@@ -332,6 +365,15 @@ pl_status pl_contact_set_advance(pl_contact_set *s, const double *x, bool keep,
                                  pl_contact_advance *out)
 {
     *out = (pl_contact_advance){0};
+    if (s->rows.count == 0) {
+        bool clear;
+        pl_status found = look(s, x, &clear);
+        if (found != PL_OK || clear) {
+            memcpy(s->safe, x, bytes_of(s));
+            out->reached = out->quiet = true;
+            return found;
+        }
+    }
     out->quiet = !acts(s, x);
     s->candidates = 0;
     pl_status status = PL_OK;

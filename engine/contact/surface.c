@@ -128,11 +128,11 @@ static bool sides_create(const pl_contact_source *source, const pl_contact_surfa
     if (!h->items.key || !h->scratch.key || !h->items.value || !h->scratch.value)
         return false;
     for (int64_t i = 0; i < h->count; i++) {
-        int64_t segment = i - 3 * (int64_t)s->triangles;
-        const int32_t *end = source->segment + 2 * segment, *corner = s->triangle + i / 3 * 3;
+        const int64_t segment = i - 3 * (int64_t)s->triangles;
         const int *side = pl_contact_side[i % 3];
-        h->items.key[i] = segment < 0 ? key_of(h, corner[side[0]], corner[side[1]])
-                                      : key_of(h, end[0], end[1]);
+        const int32_t *of = segment < 0 ? s->triangle + i / 3 * 3 : source->segment + 2 * segment;
+        h->items.key[i] = segment < 0 ? key_of(h, of[side[0]], of[side[1]])
+                                      : key_of(h, of[0], of[1]);
         h->items.value[i] = (int32_t)i;
     }
     return pl_radix_sort(h->count, 2 * h->bits, &h->items, &h->scratch, 1);

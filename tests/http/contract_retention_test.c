@@ -127,7 +127,7 @@ START_TEST(test_every)
     for (const char *at = r->body; (at = strchr(at, '\n')); at++)
         lines++;
     ck_assert_int_eq(lines, FRAMES + 1 + 2);
-    ck_assert_ptr_null(strstr(r->body, "\"gap\""));
+    ck_assert_ptr_null(strstr(r->body, "\"event\":\"gap\""));
     http_reply_free(r);
     verify(id, 0);
 }

@@ -110,6 +110,7 @@ char *pl_curve_scene(const pl_curve_material *material, double stretch, int64_t 
     int length = asprintf(
         &text,
         "{\"pliant\": 1, \"name\": \"curve\", \"gravity\": [0, 0, 0],\n"
+        " \"contact\": {\"enabled\": false},\n"
         " \"time\": {\"step\": %.17g, \"steps\": %lld, \"integrator\": \"quasi_static\"},\n"
         " \"solver\": {\"method\": \"newton\", \"iterations\": 100, \"tolerance\": 1e-10},\n"
         " \"materials\": {\"material\": %s},\n"
