@@ -88,9 +88,23 @@ static void outward(const measure *m, double sum[3])
 
 /* ---- the gap ---- */
 
+/* Of the surface at a vertex: the longest of its edges, by component. */
+static double size_at(const measure *m, int32_t vertex)
+{
+    double most = 0;
+    for (int32_t i = m->s->vertex_first[vertex]; i < m->s->vertex_first[vertex + 1]; i++) {
+        const int32_t *end = m->s->edge + 2 * (int64_t)m->s->vertex_edge[i];
+        for (int c = 0; c < 3; c++)
+            most = fmax(most, fabs(m->x[3 * (int64_t)end[1] + c] - m->x[3 * (int64_t)end[0] + c]));
+    }
+    return most;
+}
+
 static double size_of(const measure *m)
 {
     double most = 0;
+    if (m->p.kind == PL_CONTACT_VERTEX_VERTEX)
+        return fmin(size_at(m, m->p.feature[0]), size_at(m, m->p.feature[1]));
     for (int k = 1; k < 4 && m->p.vertex[k] >= 0; k++)
         for (int c = 0; c < 3; c++)
             most = fmax(most, fabs(corner(m, k)[c] - corner(m, 0)[c]));

@@ -1,6 +1,7 @@
 #include "tests/support/contact_scene.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +50,25 @@ int32_t contact_scene_add_mesh(contact_scene *s, pl_mesh *mesh, const double off
     return first;
 }
 
+int32_t contact_scene_add_box(contact_scene *s, const double corner[3], const double size[3],
+                              const int32_t cells[3])
+{
+    pl_mesh mesh;
+    double offset[3];
+    ck_assert_int_eq(pl_mesh_box(size, cells, &mesh), PL_OK);
+    for (int c = 0; c < 3; c++) {
+        double lowest = INFINITY;
+        for (int64_t i = 0; i < mesh.vertex_count; i++)
+            lowest = fmin(lowest, mesh.vertices[3 * i + c]);
+        offset[c] = corner[c] - lowest;
+    }
+    return contact_scene_add_mesh(s, &mesh, offset);
+}
+
 void contact_scene_finish(contact_scene *s)
 {
     const pl_contact_source source = {s->vertices, s->body,    s->triangles, s->triangle,
-                                      s->segments, s->segment, NULL};
+                                      s->segments, s->segment, s->solid};
     ck_assert_int_eq(pl_contact_surface_create(&source, &s->surface), PL_OK);
     ck_assert_int_eq(pl_contact_trees_create(s->surface, &s->trees), PL_OK);
 }

@@ -11,6 +11,7 @@ typedef struct contact_scene {
     int32_t vertices, triangles, segments, bodies;
     double *x;                          /* [vertices][3] */
     int32_t *body, *triangle, *segment; /* [vertices], [][3], [][2] */
+    const uint8_t *solid;               /* the caller's, [bodies]; NULL: no body is solid */
     pl_contact_surface *surface;
     pl_contact_trees *trees;
 } contact_scene; /* zero-initialise */
@@ -28,6 +29,11 @@ void contact_scene_clear(contact_scene *scene);
 /* Pairs at x, with trees updated for no move. */
 pl_contact_pairs contact_scene_pairs(contact_scene *scene, const double *x, double reach,
                                      int threads);
+
+/* A solid box with one corner at `corner`, as a body of its own; outward triangles. Returns its first
+ * vertex. */
+int32_t contact_scene_add_box(contact_scene *scene, const double corner[3], const double size[3],
+                              const int32_t cells[3]);
 
 /* Evenly in (-1, 1). */
 static inline double contact_draw(uint64_t *seed)
