@@ -219,19 +219,31 @@ static int sides_of(const moving *m, double r[4][3], double side[3][3])
     return count;
 }
 
-/* True if a plane is between touching features for all of the move: across their offset at its end, turned
- * across a side that they touch along, or in the triangle or both edges. */
+/* True if the features do not move by each other. */
+static bool stays(const moving *m)
+{
+    bool same = m->rounding < INFINITY;
+    for (int i = 0; i < m->count; i++)
+        for (int c = 0; c < 3; c++)
+            same = same && m->r0[i][c] == m->r1[i][c];
+    return same;
+}
+
+/* True if a plane is between touching features for all of the move: across their offset at its end, or across
+ * `facing`, where they still touch there; either turned across a side that they touch along; or in the triangle
+ * or both edges. */
 static bool parts(const moving *m)
 {
     double start[4][3] = {{0}}, end[4][3] = {{0}}, offset[3], side[3][3], normal[3];
     place_at(m, 0, start);
     place_at(m, 1, end);
     closest_offset(m->kind, end, offset);
-    if (separates(m, (double[]){offset[0], offset[1], offset[2]}))
+    if (stays(m) || separates(m, (double[]){offset[0], offset[1], offset[2]}) ||
+        separates(m, (double[]){m->facing[0], m->facing[1], m->facing[2]}))
         return true;
     const int sides = sides_of(m, start, side);
     for (int k = 0; k < sides; k++)
-        if (separates_across(m, offset, side[k]))
+        if (separates_across(m, offset, side[k]) || separates_across(m, m->facing, side[k]))
             return true;
     if (m->count < 3)
         return false;
