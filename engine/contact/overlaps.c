@@ -15,6 +15,8 @@ static const double DRAWN_IN = 1e-3;
 static const double ON_ANOTHER = 1e-6;
 /* Of 4 pi: a point inside a closed surface sees all of it, one on it about half, one outside nothing. */
 static const double INSIDE = 0.75;
+/* A point whose volume with a triangle is less than this part of the product of its distances is in its plane. */
+static const double IN_PLANE = 1e-9;
 /* Vertices of a piece of a surface that are looked at: all of them may be on the other's surface. */
 enum { SAMPLES = 16 };
 static const double PI = 3.14159265358979323846;
@@ -143,7 +145,8 @@ static void set(const look *l, int32_t a, int32_t b, uint8_t *mark)
 
 /* ---- one inside the other ---- */
 
-/* The solid angle of a triangle from the origin, oriented (van Oosterom, Strackee 1983). */
+/* The solid angle of a triangle from the origin, oriented (van Oosterom, Strackee 1983). 0 in its plane, where
+ * it jumps from one half of the sphere to the other. */
 static double solid_angle(double r[3][3])
 {
     double n[3], length[3];
@@ -151,6 +154,8 @@ static double solid_angle(double r[3][3])
         length[k] = sqrt(pl_vector_dot(r[k], r[k]));
     pl_vector_cross(r[1], r[2], n);
     double volume = pl_vector_dot(r[0], n);
+    if (fabs(volume) <= IN_PLANE * length[0] * length[1] * length[2])
+        return 0;
     double below = length[0] * length[1] * length[2] + pl_vector_dot(r[0], r[1]) * length[2] +
                    pl_vector_dot(r[1], r[2]) * length[0] + pl_vector_dot(r[2], r[0]) * length[1];
     return 2 * atan2(volume, below);
