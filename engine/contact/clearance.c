@@ -146,7 +146,9 @@ static void find_drift(const pl_clearance *c, const pl_contact_bodies *bodies, c
         const int64_t at = 3 * (int64_t)s->vertex[i];
         for (int k = 0; k < 3; k++)
             off[k] = x[at + k] - from[at + k] - drift[k];
-        drift[3] = fmax(drift[3], pl_vector_dot(off, off));
+        const double square = pl_vector_dot(off, off);
+        if (!(square <= drift[3])) /* NaN stays: all of the body's are */
+            drift[3] = square;
     }
     for (int32_t b = 0; b < bodies->count; b++)
         c->drift[8 * (int64_t)b + 4 * end + 3] = sqrt(c->drift[8 * (int64_t)b + 4 * end + 3]) *
@@ -211,6 +213,8 @@ bool pl_clearance_covers(pl_clearance *c, const pl_contact_bodies *bodies, const
     find_drift(c, bodies, c->x, x1, 1);
     for (int32_t b = 0; b < bodies->count; b++) {
         const double *drift = c->drift + 8 * (int64_t)b, most = fmax(drift[3], drift[7]);
+        if (!isfinite(drift[3] + drift[7]))
+            return false;
         if (!bodies->ignore[pl_contact_bodies_at(bodies, b, b)] && !(c->self - 2 * most > reach))
             return false;
     }

@@ -19,7 +19,7 @@ typedef struct fixture {
     pl_contact_set *set;
     double *compliance, *x; /* x: a place to go to, at first the start */
     uint8_t ignore[4];
-    double distance[4], friction[4], restitution[4];
+    double distance[4], friction[4], restitution[4], gap;
 } fixture;
 
 static void open_at(fixture *f, double gap, bool turned)
@@ -30,6 +30,7 @@ static void open_at(fixture *f, double gap, bool turned)
     const int32_t cells[] = {2, 2, 2};
     memset(f, 0, sizeof *f);
     f->scene.solid = solid;
+    f->gap = gap;
     for (int k = 0; k < 2; k++) {
         bool upper = (k == 1) != turned;
         contact_scene_add_box(&f->scene, upper ? high : low, upper ? half : one, cells);
@@ -117,7 +118,7 @@ static void check_normals(fixture *f)
         ck_assert_double_gt(up * row->pair.normal[2], 0.5);
         ck_assert_double_eq(row->friction, 0.5);
         ck_assert_double_eq(row->distance, D);
-        ck_assert_double_ge(up * row->start[2], GAP - 1e-12);
+        ck_assert_double_ge(up * row->start[2], f->gap - 1e-12);
     }
 }
 
@@ -138,10 +139,10 @@ END_TEST
 START_TEST(what_comes_near_has_rows)
 {
     fixture f;
-    open_blocks(&f);
-    begin(&f, -0.03);
+    open_at(&f, 1.8 * D, false);
+    begin(&f, -0.8 * D);
     check_normals(&f);
-    pl_contact_advance a = advance(&f, 0, -0.03, false);
+    pl_contact_advance a = advance(&f, 0, -0.8 * D, false);
     ck_assert(a.reached && a.quiet && a.met == 0);
     close_blocks(&f);
 }
