@@ -6,7 +6,7 @@
 #include "engine/backends/array.h"
 #include "engine/step/pliant.h"
 
-enum { PL_TEST_BODIES = 8 };
+enum { PL_TEST_BODIES = 12 };
 
 typedef struct pl_run {
     pl_scene scene;

@@ -1,0 +1,415 @@
+/* Bodies that touch each other and themselves, against conservation laws and closed forms, without a
+ * crossing in any frame by brute force in quadruple precision. */
+#include "tests/support/long_form.h"
+#include "tests/support/suite.h"
+#include "tests/support/touching_surface.h"
+
+#include "engine/model/model.h"
+#include "engine/scene/settings.h"
+#include "tests/support/contact_exact.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double g = 9.81;
+
+#define CUBE                                                                                       \
+    "{'box': {'size': [0.4, 0.4, 0.4], 'cells': [2, 2, 2]}}" /* 64 kg at the default density */
+#define NEWTON "'method': 'newton', 'iterations': 3000, 'tolerance': 1e-8"
+
+/* Steps `frames` frames; nothing may cross in any of them. */
+static void run_frames(pl_run *r, int frames)
+{
+    touching_surface s = touching_surface_of(r);
+    for (int k = 0; k < frames; k++) {
+        pl_run_frames(r, 1);
+        ck_assert_msg(touching_crossings(&s, r) == 0, "something crosses in frame %lld",
+                      (long long)r->metrics.frame);
+        ck_assert(!(r->metrics.contact.gap <= 0));
+    }
+    touching_surface_clear(&s);
+}
+
+static double momentum(const pl_run *r, int32_t body, int c)
+{
+    const double *v = pl_state_velocities(r->state);
+    double sum = 0;
+    for (int64_t i = r->model->first_vertex[body]; i < r->model->first_vertex[body + 1]; i++)
+        sum += r->model->mass[i] * v[3 * i + c];
+    return sum;
+}
+
+/* ---- head-on ---- */
+
+/* Two cubes, one at 2 m/s and one at -1, a little beside each other, meet after 0.067 s. */
+static pl_run *head_on(const char *integrator, const char *solver, const char *more)
+{
+    return pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2, 'integrator': '%s'},"
+        " 'gravity': [0, 0, 0], 'solver': {%s}, 'materials': {'m': {'young': 1e5, 'poisson': 0.3}},"
+        " 'bodies': [{'name': 'a', 'mesh': " CUBE ", 'transform': {'translate': [-0.3, 0, 0]},"
+        "   'initial': {'velocity': [2, 0, 0]}},"
+        "  {'name': 'b', 'mesh': " CUBE ", 'transform': {'translate': [0.3, 0.03, 0.05]},"
+        "   'initial': {'velocity': [-1, 0, 0]}}]%s}",
+        integrator, solver, more);
+}
+
+/* Momentum is that of the start, as contact has none of its own, and so is what either body gains of the
+ * other. Contact and backward Euler make no energy. They leave each other. */
+START_TEST(a_head_on_collision)
+{
+    pl_run *r = head_on("backward_euler", NEWTON, "");
+    const double scale = 64 * 3, energy = 64 * (4 + 1) / 2.0;
+    double turn = 0;
+    int touched = 0;
+    for (int k = 0; k < 40; k++) {
+        double before[2][3];
+        for (int c = 0; c < 3; c++)
+            for (int b = 0; b < 2; b++)
+                before[b][c] = momentum(r, b, c);
+        run_frames(r, 1);
+        if (k == 0)
+            turn = r->metrics.angular[2];
+        touched += r->metrics.contact.pairs > 0;
+        ck_assert_int_eq(r->metrics.unconverged, 0);
+        ck_assert_double_le(r->metrics.kinetic + r->metrics.elastic, energy * (1 + 1e-10));
+        ck_assert_double_eq_tol(r->metrics.angular[2], turn, 1e-3 * scale);
+        for (int c = 0; c < 3; c++) {
+            const double impulse = 0.01 * touching_force(r, 0, 1, c);
+            ck_assert_double_eq_tol(r->metrics.linear[c], c ? 0 : 64, 1e-10 * scale);
+            ck_assert_double_eq_tol(momentum(r, 1, c) - before[1][c], impulse, 1e-5 * scale);
+            ck_assert_double_eq_tol(momentum(r, 0, c) - before[0][c], -impulse, 1e-5 * scale);
+        }
+    }
+    ck_assert_int_gt(touched, 3);
+    ck_assert_int_eq(r->metrics.contact.pairs, 0);
+    ck_assert_double_gt(momentum(r, 1, 0) - momentum(r, 0, 0), 0.2 * scale);
+    ck_assert_double_gt(touching_mean(r, pl_run_x(r), 1, 0),
+                        touching_mean(r, pl_run_x(r), 0, 0) + 0.4);
+    pl_run_close(r);
+}
+END_TEST
+
+/* They do not where the scene says so, and go through each other. */
+START_TEST(who_does_not_touch_passes)
+{
+    static const char *const without[] = {
+        ", 'contact': {'enabled': false}",
+        ", 'contact': {'pairs': [{'between': ['b', 'a'], 'enabled': false}]}"};
+    pl_run *r = head_on("backward_euler", NEWTON, without[_i]);
+    pl_run_frames(r, 30);
+    ck_assert_double_eq_tol(touching_mean(r, pl_run_x(r), 0, 0), 0.3, 1e-9);
+    ck_assert_double_eq_tol(touching_mean(r, pl_run_x(r), 1, 0), 0, 1e-9);
+    ck_assert_int_eq(r->metrics.contact.on, _i == 1);
+    pl_run_close(r);
+}
+END_TEST
+
+static const char *const METHODS[] = {"'method': 'auto'",
+                                      "'method': 'newton', 'linear': 'pcg'",
+                                      "'method': 'quasi_newton'",
+                                      "'method': 'lbfgs'",
+                                      "'method': 'nonlinear_cg'",
+                                      "'method': 'gradient_descent'",
+                                      "'method': 'barzilai_borwein'",
+                                      "'method': 'chebyshev_semi_iterative'"};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+/* From the same step to the step after the impact, each method comes to where Newton's does. */
+START_TEST(methods_agree)
+{
+    char solver[128];
+    snprintf(solver, sizeof solver, "%s, 'iterations': 10000, 'tolerance': 1e-8", METHODS[_i]);
+    pl_run *r = head_on("backward_euler", NEWTON, ""), *m = head_on("backward_euler", solver, "");
+    run_frames(r, 9);
+    run_frames(m, 9);
+    ck_assert_int_gt(r->metrics.contact.pairs, 0);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        ck_assert_double_eq_tol(pl_run_x(m)[i], pl_run_x(r)[i], 1e-6);
+    pl_run_close(m);
+    pl_run_close(r);
+}
+END_TEST
+
+static const char *const INTEGRATORS[] = {"bdf2",    "trapezoidal", "implicit_midpoint",
+                                          "tr_bdf2", "sdirk2",      "backward_euler"};
+
+/* Steps that touch are backward Euler's: momentum is kept, and contact makes no energy. */
+START_TEST(integrators)
+{
+    const double scale = 64 * 3, energy = 64 * (4 + 1) / 2.0;
+    pl_run *r = head_on(INTEGRATORS[_i], NEWTON, "");
+    for (int k = 0; k < 30; k++) {
+        run_frames(r, 1);
+        ck_assert_double_le(r->metrics.kinetic + r->metrics.elastic, energy * 1.001);
+        for (int c = 0; c < 3; c++)
+            ck_assert_double_eq_tol(r->metrics.linear[c], c ? 0 : 64, 1e-8 * scale);
+    }
+    ck_assert_double_gt(momentum(r, 1, 0) - momentum(r, 0, 0), 0.2 * scale);
+    pl_run_close(r);
+}
+END_TEST
+
+/* ---- at rest ---- */
+
+/* `count` cubes on a floor, each `gap` above the one before and moved by `aside`. */
+static pl_run *stack(int count, double gap, double aside, const char *time, const char *solver)
+{
+    char bodies[2048] = "";
+    for (int i = 0; i < count; i++)
+        snprintf(bodies + strlen(bodies), sizeof bodies - strlen(bodies),
+                 "%s{'mesh': " CUBE ", 'transform': {'translate': [%.17g, %.17g, %.17g]}}",
+                 i ? ", " : "", aside * (i % 2), 0.2 + (0.4 + gap) * i, aside / 2 * i);
+    return pl_run_openf(1,
+                        "{'pliant': 1, 'time': {%s}, 'solver': {%s}, 'materials': {'m':"
+                        "   {'young': 2e6, 'damping': {'model': 'viscous', 'viscosity': 4000}}},"
+                        " 'bodies': [%s], 'obstacles': [{'plane': {}, 'friction': 0.5}]}",
+                        time, solver, bodies);
+}
+
+/* Each carries the weight of all above it; nothing moves any more. */
+static void check_weights(pl_run *r, int count)
+{
+    for (int i = 0; i + 1 < count; i++) {
+        const double weight = 64 * g * (count - 1 - i);
+        ck_assert_double_eq_tol(touching_force(r, i, i + 1, 1), weight, 0.01 * weight);
+        ck_assert_double_eq_tol(touching_force(r, i, i + 1, 0), 0, 0.01 * weight);
+        ck_assert_double_eq_tol(touching_force(r, i, i + 1, 2), 0, 0.01 * weight);
+    }
+    ck_assert_int_eq(r->metrics.contact.force_count, count - 1);
+    ck_assert_double_le(r->metrics.kinetic, 1e-3);
+}
+
+START_TEST(a_stack_carries_its_weight)
+{
+    const int count = is_long_form() ? 4 : 3;
+    pl_run *r = stack(count, 0.01, 0.02, "'step': 0.02, 'duration': 10",
+                      "'iterations': 300, 'tolerance': 1e-3");
+    run_frames(r, 60);
+    check_weights(r, count);
+    pl_run_close(r);
+}
+END_TEST
+
+/* With the same coordinates where they meet, the surfaces begin in each other's planes, rims and corners
+ * on each other: nothing says which side is whose but the solids themselves. */
+START_TEST(blocks_with_equal_coordinates)
+{
+    pl_run *r = stack(3, 0, 0, "'step': 0.02, 'duration': 10",
+                      "'iterations': 300, 'tolerance': 1e-3");
+    run_frames(r, 50);
+    check_weights(r, 3);
+    pl_run_close(r);
+}
+END_TEST
+
+/* In statics there is no time to come to rest in: one step. */
+START_TEST(statics)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 1, 'steps': 2, 'integrator': 'quasi_static'},"
+        " 'solver': {'method': 'newton', 'iterations': 500, 'tolerance': 1e-5},"
+        " 'materials': {'m': {'young': 1e6}}, 'bodies': ["
+        "  {'name': 'a', 'mesh': " CUBE "},"
+        "  {'name': 'b', 'mesh': " CUBE ", 'transform': {'translate': [0.45, 0, 0]}}],"
+        " 'gravity': [0, 0, 0], 'pins': [{'body': 'a', 'select': {'side': '-x'}},"
+        "  {'body': 'b', 'select': {'side': '+x'}, 'motion': {'keyframes': [{'time': 0},"
+        "    {'time': 1, 'translate': [-0.1, 0, 0]}, {'time': 2, 'translate': [-0.1, 0, 0]}]}}]}");
+    for (int k = 0; k < 2; k++) { /* pressed by 5 cm: so are the pins, and equally */
+        run_frames(r, 1);
+        const double force = touching_force(r, 0, 1, 0);
+        ck_assert_int_eq(r->metrics.unconverged, 0);
+        ck_assert_double_gt(force, 1e3);
+        ck_assert_double_eq_tol(r->metrics.pins[0].newton[0], force, 1e-4 * force);
+        ck_assert_double_eq_tol(r->metrics.pins[1].newton[0], -force, 1e-4 * force);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
+/* ---- friction ---- */
+
+/* A block on a larger one that is held, tilted by turning gravity. */
+static pl_run *slope(double degrees, double mu)
+{
+    const double angle = degrees * M_PI / 180;
+    return pl_run_openf(1,
+                        "{'pliant': 1, 'time': {'step': 0.01, 'duration': 1},"
+                        " 'solver': {'method': 'newton', 'iterations': 500, 'tolerance': 1e-5}, "
+                        "'gravity': [%.17g, %.17g, 0],"
+                        " 'contact': {'thickness': 0.002},"
+                        " 'materials': {'m': {'young': 1e7, 'poisson': 0, 'friction': %g}},"
+                        " 'bodies': [{'name': 'base', 'mesh': {'box': {'size': [2, 0.2, 0.6],"
+                        "    'cells': [1, 1, 1]}}, 'transform': {'translate': [0, 0.1, 0]}},"
+                        "  {'mesh': {'box': {'size': [0.4, 0.2, 0.4], 'cells': [2, 1, 2]}},"
+                        "   'transform': {'translate': [-0.6, 0.302, 0.03]}}],"
+                        " 'pins': [{'body': 'base', 'select': 'all'}]}",
+                        g * sin(angle), -g * cos(angle), mu);
+}
+
+START_TEST(a_block_sticks_or_slides)
+{
+    static const struct {
+        double degrees, mu;
+    } cases[] = {{10, 0.3}, {16.5, 0.3}, {17, 0.3}, {25, 0.3}, {20, 0}, {30, 0.5}};
+    const double degrees = cases[_i].degrees, mu = cases[_i].mu, angle = degrees * M_PI / 180;
+    const double mass = 32, a = g * (sin(angle) - mu * cos(angle));
+    pl_run *r = slope(degrees, mu);
+    run_frames(r, 10);
+    const double before = momentum(r, 1, 0) / mass, x = touching_mean(r, pl_run_x(r), 1, 0);
+    const double rubbed = r->metrics.contact.friction_work;
+    run_frames(r, 20);
+    const double gained = (momentum(r, 1, 0) / mass - before) / 0.2;
+    if (a < 0) {
+        ck_assert_double_eq_tol(touching_mean(r, pl_run_x(r), 1, 0), x, 1e-6);
+        ck_assert_double_eq_tol(touching_force(r, 0, 1, 0), -mass * g * sin(angle),
+                                0.01 * mass * g);
+    } else {
+        ck_assert_double_eq_tol(gained, a, 0.02 * a);
+        ck_assert_double_eq_tol(touching_force(r, 0, 1, 0), -mu * mass * g * cos(angle),
+                                0.01 * mass * g);
+        const double work = mu * mass * g * cos(angle) * (touching_mean(r, pl_run_x(r), 1, 0) - x);
+        ck_assert_double_eq_tol(r->metrics.contact.friction_work - rubbed, work,
+                                0.02 * work + 1e-6);
+    }
+    ck_assert_double_eq_tol(touching_force(r, 0, 1, 1), mass * g * cos(angle), 0.01 * mass * g);
+    pl_run_close(r);
+}
+END_TEST
+
+/* ---- with itself ---- */
+
+/* A sheet that falls on its edge crumples into a pile of folds. */
+static pl_run *falling_sheet(int threads)
+{
+    return pl_run_open(threads,
+                       "{'pliant': 1, 'time': {'step': 0.02, 'duration': 2},"
+                       " 'solver': {'iterations': 300, 'tolerance': 1e-3},"
+                       " 'materials': {'c': {'young': 1e5, 'density': 300, 'thickness': 0.002,"
+                       "   'bending': {'model': 'hinge'}}},"
+                       " 'bodies': [{'mesh': {'cloth': {'size': [0.4, 0.8], 'cells': [5, 10]}},"
+                       "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 8},"
+                       "     'translate': [0, 0.5, 0]}}],"
+                       " 'obstacles': [{'plane': {}, 'friction': 0.5, 'margin': 0.005}]}");
+}
+
+START_TEST(a_cloth_falls_on_itself)
+{
+    pl_run *r = falling_sheet(1);
+    int64_t most = 0;
+    for (int k = 0; k < 30; k++) {
+        run_frames(r, 1);
+        const int64_t pairs = r->metrics.contact.pairs;
+        most = pairs > most ? pairs : most;
+        ck_assert(!(r->metrics.contact.gap < 0.0018)); /* 90 % of its thickness */
+        ck_assert_int_eq(r->metrics.contact.force_count, 0);
+    }
+    ck_assert_int_gt(most, 50);
+    ck_assert_double_le(touching_mean(r, pl_run_x(r), 0, 1), 0.1);
+    pl_run_close(r);
+}
+END_TEST
+
+/* A rope falls into a heap: its segments stay a thickness apart, which is twice its radius. */
+START_TEST(a_rope_falls_on_itself)
+{
+    pl_run *r = pl_run_open(
+        1, "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2},"
+           " 'solver': {'iterations': 500, 'tolerance': 1e-3},"
+           " 'materials': {'r': {'young': 1e6, 'density': 1000, 'area': 1e-4, 'bending': {}}},"
+           " 'bodies': [{'mesh': {'rope': {'length': 1.5, 'segments': 40}}, 'transform':"
+           "   {'rotate': {'axis': [0, 0, 1], 'degrees': 88}, 'translate': [0, 1, 0]}}],"
+           " 'obstacles': [{'plane': {}, 'friction': 0.5}]}");
+    const double thickness = 2 * sqrt(1e-4 / M_PI);
+    int touched = 0;
+    for (int k = 0; k < 80; k++) {
+        pl_run_frames(r, 1);
+        exact_point x[41];
+        for (int i = 0; i < 3 * 41; i++)
+            x[i / 3][i % 3] = pl_run_x(r)[i];
+        for (int a = 0; a < 40; a++)
+            for (int b = a + 2; b < 40; b++) {
+                double d = (double)exact_edge_edge(&x[a], &x[b], NULL);
+                ck_assert_msg(d > 0.9 * thickness, "frame %d: %d and %d are %g apart", k, a, b, d);
+                touched += d < 1.1 * thickness;
+            }
+    }
+    ck_assert_int_gt(touched, 100);
+    pl_run_close(r);
+}
+END_TEST
+
+/* ---- the same bits ---- */
+
+/* A ball, a sheet and a rope fall on a block. */
+static pl_run *mixed(int threads)
+{
+    return pl_run_open(
+        threads,
+        "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2},"
+        " 'solver': {'iterations': 300, 'tolerance': 1e-3}, 'contact': {'friction': 0.4},"
+        " 'materials': {'m': {'young': 2e5}, 'c': {'young': 1e5, 'density': 300,"
+        "    'thickness': 0.004}, 'r': {'young': 1e7, 'area': 2e-4, 'bending': {}}},"
+        " 'bodies': [{'mesh': {'box': {'size': [0.5, 0.2, 0.5], 'cells': [2, 1, 2]}},"
+        "   'transform': {'translate': [0, 0.1, 0]}, 'material': 'm'},"
+        "  {'mesh': {'cloth': {'size': [0.6, 0.6], 'cells': [4, 4]}}, 'material': 'c',"
+        "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 85},"
+        "     'translate': [0, 0.24, 0]}, 'initial': {'velocity': [0, -1, 0]}},"
+        "  {'mesh': {'rope': {'length': 0.6, 'segments': 6}}, 'material': 'r',"
+        "   'transform': {'translate': [0, 0.29, 0]}, 'initial': {'velocity': [0, -2, 0]}},"
+        "  {'mesh': {'sphere': {'radius': 0.15, 'cells': 2}}, 'material': 'm',"
+        "   'transform': {'translate': [0.05, 0.47, 0]}, 'initial': {'velocity': [0, -3, 0]}}],"
+        " 'obstacles': [{'plane': {}, 'friction': 0.5}]}");
+}
+
+START_TEST(threads_change_no_bit)
+{
+    uint64_t due = 0;
+    for (int threads = 1; threads <= 3; threads++) {
+        pl_run *r = mixed(threads);
+        pl_run_frames(r, 7);
+        if (threads == 1) {
+            due = pl_run_hash(r);
+            ck_assert_int_ge(r->metrics.contact.force_count, 2);
+        }
+        ck_assert_uint_eq(pl_run_hash(r), due);
+        pl_run_close(r);
+    }
+}
+END_TEST
+
+START_TEST(a_restored_state_goes_on_alike)
+{
+    pl_run *r = mixed(1), *other = mixed(2);
+    run_frames(r, 7);
+    ck_assert_int_gt(r->metrics.contact.pairs, 0);
+    pl_run_go_on(r, other, 5);
+    ck_assert_double_eq(other->metrics.contact.friction_work, r->metrics.contact.friction_work);
+    ck_assert_int_eq(other->metrics.contact.pairs, r->metrics.contact.pairs);
+    pl_run_close(other);
+    pl_run_close(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("touching");
+    tcase_set_timeout(t, 900);
+    tcase_add_test(t, a_head_on_collision);
+    tcase_add_loop_test(t, who_does_not_touch_passes, 0, 2);
+    tcase_add_loop_test(t, methods_agree, 0, METHOD_COUNT);
+    tcase_add_loop_test(t, integrators, 0, 6);
+    tcase_add_test(t, a_stack_carries_its_weight);
+    tcase_add_test(t, blocks_with_equal_coordinates);
+    tcase_add_test(t, statics);
+    tcase_add_loop_test(t, a_block_sticks_or_slides, 0, 6);
+    tcase_add_test(t, a_cloth_falls_on_itself);
+    tcase_add_test(t, a_rope_falls_on_itself);
+    tcase_add_test(t, threads_change_no_bit);
+    tcase_add_test(t, a_restored_state_goes_on_alike);
+    return run_cases("touching", t);
+}
