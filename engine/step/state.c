@@ -114,6 +114,7 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     s->integrator = pl_integrator_find(model->integrator);
     s->landing = s->integrator->is_euler ? INFINITY : landing_speed(model);
     s->may_gain = !s->integrator->is_euler && has_constraints(model);
+    s->touched.gap = INFINITY;
     s->threads = threads;
     s->solve = NOT_SOLVED;
     pl_status status = pl_stepper_create(model, threads, NULL, &s->whole);

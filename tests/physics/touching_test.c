@@ -94,6 +94,16 @@ START_TEST(a_head_on_collision)
 END_TEST
 
 /* They do not where the scene says so, and go through each other. */
+START_TEST(no_gap_is_told_before_a_step)
+{
+    pl_run *r = head_on("backward_euler", NEWTON, "");
+    pl_state_measure(r->model, r->state, &r->metrics);
+    ck_assert(r->metrics.contact.on && isnan(r->metrics.contact.gap));
+    ck_assert_int_eq(r->metrics.contact.pairs, 0);
+    pl_run_close(r);
+}
+END_TEST
+
 START_TEST(who_does_not_touch_passes)
 {
     static const char *const without[] = {
@@ -400,6 +410,7 @@ int main(void)
     TCase *t = tcase_create("touching");
     tcase_set_timeout(t, 900);
     tcase_add_test(t, a_head_on_collision);
+    tcase_add_test(t, no_gap_is_told_before_a_step);
     tcase_add_loop_test(t, who_does_not_touch_passes, 0, 2);
     tcase_add_loop_test(t, methods_agree, 0, METHOD_COUNT);
     tcase_add_loop_test(t, integrators, 0, 6);
