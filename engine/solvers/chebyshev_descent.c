@@ -74,6 +74,9 @@ typedef struct progress {
     int64_t most;           /* iterations */
     bool lowered;           /* by any look */
     bool longer, shortened; /* alpha: tried at the beginning; at any look */
+    bool tries;             /* nothing but phases is to come of it */
+    double lack;            /* pl_contact_rows_renew's last */
+    int patience;           /* looks left for it */
 } progress;
 
 static void chebyshev_destroy(pl_solver *solver)
@@ -220,6 +223,22 @@ static void look(chebyshev_descent *s, progress *p)
     restart(s, p);
 }
 
+/* Multipliers of contact become the forces at x, where somebody has just looked. */
+static void renew(chebyshev_descent *s, progress *p)
+{
+    if (!s->model->touching || p->tries)
+        return;
+    p->lack = s->backend->ops->pairs->renew(s->backend, p->x);
+    evaluate(s, p);
+    p->good = p->now;
+}
+
+/* Whether gaps lack so much that it is worth to go on where forces are in balance. */
+static bool lacks(progress *p)
+{
+    return p->lack > pl_descent_lack(p->stage) && p->patience-- > 0;
+}
+
 static void begin(chebyshev_descent *s, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
@@ -271,18 +290,22 @@ static void descend(chebyshev_descent *s, progress *p)
 {
     const pl_solver_settings *settings = &s->model->solver;
     p->most = p->stage->bound > 0 ? p->stage->iterations : settings->iterations;
+    p->patience = PL_DESCENT_PATIENCE;
     begin(s, p);
     while (isfinite(p->good.objective) && isfinite(p->good.decrement) && !p->out->converged &&
            p->out->iterations < p->most && s->pace.alpha >= LEAST_ALPHA) {
         advance(s, p);
         bool due = p->out->iterations % LOOK == 0 || p->out->iterations == p->most;
-        if (due)
+        if (due) {
             look(s, p);
+            renew(s, p);
+        }
         record(s, p);
         p->out->converged = due && settings->tolerance > 0 &&
                             pl_balance_accepts(s->balance, p->stage, p->x, p->gradient,
                                                p->now.decrement, p->bound, p->decrement_noise,
-                                               &p->out->imbalance);
+                                               &p->out->imbalance) &&
+                            !lacks(p);
     }
     set_pace(&s->pace, p);
 }
@@ -303,7 +326,8 @@ static double error_of(const pl_phases *phases, void *user)
     tuning *t = user;
     chebyshev_descent *s = t->solver;
     pl_solve_result result = {0};
-    progress p = {.out = &result, .stage = t->stage, .x = t->x, .gradient = t->gradient};
+    progress p = {
+        .out = &result, .stage = t->stage, .x = t->x, .gradient = t->gradient, .tries = true};
     s->backend->ops->memory->copy(s->backend, t->x, t->start, 3 * s->model->vertices);
     s->pace = t->pace;
     s->phases = *phases;

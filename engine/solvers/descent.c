@@ -14,11 +14,13 @@ enum { LOOK = 8 };
  * takes 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 where each round is solved first; but
  * each costs an evaluation. */
 enum { RENEW = 2 };
-/* Of the distance that surfaces keep: what gaps may lack of it where a solve ends. Whoever sweeps to the answer
- * counts on it (contact/set.h). */
+/* Of the distance that surfaces keep. Whoever sweeps to the answer counts on it (contact/set.h). */
 static const double LACK = 0.1, LACK_LOOSE = 0.4;
-/* Iterations for that alone: where constraints of contact contradict each other it never comes to it. */
-enum { PATIENCE = 10 };
+
+double pl_descent_lack(const pl_backend_stage *stage)
+{
+    return stage->loose > 1 ? LACK_LOOSE : LACK;
+}
 
 void pl_descent_destroy(pl_solver *solver)
 {
@@ -317,7 +319,7 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
 /* Whether gaps lack so much that it is worth to go on where forces are in balance. */
 static bool lacks(pl_descent *d)
 {
-    if (d->lack <= (d->stage->loose > 1 ? LACK_LOOSE : LACK))
+    if (d->lack <= pl_descent_lack(d->stage))
         return false;
     return d->patience-- > 0;
 }
@@ -335,7 +337,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
     d->stage = stage;
     d->no_memory = false;
     d->renewed = 0;
-    d->patience = PATIENCE;
+    d->patience = PL_DESCENT_PATIENCE;
     d->start_ms = pl_clock_ms();
     begin(d, stage, x, gradient);
     if (!isfinite(d->objective))

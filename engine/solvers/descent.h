@@ -131,6 +131,11 @@ bool pl_descent_search(pl_descent *d, const pl_backend_stage *stage, const pl_ar
 double pl_descent_make_inverse(pl_backend *backend, const pl_backend_stage *stage,
                                const pl_array *x, pl_array *inverse);
 
+/* Of the distance that surfaces keep: what gaps may lack of it where a solve ends. Solves go on for that alone for so
+ * many looks: where constraints of contact contradict each other it never comes to it. */
+double pl_descent_lack(const pl_backend_stage *stage);
+enum { PL_DESCENT_PATIENCE = 10 };
+
 /* What a difference of energies must exceed to mean something: of rounded positions, or of sums. */
 double pl_descent_noise(const pl_backend_ops *ops, double objective, double energy_noise);
 
