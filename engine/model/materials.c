@@ -162,6 +162,11 @@ double pl_material_poisson(const pl_material *m)
     return pl_material_linear(m).poisson;
 }
 
+double pl_material_young(const pl_material *m)
+{
+    return pl_material_linear(m).young;
+}
+
 /* A fault of a material's splines, at one of the three functions or at all. */
 static void refuse(pl_faults *faults, const pl_material *m, const char *part, const char *code,
                    const char *got, const char *expected, const char *hint)

@@ -58,6 +58,8 @@ pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_sele
 /* Poisson's ratio of a material at small strain, however the scene says it; 0 where the energy has
  * none. Linear tetrahedra lock from about 0.49. */
 double pl_material_poisson(const pl_material *material);
+/* Young's modulus of a material at small strain, Pa, however the scene says it. */
+double pl_material_young(const pl_material *material);
 
 /* ---- model and state ---- */
 

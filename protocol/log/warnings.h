@@ -26,6 +26,7 @@
     DO(OVERLAP, overlap, "bodies in one another, or that may pass through each other")             \
     DO(START_INSIDE, start_inside, "vertices that begin in an obstacle")                           \
     DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step is many times an obstacle")       \
+    DO(STIFF_STEP, stiff_step, "bodies too stiff for the method at this step")                     \
     DO(FEW_ELEMENTS, few_elements, "bodies whose mesh bends too stiffly")                          \
     DO(ODD_SIZE, odd_size, "bodies of a size that few simulate")
 

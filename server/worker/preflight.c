@@ -9,6 +9,7 @@
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/start_warnings.h"
+#include "server/worker/step_warnings.h"
 #include "server/worker/topology.h"
 
 #include <errno.h>
@@ -184,6 +185,8 @@ static pl_status find_warnings(preflight *p)
         status = pl_start_warnings(scene, p->scene.meshes, &p->report.warnings);
     if (status == PL_OK)
         status = pl_mesh_warnings(scene, p->scene.meshes, &p->report.warnings);
+    if (status == PL_OK)
+        status = pl_step_warnings(scene, p->scene.meshes, &p->report.warnings);
     return status == PL_OK ? pl_overlap_warnings(scene, p->scene.meshes, &p->report.warnings)
                            : status;
 }

@@ -106,6 +106,54 @@ START_TEST(test_few_elements)
 }
 END_TEST
 
+/* Cells of 0.1 m: sound crosses sqrt(E / 1000) h / 0.1 of them in a step, 3.2 for 1e6 Pa and 10 ms. Of a sheet with the
+ * same triangles it is the same. auto and newton stay silent. */
+START_TEST(test_stiff_step)
+{
+    static const struct {
+        const char *method, *step, *young, *mesh, *said;
+    } cases[] = {
+        {"quasi_newton", "0.01", "1e9",
+         "\"box\": {\"cells\": [2, 3, 4], \"size\": [0.2, 0.3, 0.4]}",
+         "body 'b' is too stiff for quasi_newton at a time.step of 0.01 s: sound crosses 100 of "
+         "its cells of 0.1 m in a step (material 'm': 1e+09 Pa)"},
+        {"admm", "0.01", "1e8", "\"box\": {\"cells\": [1, 1, 1], \"size\": [0.1, 0.1, 0.1]}",
+         "\"method\": \"auto\" or \"newton\", or a time.step of 0.009 s"},
+        {"quasi_newton", "0.01", "1e8", "\"cloth\": {\"cells\": [2, 2], \"size\": [0.2, 0.2]}",
+         "crosses 32 of its cells of 0.1 m"},
+        {"quasi_newton", "0.01", "8e7", "\"cloth\": {\"cells\": [2, 2], \"size\": [0.2, 0.2]}",
+         NULL},
+        {"quasi_newton", "0.001", "1e9",
+         "\"box\": {\"cells\": [2, 2, 2], \"size\": [0.2, 0.2, 0.2]}", NULL},
+        {"newton", "0.01", "1e9", "\"box\": {\"cells\": [2, 2, 2], \"size\": [0.2, 0.2, 0.2]}",
+         NULL},
+        {"auto", "0.01", "1e9", "\"box\": {\"cells\": [2, 2, 2], \"size\": [0.2, 0.2, 0.2]}", NULL},
+        {"quasi_newton", "0.01", "1e9", "\"rope\": {\"length\": 1, \"segments\": 10}", NULL},
+        {"admm", "0.01", "1e10", "\"box\": {\"cells\": [2, 2, 2]}", NULL}, /* no obstacle */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        session_fixture f;
+        char scene[1024];
+        snprintf(
+            scene, sizeof scene,
+            "{\"pliant\": 1, \"time\": {\"step\": %s, \"steps\": 1}, \"solver\": {\"method\":"
+            " \"%s\"}, \"materials\": {\"m\": {\"young\": %s, \"poisson\": 0.3, \"density\": 1000,"
+            " \"model\": \"stvk\"}}, \"bodies\": [{\"name\": \"b\", \"material\": \"m\", \"mesh\": "
+            "{%s}}]%s}",
+            cases[k].step, cases[k].method, cases[k].young, cases[k].mesh,
+            k + 1 == sizeof cases / sizeof *cases
+                ? ""
+                : ", \"obstacles\": [{\"plane\": {\"offset\": -3}}]");
+        pl_preflight report = checked(&f, scene);
+        const pl_warning *w = find(&report.warnings, PL_WARNING_STIFF_STEP);
+        ck_assert_msg(!w == !cases[k].said, "%zu: %s", k, w ? w->detail : "nothing");
+        ck_assert_msg(!w || strstr(w->detail, cases[k].said), "%s", w ? w->detail : "");
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
 static const char overlapping[] = "\"transform\": {\"translate\": [0.6, 0.25, 0.25]}";
 
 /* Two cubes, a at the origin. */
@@ -338,14 +386,15 @@ START_TEST(test_energy)
         session_fixture f;
         char scene[1024];
         /* One iteration a step of a method that is not made for so few. */
-        snprintf(scene, sizeof scene,
-                 "{\"pliant\": 1, \"contact\": {\"enabled\": false}, \"time\": {\"step\": 0.01,"
-                 " \"steps\": 60, \"integrator\": \"trapezoidal\"}, \"solver\": {\"method\": "
-                 "\"chebyshev_descent\", \"tolerance\": 0,"
-                 " \"iterations\": 1}, \"gravity\": [0, 0, 0], \"materials\": {\"m\": {\"young\":"
-                 " 1e6, \"model\": \"arap\"}}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\":"
-                 " [2, 2, 2]}}, \"initial\": {\"angular_velocity\": [0, 20, 0]}}]%s}",
-                 cases[k].more);
+        snprintf(
+            scene, sizeof scene,
+            "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 60, \"integrator\":"
+            " \"trapezoidal\"}, \"solver\": {\"method\": \"chebyshev_descent\", \"tolerance\": 0,"
+            " \"iterations\": 1}, \"gravity\": [0, 0, 0], \"materials\": {\"m\": {\"young\":"
+            " 1e6, \"model\": \"arap\"}}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\":"
+            " [2, 2, 2]}}, \"initial\": {\"angular_velocity\": [0, 20, 0]}}],"
+            " \"contact\": {\"enabled\": false}%s}",
+            cases[k].more);
         session_fixture_create(&f, NULL, scene);
         ck_assert_int_eq(session_fixture_run(&f, 1), 0);
         pl_run_totals totals;
@@ -422,6 +471,7 @@ int main(void)
     TCase *t = tcase_create("warnings");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, test_few_elements);
+    tcase_add_test(t, test_stiff_step);
     tcase_add_test(t, test_overlap);
     tcase_add_test(t, test_overlap_without_contact);
     tcase_add_test(t, test_overlap_is_undone);

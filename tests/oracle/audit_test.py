@@ -1,9 +1,12 @@
 """The scenes of an independent audit, whose answers were once wrong without a word: each is right
 today, or told. `succeeded` without warnings is believed here, as users do."""
 
+import os
 import unittest
 
 import runs
+
+PUBLIC = os.path.join(runs.ROOT, "tests", "unit", "meshes", "public")
 
 G = 9.81
 
@@ -96,6 +99,36 @@ class Audit(unittest.TestCase):
             last, before = run.records[-1], run.records[len(run.records) // 2]
             way = sum((last["probes"][c] - before["probes"][c]) ** 2 for c in "xyz") ** 0.5
             self.assertLess(way / (last["time"] - before["time"]), 1e-4, name)
+
+    def with_mesh(self, name, folder):
+        """The bodies of a scene, with the mesh file that they name in another folder."""
+        bodies = runs.scene_of(name)["bodies"]
+        file = os.path.join(folder, os.path.basename(bodies[0]["mesh"]["file"]))
+        if not os.path.exists(file):
+            self.skipTest(f"{file} is missing")
+        bodies[0]["mesh"]["file"] = file
+        return bodies
+
+    def test_the_bunny_converges(self):
+        bodies = self.with_mesh("04_readme_bunny", runs.SCANS)
+        run = self.run_of("04_readme_bunny", bodies=bodies, solver={})
+        self.assertEqual(len(run.records), 201)
+        self.assertNotIn("unconverged", run.warnings)
+        self.assertNotIn("inverted", run.warnings)
+
+    def test_free_flight_keeps_momentum_or_is_told(self):
+        bodies = self.with_mesh("13_momentum_cheb", PUBLIC)
+        solvers = [runs.scene_of("13_momentum_cheb")["solver"], {}]
+        for solver in solvers + [{"method": m} for m in ("lbfgs", "nonlinear_cg", "quasi_newton")]:
+            run = self.run_of("13_momentum_cheb", bodies=bodies, solver=solver)
+            before = run.records[0]["momentum"]["linear"]
+            size = sum(c * c for c in before) ** 0.5
+            for record in run.records[1:]:
+                after = record["momentum"]["linear"]
+                off = sum((a - b) ** 2 for a, b in zip(after, before)) ** 0.5
+                if record["unconverged"]:
+                    break
+                self.assertLess(off, 0.01 * size, (solver, record["frame"]))
 
     def test_the_flag_converges(self):
         run = self.run_of("04_flag_default", solver={})
