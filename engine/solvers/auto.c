@@ -196,6 +196,10 @@ static bool is_slower(const pl_descent *d)
     /* With tolerance 0 it is so many iterations, whatever comes of them: the cheap ones. */
     if (d->model->solver.tolerance == 0)
         return false;
+    /* A rough answer on a blocked way is not worth a factor with the rows of its contacts, unless nothing else comes
+     * to an end. */
+    if (d->stage->loose > 1)
+        return 2 * iterations_of(d) >= d->model->solver.iterations;
     /* Its factor gives multipliers their second order, without which they take tens of rounds. */
     if (d->model->multipliers > 0 && d->model->solver.linear == PL_LINEAR_DIRECT)
         return true;

@@ -13,8 +13,9 @@ enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
 /* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
  * others. Friction takes half as many iterations so, or a third. */
 static const double ROUGH = 0.1;
-/* Iterations of a round at least, beyond the most of a step, while its answer passes through a surface. */
-enum { EXTRA = 32 };
+/* Iterations of a round while its answer passes through a surface: at least, beyond the most of a step; and at most,
+ * as rows of a blocked way may contradict each other. */
+enum { EXTRA = 32, BLOCKED = 200 };
 /* Bounds of solves whose answers are not a step's. */
 static const double LOOSE = 30;
 
@@ -362,7 +363,7 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
             r->stage->loose = fmax(r->stage->loose / 4, 1);
         else if (r->stage->loose < LOOSE)
             r->stage->loose *= 2;
-        r->stage->iterations = keep || left > EXTRA ? left : EXTRA;
+        r->stage->iterations = keep ? left : left > BLOCKED ? BLOCKED : left > EXTRA ? left : EXTRA;
         renew(r);
         before = r->iterations;
         status = solve_once(r, solve);
