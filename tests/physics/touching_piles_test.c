@@ -56,9 +56,9 @@ static double energy(const pl_run *r)
 
 START_TEST(nothing_crosses_in_a_pile)
 {
-    const int frames = is_long_form() ? 120 : 40;
+    const int frames = is_long_form() ? 60 : 40;
     seed = 2 * (uint64_t)_i + 2;
-    pl_run *r = pile(is_long_form() ? 6 + _i % 5 : 4);
+    pl_run *r = pile(is_long_form() ? 6 + _i % 3 : 4);
     touching_surface s = touching_surface_of(r);
     double start = INFINITY;
     int touched = 0;
