@@ -39,8 +39,7 @@ typedef struct pl_ccd_impact {
 pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
                           const double *const x1[4], const pl_ccd_limits *limits);
 
-/* A distance, m, that the features are proved to keep for all of the move: not always the largest that they keep.
- * At most 0 where nothing is proved. */
+/* A lower bound, m, of the features' distance over the move. At most 0 if none is proved. */
 double pl_ccd_apart(pl_contact_kind kind, const double *const x0[4], const double *const x1[4]);
 
 /* As pl_ccd_find, for a pair that may start closer than `least`: it then keeps a quarter of its distance

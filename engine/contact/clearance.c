@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the mean edge: what is looked for beyond the reach, so that later moves are covered too. */
+/* Of the mean edge: a search goes so far beyond the reach, so that it covers later moves too. */
 static const double BEYOND = 0.15;
 /* Pairs of bodies that are looked at one by one. */
 enum { BODIES = 256 };
-/* What rounding may take off a displacement, of its size. */
+/* A bound of a displacement's rounding error, relative. */
 static const double ROUNDED = 1 + 0x1p-40;
-/* What is proved of a later move is proved with room for the rounding of looking there. */
+/* A margin on what is proved of later moves, so that a new search there proves it too. */
 static const double ROOM = 1 + 0x1p-20;
 
 pl_status pl_clearance_init(pl_clearance *c, const pl_contact_bodies *bodies)
@@ -85,14 +85,10 @@ static void judge(const void *context, pl_contact_kind kind, int32_t a, int32_t 
     const pl_contact_surface *s = k->s;
     if (value_of(k->self) <= k->reach || value_of(k->others) <= k->reach)
         return;
-    int32_t vertex[4] = {0};
+    int32_t vertex[4];
     const double *x0[4], *x1[4];
-    const int first = pl_contact_corners[kind][0], all = first + pl_contact_corners[kind][1];
-    for (int i = 0; i < first; i++)
-        vertex[i] = first == 1 ? s->vertex[a] : s->edge[2 * (int64_t)a + i];
-    for (int i = first; i < all; i++)
-        vertex[i] = all - first == 3 ? s->triangle[3 * (int64_t)b + i - first]
-                                     : s->edge[2 * (int64_t)b + i - first];
+    const int all = pl_contact_surface_corners(s, kind, a, b, vertex),
+              first = pl_contact_corners[kind][0];
     for (int i = 0; i < all; i++) {
         x0[i] = k->x0 + 3 * (int64_t)vertex[i];
         x1[i] = k->x1 + 3 * (int64_t)vertex[i];

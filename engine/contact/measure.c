@@ -76,11 +76,7 @@ static void add_side(const measure *m, int feature, int first, int count, double
 /* From the inside of the second feature's body to that of the first; 0 of sheets and ropes. */
 static void outward(const measure *m, double sum[3])
 {
-    static const int CORNERS[][2] = {[PL_CONTACT_VERTEX_TRIANGLE] = {1, 3},
-                                     [PL_CONTACT_EDGE_EDGE] = {2, 2},
-                                     [PL_CONTACT_VERTEX_EDGE] = {1, 2},
-                                     [PL_CONTACT_VERTEX_VERTEX] = {1, 1}};
-    const int *corners = CORNERS[m->p.kind];
+    const int *corners = pl_contact_corners[m->p.kind];
     sum[0] = sum[1] = sum[2] = 0;
     add_side(m, 0, 0, corners[0], -1, sum);
     add_side(m, 1, corners[0], corners[1], 1, sum);
@@ -111,7 +107,7 @@ static double size_of(const measure *m)
     return most;
 }
 
-/* The normal of two edges of solids that all but touch, and not as convex edges do: that of the surfaces. */
+/* Two edges of solids that nearly touch: where their normal is not an outward one, the surfaces' normal is. */
 static void turn_outward(measure *m)
 {
     double out[3];
@@ -181,12 +177,9 @@ static void measure_vertex_triangle(measure *m)
 {
     double e[3], h[3], normal[3];
     const double *x[3];
-    m->p.vertex[0] = m->s->vertex[m->p.feature[0]];
     m->p.weight[0] = 1;
-    for (int k = 0; k < 3; k++) {
-        m->p.vertex[1 + k] = m->s->triangle[3 * (int64_t)m->p.feature[1] + k];
+    for (int k = 0; k < 3; k++)
         x[k] = corner(m, 1 + k);
-    }
     pl_closest q = pl_closest_triangle(corner(m, 0), x);
     for (int k = 0; k < 3; k++)
         m->p.weight[1 + k] = -q.b[k];
@@ -206,8 +199,6 @@ static void measure_vertex_triangle(measure *m)
 static void measure_edge_edge(measure *m)
 {
     double ea[3], eb[3], normal[3];
-    for (int k = 0; k < 4; k++)
-        m->p.vertex[k] = m->s->edge[2 * (int64_t)m->p.feature[k / 2] + k % 2];
     pl_closest_pair q = pl_closest_edges(corner(m, 0), corner(m, 1), corner(m, 2), corner(m, 3));
     const double weight[4] = {1 - q.s, q.s, -(1 - q.t), -q.t};
     for (int k = 0; k < 4; k++)
@@ -227,10 +218,7 @@ static void measure_edge_edge(measure *m)
 
 static void measure_vertex_edge(measure *m)
 {
-    m->p.vertex[0] = m->s->vertex[m->p.feature[0]];
     m->p.weight[0] = 1;
-    for (int k = 0; k < 2; k++)
-        m->p.vertex[1 + k] = m->s->edge[2 * (int64_t)m->p.feature[1] + k];
     pl_closest q = pl_closest_edge(corner(m, 0), corner(m, 1), corner(m, 2));
     for (int k = 0; k < 2; k++)
         m->p.weight[1 + k] = -q.b[k];
@@ -239,47 +227,42 @@ static void measure_vertex_edge(measure *m)
 
 static void measure_vertex_vertex(measure *m)
 {
-    for (int k = 0; k < 2; k++) {
-        m->p.vertex[k] = m->s->vertex[m->p.feature[k]];
-        m->p.weight[k] = k ? -1 : 1;
-    }
+    m->p.weight[0] = 1;
+    m->p.weight[1] = -1;
     measure_offset(m);
 }
 
-static pl_contact_pair measure_pair(measure *m)
+static measure measure_pair(const pl_contact_surface *surface, const double *x,
+                            pl_contact_kind kind, int32_t first, int32_t second)
 {
-    switch (m->p.kind) {
+    measure m = {.s = surface, .x = x, .p = {.kind = kind, .feature = {first, second}}};
+    pl_contact_surface_corners(surface, kind, first, second, m.p.vertex);
+    switch (kind) {
     case PL_CONTACT_VERTEX_TRIANGLE:
-        measure_vertex_triangle(m);
+        measure_vertex_triangle(&m);
         break;
     case PL_CONTACT_EDGE_EDGE:
-        measure_edge_edge(m);
+        measure_edge_edge(&m);
         break;
     case PL_CONTACT_VERTEX_EDGE:
-        measure_vertex_edge(m);
+        measure_vertex_edge(&m);
         break;
     case PL_CONTACT_VERTEX_VERTEX:
-        measure_vertex_vertex(m);
+        measure_vertex_vertex(&m);
         break;
     }
-    return m->p;
+    return m;
 }
 
 pl_contact_pair pl_contact_measure(const pl_contact_surface *surface, const double *x,
                                    pl_contact_kind kind, int32_t first, int32_t second)
 {
-    measure m = {.s = surface,
-                 .x = x,
-                 .p = {.kind = kind, .feature = {first, second}, .vertex = {-1, -1, -1, -1}}};
-    return measure_pair(&m);
+    return measure_pair(surface, x, kind, first, second).p;
 }
 
 void pl_contact_outward(const pl_contact_surface *surface, const double *x, pl_contact_kind kind,
                         int32_t first, int32_t second, double out[3])
 {
-    measure m = {.s = surface,
-                 .x = x,
-                 .p = {.kind = kind, .feature = {first, second}, .vertex = {-1, -1, -1, -1}}};
-    measure_pair(&m);
+    const measure m = measure_pair(surface, x, kind, first, second);
     outward(&m, out);
 }

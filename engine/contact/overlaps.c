@@ -11,7 +11,7 @@
 
 /* Of the mean edge of a body's surface. */
 static const double DRAWN_IN = 1e-3;
-/* Of the mean edge of all surfaces: sheets and ropes as close as this have no side of each other that they are on. */
+/* Of a body's mean edge: which side of each other sheets and ropes as close as this are on is unknown. */
 static const double ON_ANOTHER = 1e-6;
 /* Of 4 pi: a point inside a closed surface sees all of it, one on it about half, one outside nothing. */
 static const double INSIDE = 0.75;

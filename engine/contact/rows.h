@@ -85,8 +85,8 @@ void pl_contact_row_slip(const pl_contact_row *row, const double *x, double slip
 /* Puts the diagonal of U's Hessian at x where the gradient is, N/m. */
 void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x);
 
-/* Multipliers become the forces at x; bounds of friction follow them. Returns what the gap that lacks most
- * lacks of its distance d, of d; at least 0. */
+/* Multipliers become the forces at x; bounds of friction follow them. Returns the largest shortfall of a gap,
+ * (d - gap) / d with d the distance to keep; at least 0. */
 double pl_contact_rows_renew(pl_contact_rows *rows, const double *x);
 
 #endif

@@ -23,7 +23,7 @@ static const double WIDEN = 0.1;
 /* Of the distance: gaps that are less by no more than this are wide enough. */
 static const double FITS = 0.05;
 
-/* Of the distance: where a gap is told, and looked for. */
+/* Gaps of up to so many distances are reported. */
 static const double NEAR_BY = 2;
 
 /* Why a pair is a row. Of one that is for several reasons the first measures it. */
@@ -276,8 +276,8 @@ static bool carries(const pl_contact_set *s)
     return false;
 }
 
-/* Whether it is proved that nothing comes near anything on the way from `safe` to x. Where that is one place, only
- * rounding keeps what is true from being proved, so that a run that is restored there goes on as it would have. */
+/* Whether it is proved that all gaps stay wider than that on the way from `safe` to x. If x is `safe`, what is true is
+ * proved, up to rounding: a restored run begins its step alike. */
 static pl_status look(pl_contact_set *s, const double *x, bool *clear)
 {
     const double near = NEAR_BY * s->bodies->most;

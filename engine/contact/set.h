@@ -7,8 +7,8 @@
  *   - Pairs that meet on the way become rows, with the normal that they have when they meet; `safe`
  *     follows x up to short of the first meeting.
  *   - Pairs near each other at the new `safe` are looked for. Rows that carry force stay rows as long as
- *     they do, measured anew; others stay while they are near. On which side a pair is, is never in
- *     doubt, since it is measured where nothing crosses.
+ *     they do, measured anew; others stay while they are near. Pairs
+ *     are measured where nothing crosses, so each is on its right side.
  *   - Once x was reached, rows are as they are at x, and from then on they are kept: normals that follow every
  *     answer go in circles where sharp edges wedge. Rows are added as long as one is needed.
  * The step has ended when its answer is reached and all gaps there are as wide as they must be.

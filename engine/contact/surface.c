@@ -267,3 +267,22 @@ pl_status pl_contact_surface_create(const pl_contact_source *source, pl_contact_
     *out = s;
     return PL_OK;
 }
+
+/* The corners of a vertex, edge or triangle: one with 1, 2 or 3 of them. */
+static const int32_t *corners_of(const pl_contact_surface *s, int count, int32_t feature)
+{
+    return count == 1   ? s->vertex + feature
+           : count == 2 ? s->edge + 2 * (int64_t)feature
+                        : s->triangle + 3 * (int64_t)feature;
+}
+
+int pl_contact_surface_corners(const pl_contact_surface *s, pl_contact_kind kind, int32_t first,
+                               int32_t second, int32_t vertex[4])
+{
+    const int own = pl_contact_corners[kind][0], all = own + pl_contact_corners[kind][1];
+    for (int k = 0; k < 4; k++)
+        vertex[k] = k < own   ? corners_of(s, own, first)[k]
+                    : k < all ? corners_of(s, all - own, second)[k - own]
+                              : -1;
+    return all;
+}

@@ -8,6 +8,7 @@
 #ifndef PLIANT_ENGINE_CONTACT_SURFACE_H
 #define PLIANT_ENGINE_CONTACT_SURFACE_H
 
+#include "engine/contact/kind.h"
 #include "engine/scene/fault.h"
 
 #include <stdint.h>
@@ -63,5 +64,10 @@ typedef struct pl_contact_surface {
  * 2^28 triangles or segments. PL_NO_MEMORY. On failure *out is NULL. Empty arrays are valid. */
 pl_status pl_contact_surface_create(const pl_contact_source *source, pl_contact_surface **out);
 void pl_contact_surface_destroy(pl_contact_surface *surface);
+
+/* The corners of two features in the order of the kind, the scene's indices; -1 beyond the last. Returns how many
+ * there are. */
+int pl_contact_surface_corners(const pl_contact_surface *surface, pl_contact_kind kind,
+                               int32_t first, int32_t second, int32_t vertex[4]);
 
 #endif

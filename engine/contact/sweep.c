@@ -13,13 +13,10 @@ typedef struct sweeper {
 
 static pl_ccd_impact impact_of(const sweeper *w, pl_contact_kind kind, int32_t a, int32_t b)
 {
-    int32_t vertex[4] = {0};
+    int32_t vertex[4];
     const double *x0[4], *x1[4];
-    for (int k = 0; k < 4; k++) {
-        if (kind == PL_CONTACT_EDGE_EDGE)
-            vertex[k] = w->s->edge[2 * (int64_t)(k < 2 ? a : b) + k % 2];
-        else
-            vertex[k] = k == 0 ? w->s->vertex[a] : w->s->triangle[3 * (int64_t)b + k - 1];
+    const int all = pl_contact_surface_corners(w->s, kind, a, b, vertex);
+    for (int k = 0; k < all; k++) {
         x0[k] = w->x0 + 3 * (int64_t)vertex[k];
         x1[k] = w->x1 + 3 * (int64_t)vertex[k];
     }

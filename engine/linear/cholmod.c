@@ -31,7 +31,7 @@ static void start(cholmod_common *c)
     c->final_ll = 1;
 }
 
-/* CHOLMOD opens teams of four threads, whatever it is told, for loops of microseconds; waking them took half of
+/* CHOLMOD opens teams of four threads for loops of microseconds, whatever its settings; waking them took half of
  * a factor's time. Between these two calls a team is its master alone, which changes no bit. */
 static int stay_alone(void)
 {

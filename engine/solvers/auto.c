@@ -196,8 +196,8 @@ static bool is_slower(const pl_descent *d)
     /* With tolerance 0 it is so many iterations, whatever comes of them: the cheap ones. */
     if (d->model->solver.tolerance == 0)
         return false;
-    /* A rough answer on a blocked way is not worth a factor with the rows of its contacts, unless nothing else comes
-     * to an end. */
+    /* On a blocked way (step/stages.c) factors rarely pay: Newton gets its turn once half of the iterations are
+     * used. */
     if (d->stage->loose > 1)
         return 2 * iterations_of(d) >= d->model->solver.iterations;
     /* Its factor gives multipliers their second order, without which they take tens of rounds. */

@@ -16,7 +16,7 @@ static const double ROUGH = 0.1;
 /* Iterations of a round while its answer passes through a surface: at least, beyond the most of a step; and at most,
  * as rows of a blocked way may contradict each other. */
 enum { EXTRA = 32, BLOCKED = 200 };
-/* Bounds of solves whose answers are not a step's. */
+/* The factor on the bound of a solve while the way to its answer is blocked. */
 static const double LOOSE = 30;
 
 /* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
@@ -337,6 +337,14 @@ static pl_status advance(rounds *r, bool keep)
     return status;
 }
 
+/* Iterations of a round on a blocked way, with so many left in the step. */
+static int64_t of_blocked(int64_t left)
+{
+    if (left < EXTRA)
+        return EXTRA;
+    return left < BLOCKED ? left : BLOCKED;
+}
+
 /* Solves and advances in turn, loosely while the way to the answer is blocked, until the answer is reached with
  * the rows that it was solved with. */
 static pl_status solve_touching(rounds *r, pl_solve_result *solve)
@@ -363,13 +371,13 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
             r->stage->loose = fmax(r->stage->loose / 4, 1);
         else if (r->stage->loose < LOOSE)
             r->stage->loose *= 2;
-        r->stage->iterations = keep ? left : left > BLOCKED ? BLOCKED : left > EXTRA ? left : EXTRA;
+        r->stage->iterations = keep ? left : of_blocked(left);
         renew(r);
         before = r->iterations;
         status = solve_once(r, solve);
         if (status == PL_OK && keep)
             status = solve_again(r, solve);
-        /* What gaps lack is then less than the tolerance makes of them. */
+        /* Without an iteration: what gaps fall short is within the tolerance. */
         if (status != PL_OK || (keep && solve->converged && r->iterations == before))
             return status;
     }

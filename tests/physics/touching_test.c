@@ -125,12 +125,15 @@ static const char *const METHODS[] = {"'method': 'auto'",
                                       "'method': 'nonlinear_cg'",
                                       "'method': 'gradient_descent'",
                                       "'method': 'barzilai_borwein'",
-                                      "'method': 'chebyshev_semi_iterative'"};
+                                      "'method': 'chebyshev_semi_iterative'",
+                                      "'method': 'chebyshev_descent'"};
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 /* From the same step to the step after the impact, each method comes to where Newton's does. */
 START_TEST(methods_agree)
 {
+    /* chebyshev_descent renews multipliers least often. */
+    const double most = _i == METHOD_COUNT - 1 ? 2e-5 : 1e-6;
     char solver[128];
     snprintf(solver, sizeof solver, "%s, 'iterations': 10000, 'tolerance': 1e-8", METHODS[_i]);
     pl_run *r = head_on("backward_euler", NEWTON, ""), *m = head_on("backward_euler", solver, "");
@@ -138,7 +141,7 @@ START_TEST(methods_agree)
     run_frames(m, 9);
     ck_assert_int_gt(r->metrics.contact.pairs, 0);
     for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
-        ck_assert_double_eq_tol(pl_run_x(m)[i], pl_run_x(r)[i], 1e-6);
+        ck_assert_double_eq_tol(pl_run_x(m)[i], pl_run_x(r)[i], most);
     pl_run_close(m);
     pl_run_close(r);
 }

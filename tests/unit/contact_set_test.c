@@ -1,5 +1,5 @@
 /* The contacts of a scene over a step: what meets, what becomes a row and stays one, what is measured,
- * and what a later step is told. */
+ * and what is saved. */
 #include "engine/contact/set.h"
 #include "tests/support/contact_scene.h"
 #include "tests/support/suite.h"
@@ -347,7 +347,7 @@ START_TEST(positions_that_are_not_finite_are_refused)
 }
 END_TEST
 
-/* ---- what a later step is told ---- */
+/* ---- saving and restoring ---- */
 
 static void compare_rows(fixture *a, fixture *b)
 {
@@ -432,7 +432,7 @@ START_TEST(hostile_memory_is_refused)
             const pl_contact_memory two[] = {good[i], good[j]};
             ck_assert(!pl_contact_set_accepts(f.set, two, 2));
         }
-    /* Pairs that can not be, of features that have corners in common, do no harm. */
+    /* A saved state may name features with a common corner, which never touch. */
     const pl_contact_memory odd[] = {{0, 0, 0, 1, {0}}, {1, 0, 0, 1, {0}}, {3, 0, 0, 1, {5, 5, 5}}};
     ck_assert(pl_contact_set_accepts(f.set, odd, 3));
     ck_assert(pl_contact_set_restore(f.set, odd, 3));

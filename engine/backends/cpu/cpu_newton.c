@@ -7,8 +7,8 @@
  * where in the groups' Hessians their parts are.
  *
  * Contact between bodies joins vertices that no term does. Its rows are added to the sums; where they join
- * two that the pattern does not, the pattern is made again, with them. A step begins with the pattern of its
- * own rows: with one of steps before a run that was interrupted would have other bits. */
+ * two that the pattern does not, the pattern is made again, with them. Each step has a pattern of its own
+ * rows: with one of earlier steps a restored run would have other bits. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/model/groups/project.h"
