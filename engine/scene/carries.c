@@ -160,15 +160,22 @@ static bool is_stretched_inverted(const pl_body *body)
     return body->initial.shape == PL_SHAPE_STRETCHED && solid && by[0] * by[1] * by[2] <= 0;
 }
 
+/* True if descent brings mirrored tetrahedra of a material back, of an energy that is
+ * finite there; but Fung's is too steep even where it is. */
+static bool is_brought_back(const pl_material *m)
+{
+    return !has_barrier(m) || (m->invertible && m->model != PL_MATERIAL_FUNG);
+}
+
 /* Splitting also brings back elements whose energy is infinite, and from chaos it ends in another minimum less
  * often than descent does. */
 static bool wants_splitting(const pl_scene *scene, const pl_body *body)
 {
-    bool barrier = has_barrier(&scene->materials[body->material]);
+    bool back = is_brought_back(&scene->materials[body->material]);
     for (int32_t i = 0; i < body->tag_material_count; i++)
-        barrier = barrier || has_barrier(&scene->materials[body->tag_materials[i].material]);
+        back = back && is_brought_back(&scene->materials[body->tag_materials[i].material]);
     return body->initial.shape == PL_SHAPE_COLLAPSED || body->initial.shape == PL_SHAPE_RANDOM ||
-           (barrier && is_stretched_inverted(body));
+           (!back && is_stretched_inverted(body));
 }
 
 /* True if descent can hold inextensible edges: in statics a slack rope has no stiffness at all, and a GPU has no

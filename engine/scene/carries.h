@@ -45,8 +45,8 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
  *   - obstacles under a second-order integrator, which gains energy from stiff springs, unless
  *     solver.obstacles is energy;
  *   - bodies that start random or collapsed, where descent may find another minimum, or stretched inside
- *     out of a material whose energy without `invertible` is infinite there; but not with hinges, which
- *     ADMM cannot carry. */
+ *     out of a material whose energy is infinite there, or of fung;
+ *   - but no scene with hinges for its bodies' starts alone, as ADMM cannot carry them. */
 pl_method_kind pl_auto_method(const pl_scene *scene);
 
 /* Why a method, on its device, cannot carry contact between bodies, a clause to follow on a colon; NULL where

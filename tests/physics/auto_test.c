@@ -209,7 +209,9 @@ START_TEST(it_is_what_the_scene_needs)
         {"", ", 'model': 'arap'", "'collapsed'", "backward_euler", PL_METHOD_ADMM},
         {"", ", 'invertible': true", "'collapsed'", "backward_euler", PL_METHOD_ADMM},
         {"", ", 'model': 'arap'", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_AUTO},
-        {"", ", 'invertible': true", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_ADMM},
+        {"", ", 'invertible': true", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_AUTO},
+        {"", ", 'model': 'fung', 'invertible': true", "{'stretched': [1, -1, 1]}", "backward_euler",
+         PL_METHOD_ADMM},
         {"", "", "{'stretched': [1, -1, 1]}", "backward_euler", PL_METHOD_ADMM},
         {"", "", "{'stretched': [1, -1, -1]}", "backward_euler", PL_METHOD_AUTO},
     };
