@@ -282,6 +282,11 @@ typedef struct pl_pairs_ops {
     pl_status (*begin)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x);
     /* Multipliers of the rows become the forces at x: the objective is another. See pl_contact_rows_renew. */
     double (*renew)(pl_backend *b, const pl_array *x);
+    /* A solve by a model's group `touching` begins, with the rows there are: its u becomes their forces. PL_OK or
+     * PL_NO_MEMORY. */
+    pl_status (*apart)(pl_backend *b, pl_array *const *u);
+    /* See pl_contact_rows_lack. */
+    double (*lack)(pl_backend *b, const pl_array *x);
     /* A solve with the rows there are has found x. */
     pl_status (*advance)(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out);
     /* What the rows do at x, where the last `advance` ended. PL_OK or PL_NO_MEMORY. */

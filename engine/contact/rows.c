@@ -203,6 +203,19 @@ static double evaluate(const pl_contact_row *row, const double *x, double pull[3
     return energy;
 }
 
+/* gradient = C^T pull at a touched vertex. */
+static void gather(pl_contact_rows *rows, int64_t i)
+{
+    double f[3] = {0};
+    for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++) {
+        int64_t r = rows->entry[e] / 4;
+        double w = rows->row[r].pair.weight[rows->entry[e] % 4];
+        for (int c = 0; c < 3; c++)
+            f[c] += w * rows->pull[3 * r + c];
+    }
+    memcpy(rows->gradient + 3 * i, f, sizeof f);
+}
+
 double pl_contact_rows_evaluate(pl_contact_rows *rows, const double *x, int threads)
 {
     double sum = 0;
@@ -210,19 +223,21 @@ double pl_contact_rows_evaluate(pl_contact_rows *rows, const double *x, int thre
     for (int64_t r = 0; r < rows->count; r++)
         rows->energy[r] = evaluate(&rows->row[r], x, rows->pull + 3 * r);
 #pragma omp parallel for num_threads(threads) schedule(static) if (rows->touched > PARALLEL)
-    for (int64_t i = 0; i < rows->touched; i++) {
-        double f[3] = {0};
-        for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++) {
-            int64_t r = rows->entry[e] / 4;
-            double w = rows->row[r].pair.weight[rows->entry[e] % 4];
-            for (int c = 0; c < 3; c++)
-                f[c] += w * rows->pull[3 * r + c];
-        }
-        memcpy(rows->gradient + 3 * i, f, sizeof f);
-    }
+    for (int64_t i = 0; i < rows->touched; i++)
+        gather(rows, i);
     for (int64_t r = 0; r < rows->count; r++)
         sum += rows->energy[r];
     return sum;
+}
+
+void pl_contact_rows_pull(pl_contact_rows *rows)
+{
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int c = 0; c < 3; c++)
+            rows->pull[3 * r + c] = rows->row[r].grip[c] -
+                                    rows->row[r].force * rows->row[r].pair.normal[c];
+    for (int64_t i = 0; i < rows->touched; i++)
+        gather(rows, i);
 }
 
 /* U_n has k n n^T where t > 0; U_t has k (1 - n n^T) where it sticks, and where it slips
@@ -274,6 +289,20 @@ double pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
         double share = s.abs > row->bound ? row->bound / s.abs : 1;
         for (int c = 0; c < 3; c++)
             row->grip[c] = share * s.q[c];
+    }
+    return most;
+}
+
+double pl_contact_rows_lack(const pl_contact_rows *rows, const double *x)
+{
+    double most = 0;
+    for (int64_t r = 0; r < rows->count; r++) {
+        const pl_contact_row *row = &rows->row[r];
+        double way[3];
+        if (row->stiffness == 0)
+            continue;
+        offset_of(&row->pair, x, way);
+        most = fmax(most, 1 - pl_vector_dot(row->pair.normal, way) / row->distance);
     }
     return most;
 }

@@ -68,7 +68,10 @@ pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_
 /* Sum of U at x [scene_vertices][3], J; sets `gradient`. The bits do not depend on threads. */
 double pl_contact_rows_evaluate(pl_contact_rows *rows, const double *x, int threads);
 
-/* What the last evaluation adds to the gradient at a vertex, N. */
+/* Sets `gradient` to that of the multipliers: what the rows add where they are the forces at x. */
+void pl_contact_rows_pull(pl_contact_rows *rows);
+
+/* What the last evaluation, or pull, adds to the gradient at a vertex, N. */
 static inline void pl_contact_rows_add(const pl_contact_rows *rows, int64_t vertex, double f[3])
 {
     int32_t k = rows->count > 0 ? rows->place[vertex] : -1;
@@ -88,5 +91,7 @@ void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x);
 /* Multipliers become the forces at x; bounds of friction follow them. Returns the largest shortfall of a gap,
  * (d - gap) / d with d the distance to keep; at least 0. */
 double pl_contact_rows_renew(pl_contact_rows *rows, const double *x);
+/* The same shortfall, as things are. */
+double pl_contact_rows_lack(const pl_contact_rows *rows, const double *x);
 
 #endif

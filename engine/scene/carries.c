@@ -11,7 +11,7 @@ typedef struct method {
 /* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
  * energy is a squared distance; descent needs a finite energy with a gradient. */
 static const method METHODS[PL_METHOD_KINDS] = {
-    [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX | PL_TRAIT_CONTACT, true},
+    [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX, true},
     [PL_METHOD_QUASI_NEWTON] = {PL_TRAIT_HARD, true},
     [PL_METHOD_NEWTON] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
     [PL_METHOD_LBFGS] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},

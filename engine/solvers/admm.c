@@ -39,6 +39,7 @@
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
+#include "engine/model/groups/touching.h"
 #include "engine/solvers/anderson.h"
 #include "engine/solvers/global_step.h"
 #include "engine/solvers/weights.h"
@@ -63,7 +64,9 @@ typedef struct admm {
     pl_anderson_history *anderson; /* NULL with another acceleration */
     pl_weights *weights;
     pl_balance *balance;
-    pl_iteration *detail; /* [iterations + 1], or NULL */
+    bool apart;             /* the model has a group that keeps bodies apart */
+    pl_iteration *detail;   /* [iterations + 1], or NULL */
+    int64_t rows, recorded; /* of it; before this solve, which goes on from another's answer */
 } admm;
 
 static void admm_destroy(pl_solver *solver)
@@ -85,6 +88,7 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
         return PL_NO_MEMORY;
     s->base.ops = &pl_solver_admm;
     s->model = model;
+    s->apart = pl_touching_find(model->groups, model->group_count) >= 0;
     s->backend = backend;
     bool good = pl_values_create(model, backend,
                                  (pl_array * **[]){&s->u, &s->z, &s->u_old, &s->z_old}, 4);
@@ -108,8 +112,9 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
 /* What one solve keeps between its phases. */
 typedef struct progress {
     pl_solve_result *out;
+    int64_t most; /* iterations */
+    double bound; /* what residuals come down to */
     double start_ms;
-    double first;    /* decrement of the first iteration, against which all tests are held */
     double t, beta;  /* Nesterov's sequence; the momentum that the last global step saw */
     double combined; /* last combined residual, squared */
     double change;   /* |W (z - z^)| of the last local step */
@@ -117,11 +122,19 @@ typedef struct progress {
     int64_t look;    /* the iteration from which balance is looked at */
 } progress;
 
+/* The rows of contact between bodies that there are. */
+static int64_t rows_of(const admm *s)
+{
+    return s->apart ? pl_contact_set_rows(s->backend->ops->pairs->set(s->backend))->count : 0;
+}
+
 /* The state of things before the first iteration. */
 static pl_status begin(admm *s, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
-    pl_status status = pl_weights_begin(s->weights, stage, s->z);
+    pl_status status = pl_weights_begin(s->weights, stage, s->z, rows_of(s) > 0);
+    if (status == PL_OK && s->apart)
+        status = ops->pairs->apart(s->backend, s->u);
     if (status != PL_OK)
         return status;
     pl_global_begin(&s->global, stage, x);
@@ -164,7 +177,7 @@ static void local_step(admm *s, const pl_backend_stage *stage, const pl_array *x
     double start = pl_clock_ms();
     /* The last iteration that there is, is plain: an extrapolation that nothing follows may leave
      * elements inverted in a step that does not converge. */
-    bool last = p->out->iterations + 1 == s->model->solver.iterations;
+    bool last = p->out->iterations + 1 == p->most;
     if (s->anderson && p->out->iterations > 0 && !last)
         pl_anderson_apply(s->anderson, x, s->u, s->z, s->model->solver.relaxation);
     p->out->ms_local += pl_clock_ms() - start;
@@ -217,7 +230,8 @@ static pl_status global_step(admm *s, pl_array *x, progress *p)
 static void record(admm *s, const pl_backend_stage *stage, const pl_array *x, pl_array *gradient,
                    int64_t k, progress *p)
 {
-    if (!s->detail)
+    k += s->recorded;
+    if (!s->detail || k > s->model->solver.iterations)
         return;
     const pl_backend_ops *ops = s->backend->ops;
     s->detail[k] = (pl_iteration){
@@ -228,7 +242,7 @@ static void record(admm *s, const pl_backend_stage *stage, const pl_array *x, pl
         .decrement = p->out->decrement,
         .ms = pl_clock_ms() - p->start_ms,
     };
-    p->out->detail_count = k + 1;
+    p->out->detail_count = s->rows = k + 1;
 }
 
 static pl_status fail(admm *s, const pl_array *x, pl_failure *failure)
@@ -279,25 +293,40 @@ static bool obstacles_settled(admm *s)
 /* Whether the residuals are small against the first decrement, or rounding. */
 static bool passes(const admm *s, const progress *p)
 {
-    double tolerance = s->model->solver.tolerance, bound = fmax(tolerance * p->first, p->rounding);
-    return tolerance > 0 && p->out->decrement <= bound && p->change <= bound &&
+    const double bound = fmax(p->bound, p->rounding);
+    return s->model->solver.tolerance > 0 && p->out->decrement <= bound && p->change <= bound &&
            p->out->primal_residual <= bound;
+}
+
+/* Whether bodies are nearer to each other than they may be. */
+static bool lacks(admm *s, const pl_backend_stage *stage, const pl_array *x)
+{
+    return rows_of(s) > 0 && s->backend->ops->pairs->lack(s->backend, x) > pl_solver_lack(stage);
 }
 
 static bool in_balance(admm *s, const pl_backend_stage *stage, const pl_array *x,
                        pl_array *gradient, progress *p)
 {
     int64_t k = p->out->iterations;
-    bool last = k == s->model->solver.iterations;
+    bool last = k == p->most;
     if (k < p->look && !last)
         return false;
     p->look = k + 1 + k / 8;
     s->backend->ops->objective->gradient(s->backend, stage, x, s->u, gradient);
     double worst = fmax(p->out->decrement, fmax(p->change, p->out->primal_residual));
-    return pl_balance_accepts(s->balance, stage, x, gradient, worst,
-                              s->model->solver.tolerance * p->first, p->rounding,
+    return pl_balance_accepts(s->balance, stage, x, gradient, worst, p->bound, p->rounding,
                               &p->out->imbalance) &&
-           (worst <= p->rounding || obstacles_settled(s));
+           (worst <= p->rounding || obstacles_settled(s)) && !lacks(s, stage, x);
+}
+
+/* By the first decrement of the stage. */
+static void set_bound(const admm *s, const pl_backend_stage *stage, progress *p)
+{
+    if (p->out->iterations > 1)
+        return;
+    p->out->bound = stage->bound > 0 ? stage->bound
+                                     : s->model->solver.tolerance * p->out->decrement;
+    p->bound = p->out->bound * fmax(stage->loose, 1);
 }
 
 static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
@@ -314,16 +343,22 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
                              .decrement = NAN,
                              .imbalance = NAN,
                              .detail = s->detail};
-    progress p = {.out = out, .start_ms = pl_clock_ms(), .t = 1, .combined = INFINITY};
+    progress p = {.out = out,
+                  .most = stage->bound > 0 ? stage->iterations : settings->iterations,
+                  .bound = stage->bound * fmax(stage->loose, 1),
+                  .start_ms = pl_clock_ms(),
+                  .t = 1,
+                  .combined = INFINITY};
+    s->recorded = stage->bound > 0 && s->rows > 0 ? s->rows - 1 : 0;
     pl_status status = begin(s, stage, x);
     if (status != PL_OK)
         return fail_of_weights(status, failure);
     record(s, stage, x, gradient, 0, &p);
 
-    for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
+    for (int64_t k = 1; k <= p.most && !out->converged; k++) {
         /* The dual residual costs a second set of contributions: formed where it is looked at. */
-        bool near = tolerance > 0 && out->decrement <= 10 * fmax(tolerance * p.first, p.rounding);
-        bool want_dual = k == settings->iterations || s->detail || near;
+        bool near = tolerance > 0 && out->decrement <= 10 * fmax(p.bound, p.rounding);
+        bool want_dual = k == p.most || s->detail || near;
         local_step(s, stage, x, want_dual, &p);
         bool renewed;
         status = pl_weights_renew(s->weights, k, s->z, s->u, &renewed);
@@ -334,12 +369,13 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
         if (global_step(s, x, &p) != PL_OK || !isfinite(out->decrement))
             return fail(s, x, failure);
         out->iterations = k;
-        p.first = k == 1 ? out->decrement : p.first;
+        set_bound(s, stage, &p);
         record(s, stage, x, gradient, k, &p);
         bool passed = k > 1 && want_dual && passes(s, &p);
         if (!passed)
             out->imbalance = NAN;
         out->converged = passed && in_balance(s, stage, x, gradient, &p);
+        out->stayed = out->converged && k == 2;
     }
     out->objective = ops->objective->value(s->backend, stage, x);
     out->gradient_norm = ops->objective->gradient(s->backend, stage, x, s->u, gradient);
@@ -347,14 +383,19 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
     return PL_OK;
 }
 
-/* Between solves only u of the hard groups survives, and what the weights remember: begin() makes
- * everything else afresh. */
+/* Between solves only u of the hard groups survives, but for that of contact between bodies, whose rows do; and what
+ * the weights remember: begin() makes everything else afresh. */
+static bool keeps(const admm *s, int32_t group)
+{
+    const pl_group *g = &s->model->groups[group];
+    return g->ops->hard && pl_touching_find(g, 1) < 0;
+}
+
 static int64_t remembered(const admm *s)
 {
     int64_t count = 0;
     for (int32_t g = 0; g < s->model->group_count; g++)
-        if (s->model->groups[g].ops->hard)
-            count += pl_group_values(&s->model->groups[g]);
+        count += keeps(s, g) ? pl_group_values(&s->model->groups[g]) : 0;
     return count;
 }
 
@@ -364,8 +405,7 @@ static void admm_save(const pl_solver *solver, pl_bytes_out *out)
     pl_bytes_put_i64(out, remembered(s));
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
-        double *to = s->model->groups[g].ops->hard ? pl_bytes_grow(out, (size_t)count * sizeof *to)
-                                                   : NULL;
+        double *to = keeps(s, g) ? pl_bytes_grow(out, (size_t)count * sizeof *to) : NULL;
         if (to)
             s->backend->ops->memory->download(s->backend, to, s->u[g], count);
     }
@@ -385,7 +425,7 @@ static bool admm_restore(pl_solver *solver, pl_bytes_in *in)
         return false;
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t values = pl_group_values(&s->model->groups[g]);
-        if (s->model->groups[g].ops->hard)
+        if (keeps(s, g))
             s->backend->ops->memory->upload(s->backend, s->u[g],
                                             pl_bytes_take(&duals, (size_t)values * sizeof(double)),
                                             values);

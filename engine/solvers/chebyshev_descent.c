@@ -236,7 +236,7 @@ static void renew(chebyshev_descent *s, progress *p)
 /* Whether gaps lack so much that it is worth to go on where forces are in balance. */
 static bool lacks(progress *p)
 {
-    return p->lack > pl_descent_lack(p->stage) && p->patience-- > 0;
+    return p->lack > pl_solver_lack(p->stage) && p->patience-- > 0;
 }
 
 static void begin(chebyshev_descent *s, progress *p)

@@ -14,14 +14,6 @@ enum { LOOK = 8 };
  * takes 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 where each round is solved first; but
  * each costs an evaluation. */
 enum { RENEW = 2 };
-/* Of the distance that surfaces keep. Whoever sweeps to the answer counts on it (contact/set.h). */
-static const double LACK = 0.1, LACK_LOOSE = 0.4;
-
-double pl_descent_lack(const pl_backend_stage *stage)
-{
-    return stage->loose > 1 ? LACK_LOOSE : LACK;
-}
-
 void pl_descent_destroy(pl_solver *solver)
 {
     pl_descent *d = (pl_descent *)solver;
@@ -319,7 +311,7 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
 /* Whether gaps lack so much that it is worth to go on where forces are in balance. */
 static bool lacks(pl_descent *d)
 {
-    if (d->lack <= pl_descent_lack(d->stage))
+    if (d->lack <= pl_solver_lack(d->stage))
         return false;
     return d->patience-- > 0;
 }

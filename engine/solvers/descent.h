@@ -131,9 +131,8 @@ bool pl_descent_search(pl_descent *d, const pl_backend_stage *stage, const pl_ar
 double pl_descent_make_inverse(pl_backend *backend, const pl_backend_stage *stage,
                                const pl_array *x, pl_array *inverse);
 
-/* Of the distance that surfaces keep: what gaps may lack of it where a solve ends. Solves go on for that alone for so
- * many looks: where constraints of contact contradict each other it never comes to it. */
-double pl_descent_lack(const pl_backend_stage *stage);
+/* A descent goes on for what gaps lack alone (pl_solver_lack) for so many looks: where constraints of contact
+ * contradict each other it never comes to it. */
 enum { PL_DESCENT_PATIENCE = 10 };
 
 /* What a difference of energies must exceed to mean something: of rounded positions, or of sums. */

@@ -16,6 +16,7 @@ typedef struct pl_solve_result {
     int64_t newton_iterations; /* of them, of auto */
     bool converged;            /* by the tolerance; false when the iterations ran out */
     bool rough;                /* not converged, but down to the stage's `share` */
+    bool stayed;               /* converged where it began: the answer was x already */
     double objective, primal_residual, dual_residual, gradient_norm, decrement;
     double bound;     /* what the decrement had to come down to, of descent methods */
     double imbalance; /* pl_balance_is_at_rest: at most 1 where converged; NaN: not looked at */
@@ -47,6 +48,9 @@ struct pl_solver {
 };
 
 const pl_solver_ops *pl_solver_find(pl_method_kind method);
+
+/* Of the distance that surfaces of bodies keep: what gaps may lack of it where a solve ends. */
+double pl_solver_lack(const pl_backend_stage *stage);
 
 #define PL_DECLARE_SOLVER(kind, name) extern const pl_solver_ops pl_solver_##name;
 PL_EACH_METHOD(PL_DECLARE_SOLVER)

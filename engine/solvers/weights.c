@@ -1,5 +1,6 @@
 #include "engine/solvers/weights.h"
 
+#include "engine/model/groups/touching.h"
 #include "engine/model/reweigh.h"
 
 #include <stdlib.h>
@@ -23,6 +24,8 @@ struct pl_weights {
     double **number;       /* the same for what is worked with */
     int32_t renewals;      /* in this solve */
     bool restored;         /* the levels are not those of `heavier` */
+    int32_t apart;         /* the group `touching`, or -1 */
+    bool touching;         /* it has weights */
 };
 
 static int64_t terms_of(const pl_weights *w, int32_t g)
@@ -63,6 +66,7 @@ pl_status pl_weights_create(const pl_model *model, pl_backend *backend, pl_weigh
         return PL_NO_MEMORY;
     w->rest = model;
     w->backend = backend;
+    w->apart = pl_touching_find(model->groups, model->group_count);
     w->level = calloc(groups + 1, sizeof *w->level);
     w->number = calloc(groups + 1, sizeof *w->number);
     bool good = w->level && w->number;
@@ -163,13 +167,17 @@ static pl_status use_levels(pl_weights *w)
 {
     w->restored = false;
     return_to_rest_model(w);
-    if (all_at_rest(w))
+    if (all_at_rest(w) && !w->touching)
         return PL_OK;
     for (int32_t g = 0; g < w->rest->group_count; g++)
         for (int64_t i = 0; i < terms_of(w, g); i++)
             w->number[g][i] = w->rest->groups[g].weight[i] * RAISED[w->level[g][i]];
+    if (w->touching) /* for the next call alone */
+        w->number[w->apart] = ((const pl_touching *)w->rest->groups[w->apart].data)->weight;
     pl_model *heavier = NULL;
     pl_status status = pl_model_reweigh(w->rest, (const double *const *)w->number, &heavier);
+    if (w->touching)
+        w->number[w->apart] = NULL;
     if (status == PL_OK)
         status = w->backend->ops->matrix->use_model(w->backend, heavier);
     if (status != PL_OK) {
@@ -181,8 +189,11 @@ static pl_status use_levels(pl_weights *w)
     return PL_OK;
 }
 
-pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_array *const *z)
+pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_array *const *z,
+                           bool touching)
 {
+    const bool newly = touching && w->apart >= 0 && !w->touching;
+    w->touching = w->touching || newly;
     w->renewals = 0;
     w->backend->ops->splitting->reduce(w->backend, stage->x_start, z);
     look(w, z);
@@ -193,7 +204,7 @@ pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_arra
         set_levels(w, false);
     else if ((outside || !some_need_more(w)) && !all_at_rest(w))
         rest_all(w);
-    else if (!w->restored)
+    else if (!w->restored && !newly)
         return PL_OK;
     return use_levels(w);
 }
@@ -221,7 +232,7 @@ static int64_t level_bytes(const pl_weights *w)
     int64_t sum = 0;
     for (int32_t g = 0; g < w->rest->group_count; g++)
         sum += terms_of(w, g);
-    return sum;
+    return sum + (w->apart >= 0);
 }
 
 void pl_weights_save(const pl_weights *w, pl_bytes_out *out)
@@ -230,6 +241,9 @@ void pl_weights_save(const pl_weights *w, pl_bytes_out *out)
     for (int32_t g = 0; g < w->rest->group_count; g++)
         if (w->level[g])
             pl_bytes_put(out, w->level[g], (size_t)terms_of(w, g));
+    const unsigned char touching = w->touching;
+    if (w->apart >= 0)
+        pl_bytes_put(out, &touching, 1);
 }
 
 bool pl_weights_restore(pl_weights *w, pl_bytes_in *in)
@@ -247,6 +261,11 @@ bool pl_weights_restore(pl_weights *w, pl_bytes_in *in)
         const unsigned char *levels = pl_bytes_take(in, terms);
         w->restored = w->restored || memcmp(w->level[g], levels, terms) != 0;
         memcpy(w->level[g], levels, terms);
+    }
+    if (w->apart >= 0) {
+        const bool touching = *(const unsigned char *)pl_bytes_take(in, 1);
+        w->restored = w->restored || w->touching != touching;
+        w->touching = touching;
     }
     return true;
 }

@@ -17,7 +17,7 @@
  * inverted elements: what comes back from there is soon anywhere else, and is slowed down by weight.
  * Each change is an assembly and a factorisation, and no other number of a model changes. Levels are
  * kept from step to step, and saved; hard terms keep their weights, so what is kept of their u is of
- * the same forces.
+ * the same forces. But those that keep bodies apart have weights only once something is near something else.
  */
 #ifndef PLIANT_ENGINE_SOLVERS_WEIGHTS_H
 #define PLIANT_ENGINE_SOLVERS_WEIGHTS_H
@@ -32,9 +32,11 @@ typedef struct pl_weights pl_weights;
 pl_status pl_weights_create(const pl_model *model, pl_backend *backend, pl_weights **out);
 void pl_weights_destroy(pl_weights *w);
 
-/* Before a stage's solve. z is overwritten: D x_start. PL_OK; or PL_NO_MEMORY, PL_FAILED where the matrix
+/* Before a stage's solve. z is overwritten: D x_start. touching: the group `touching`, where the model has one, has
+ * its weights from now on (model/groups/touching.h). PL_OK; or PL_NO_MEMORY, PL_FAILED where the matrix
  * has no factor, and the backend's model is that of the weights at rest. */
-pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_array *const *z);
+pl_status pl_weights_begin(pl_weights *w, const pl_backend_stage *stage, pl_array *const *z,
+                           bool touching);
 /* After iteration k of it: *renewed, whether the weights are others now. u, scaled by them, is then of the
  * same forces; matrix and right-hand side are others. Fails as pl_weights_begin does. */
 pl_status pl_weights_renew(pl_weights *w, int64_t k, pl_array *const *z, pl_array *const *u,

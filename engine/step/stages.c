@@ -256,8 +256,9 @@ static pl_status fail_intersection(const rounds *r)
         (long long)(second[1] - first[body[1]]), edges ? "" : ", ...", body[1]);
     snprintf(
         f->advice, sizeof f->advice,
-        "Use a smaller time.step or a larger contact.thickness; look there for pins that force "
-        "surfaces into each other; or accept it with \"contact\": {\"check\": false}.");
+        "%sUse a smaller time.step or a larger contact.thickness; look there for pins that force "
+        "surfaces into each other; or accept it with \"contact\": {\"check\": false}.",
+        r->by->model->solver.automatic ? "" : "Use \"method\": \"auto\". ");
     return PL_FAILED;
 }
 
@@ -367,7 +368,7 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
         keep = r->contact.reached;
         if (keep)
             r->stage->loose = 1;
-        else if (r->iterations == before)
+        else if (solve->stayed || r->iterations == before)
             r->stage->loose = fmax(r->stage->loose / 4, 1);
         else if (r->stage->loose < LOOSE)
             r->stage->loose *= 2;
@@ -378,7 +379,8 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
         if (status == PL_OK && keep)
             status = solve_again(r, solve);
         /* Without an iteration: what gaps fall short is within the tolerance. */
-        if (status != PL_OK || (keep && solve->converged && r->iterations == before))
+        if (status != PL_OK ||
+            (keep && solve->converged && (solve->stayed || r->iterations == before)))
             return status;
     }
 }

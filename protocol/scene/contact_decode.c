@@ -27,14 +27,13 @@ void pl_check_contact(pl_decoder *d, json_t *object, void *out, bool clean)
             contact->pairs[k].restitution = contact->restitution;
 }
 
-/* "true, with method admm, which auto selects for this scene". */
+/* "true, with method projective_dynamics". */
 static void describe_demand(const pl_solver_settings *solver, char *out, size_t size)
 {
     if (solver->device != PL_DEVICE_CPU)
         snprintf(out, size, "true, on a GPU");
     else
-        snprintf(out, size, "true, with method %s%s", pl_method_name(solver->method),
-                 solver->automatic ? ", which auto selects for this scene" : "");
+        snprintf(out, size, "true, with method %s", pl_method_name(solver->method));
 }
 
 void pl_settle_contact(pl_decoder *d, json_t *object, pl_scene *scene)

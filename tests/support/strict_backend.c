@@ -586,6 +586,14 @@ static double strict_pairs_renew(pl_backend *b, const pl_array *x)
 {
     return CPU->pairs->renew(cpu_of(b), POS(x));
 }
+static pl_status strict_pairs_apart(pl_backend *b, pl_array *const *u)
+{
+    return CPU->pairs->apart(cpu_of(b), values_of(b, 0, u, false));
+}
+static double strict_pairs_lack(pl_backend *b, const pl_array *x)
+{
+    return CPU->pairs->lack(cpu_of(b), POS(x));
+}
 static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, bool keep,
                                       pl_contact_advance *out)
 {
@@ -678,6 +686,8 @@ static const pl_augmented_ops strict_augmented = {
 static const pl_pairs_ops strict_pairs = {
     .begin = strict_pairs_begin,
     .renew = strict_pairs_renew,
+    .apart = strict_pairs_apart,
+    .lack = strict_pairs_lack,
     .advance = strict_pairs_advance,
     .measure = strict_pairs_measure,
     .set = strict_pairs_set,

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 static const char SCENE[] =
-    "{'pliant': 1, 'solver': {'method': 'admm'},"
+    "{'pliant': 1, 'solver': {'method': 'admm'}, 'contact': {'enabled': false},"
     " 'materials': {'m': {'young': 1e5, 'poisson': 0.4}},"
     " 'bodies': [{'mesh': {'box': {'size': [2, 1, 1], 'cells': [3, 2, 1]}}}],"
     " 'obstacles': [{'plane': {'offset': -1}}]}"; /* 36 tetrahedra: four blocks and a half */

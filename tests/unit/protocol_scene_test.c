@@ -296,13 +296,13 @@ START_TEST(contact_follows_the_method)
         {"'method': 'quasi_newton'", ", 'contact': {'friction': 0}", true},
         {"'method': 'chebyshev_semi_iterative'", ", 'contact': {'enabled': true}", true},
         {"'method': 'newton'", ", 'contact': {'enabled': false}", false},
-        {"'method': 'admm'", "", false},
+        {"'method': 'admm'", "", true},
         {"'method': 'admm'", ", 'contact': {'enabled': false, 'friction': 1}", false},
-        {"'method': 'admm'", ", 'contact': {'friction': 1}", false},
+        {"'method': 'projective_dynamics'", ", 'contact': {'friction': 1}", false},
         {"'method': 'projective_dynamics'", "", false},
         {"'device': 'gpu'", "", false},
         /* auto, which is admm for hard obstacles */
-        {"'obstacles': 'hard'", ", 'obstacles': [{'plane': {}}]", false},
+        {"'obstacles': 'hard'", ", 'obstacles': [{'plane': {}}]", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char more[256], text[512];
@@ -458,21 +458,13 @@ START_TEST(contact_is_refused_with_a_reason)
         ", \"solver\": {\"method\": \"projective_dynamics\"}, \"contact\": "
         "{\"enabled\": true}",
         "true, with method projective_dynamics",
-        "method quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
-        "chebyshev_semi_iterative, chebyshev_descent, barzilai_borwein or auto, on the CPU",
-        "its local step has no pairs of surfaces yet; leave it out for a run without "
-        "contact");
-    assert_fault(
-        ", \"solver\": {\"obstacles\": \"hard\"}, \"obstacles\": [{\"plane\": {}}], "
-        "\"contact\": {\"enabled\": true}",
-        "true, with method admm, which auto selects for this scene",
-        "method quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
+        "method admm, quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
         "chebyshev_semi_iterative, chebyshev_descent, barzilai_borwein or auto, on the CPU",
         "its local step has no pairs of surfaces yet; leave it out for a run without "
         "contact");
     assert_fault(
         ", \"solver\": {\"device\": \"gpu\"}, \"contact\": {\"enabled\": true}", "true, on a GPU",
-        "method quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
+        "method admm, quasi_newton, newton, lbfgs, gradient_descent, nonlinear_cg, "
         "chebyshev_semi_iterative, chebyshev_descent, barzilai_borwein or auto, on the CPU",
         "a GPU has no kernels for it yet; leave it out for a run without contact");
     assert_fault(", \"contact\": {\"pairs\": [{\"between\": [\"body-0\", \"body-9\"]}]}", "body-9",
@@ -660,7 +652,7 @@ START_TEST(outline)
     ck_assert(fabs(o.duration - 0.37) < 1e-12 && o.memory == 1e9 && o.time_limit == 60);
     ck_assert_int_eq(o.cores, 2);
     ck_assert_str_eq(o.method, "admm");
-    ck_assert(!o.contact);
+    ck_assert(o.contact);
     ck_assert_int_eq(o.upload_count, 3); /* the one that is named twice counts once */
     ck_assert_uint_eq(strlen(o.uploads[0].hash), 64);
     ck_assert_uint_eq(strncmp(o.uploads[0].hash, "abab", 4), 0);
@@ -714,7 +706,7 @@ START_TEST(capabilities)
     ck_assert(!pl_json_boolean(c, "carries/lbfgs/inextensible_edges", true));
     ck_assert(pl_json_boolean(c, "carries/lbfgs/contact", false));
     ck_assert(pl_json_boolean(c, "carries/auto/contact", false));
-    ck_assert(!pl_json_boolean(c, "carries/admm/contact", true));
+    ck_assert(pl_json_boolean(c, "carries/admm/contact", false));
     ck_assert(!pl_json_boolean(c, "carries/projective_dynamics/contact", true));
     ck_assert_str_eq(pl_json_string(c, "materials/0", ""), "neo_hookean");
     ck_assert_str_eq(pl_json_string(c, "devices/0/kind", ""), "cpu");

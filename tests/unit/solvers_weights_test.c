@@ -61,7 +61,7 @@ static void begin_at(workshop *w, double stretch)
     for (int64_t i = 0; i < 3 * w->run->model->vertices; i++)
         w->x[i] = stretch * w->run->meshes[0].vertices[i];
     const pl_backend_stage stage = {.x_start = pl_host_array(w->x), .x_pred = pl_host_array(w->x)};
-    ck_assert_int_eq(pl_weights_begin(w->weights, &stage, &w->z), PL_OK);
+    ck_assert_int_eq(pl_weights_begin(w->weights, &stage, &w->z, false), PL_OK);
 }
 
 /* At F = s I of neo-Hookean all stretches have g = mu s - (mu - 3 lambda log s) / s, and the element

@@ -20,6 +20,7 @@ static void cpu_destroy(pl_backend *b)
     pl_cpu_hessian_release(c);
     pl_cpu_augmented_release(c);
     pl_cpu_pairs_release(c);
+    pl_cpu_apart_release(c);
     pl_parts_destroy(&c->parts);
     for (int k = 0; k < 3; k++) {
         pl_solve_work_destroy(c->work[k]);
@@ -94,6 +95,8 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
         status = pl_cpu_augmented_create(c);
     if (status == PL_OK)
         status = pl_cpu_pairs_create(c);
+    if (status == PL_OK)
+        status = pl_cpu_apart_create(c);
     if (!c->to_global || !c->dual || !c->partial || !c->sums || !c->measures || !c->energies ||
         !c->vertex_sums || !c->dots || (hessian_values > 0 && !c->hessians) ||
         (model->partly_held && !c->scratch))

@@ -35,6 +35,7 @@ typedef struct cpu {
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
     pl_contact_set *contact;     /* cpu_pairs.c; NULL without contact between bodies */
     double *compliance;          /* [vertices], m/N: 1 / A_ii, 0 where held; the same */
+    struct apart *apart;         /* cpu_apart.c; NULL but for ADMM with such contact */
     pl_parts parts;              /* of trial_prepare; else empty */
     double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
@@ -170,6 +171,17 @@ static inline cpu *cpu_of(pl_backend *b)
 {
     return (cpu *)b;
 }
+
+/* cpu_apart.c */
+pl_status pl_cpu_apart_create(cpu *c);
+void pl_cpu_apart_release(cpu *c);
+/* Whether a group is the one that keeps bodies apart. */
+bool pl_cpu_is_apart(const cpu *c, int32_t group);
+pl_status pl_cpu_apart_begin(pl_backend *b, pl_array *const *u);
+/* What the local step of the group that keeps bodies apart takes as given. */
+void pl_cpu_apart_find(cpu *c, const pl_admm_local *local);
+/* How exact the next is: by the residuals of the local step that ended. */
+void pl_cpu_apart_end(cpu *c, const pl_local_sums *sums);
 
 /* f += the gradient of the rows at a vertex, where they were last evaluated. */
 static inline void add_pairs(const cpu *c, int64_t vertex, double f[3])

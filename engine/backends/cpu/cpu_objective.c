@@ -67,7 +67,7 @@ double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl
     for (int32_t g = 0; g < m->group_count; g++) {
         const pl_group *group = &m->groups[g];
         EACH_RUN(c, group->blocks, r) {
-            if (group->ops->hard && u)
+            if (group->ops->hard && u && !pl_cpu_is_apart(c, g))
                 group->ops->transpose(group, pl_numbers(u[g]), c->to_global, r.b0, r.b1);
             else if (group->ops->hard)
                 pl_cpu_no_contributions(group, c->to_global, r.b0, r.b1);
@@ -75,7 +75,9 @@ double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl
                 group->ops->gradient(group, x, c->to_global, r.b0, r.b1);
         }
     }
-    pl_cpu_pairs_evaluate(c, x);
+    const bool with_pairs = u || !c->apart;
+    if (with_pairs)
+        pl_cpu_pairs_evaluate(c, x);
     int64_t chunks = chunks_of(m->vertices);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++) {
@@ -83,7 +85,8 @@ double pl_cpu_gradient(pl_backend *b, const pl_stage *stage, const double *x, pl
         for (int64_t i = k * CHUNK; i < chunk_end(k, m->vertices); i++) {
             double *f = gradient + 3 * i;
             pl_gather_vertex(&m->gather, c->to_global, i, f);
-            add_pairs(c, i, f);
+            if (with_pairs)
+                add_pairs(c, i, f);
             for (int j = 0; j < 3; j++)
                 f[j] += m->mass[i] * stage->scalars.inertia *
                             (x[3 * i + j] - stage->x_pred[3 * i + j]) -

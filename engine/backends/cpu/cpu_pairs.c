@@ -24,8 +24,13 @@ pl_status pl_cpu_pairs_create(cpu *c)
 
 double pl_cpu_pairs_evaluate(cpu *c, const double *x)
 {
-    return c->contact ? pl_contact_rows_evaluate(pl_contact_set_rows(c->contact), x, c->threads)
-                      : 0;
+    pl_contact_rows *rows = c->contact ? pl_contact_set_rows(c->contact) : NULL;
+    if (!rows)
+        return 0;
+    if (!c->apart)
+        return pl_contact_rows_evaluate(rows, x, c->threads);
+    pl_contact_rows_pull(rows);
+    return 0;
 }
 
 static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
@@ -38,6 +43,11 @@ static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_ar
 static double renew(pl_backend *b, const pl_array *x)
 {
     return pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
+}
+
+static double lack(pl_backend *b, const pl_array *x)
+{
+    return pl_contact_rows_lack(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
 }
 
 static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out)
@@ -55,5 +65,10 @@ static pl_contact_set *set_of(pl_backend *b)
     return cpu_of(b)->contact;
 }
 
-const pl_pairs_ops pl_cpu_pairs_ops = {
-    .begin = begin, .renew = renew, .advance = advance, .measure = measure, .set = set_of};
+const pl_pairs_ops pl_cpu_pairs_ops = {.begin = begin,
+                                       .renew = renew,
+                                       .apart = pl_cpu_apart_begin,
+                                       .lack = lack,
+                                       .advance = advance,
+                                       .measure = measure,
+                                       .set = set_of};

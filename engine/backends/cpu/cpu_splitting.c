@@ -2,6 +2,7 @@
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/clock.h"
+#include "engine/model/groups/touching.h"
 
 #include <math.h>
 
@@ -23,6 +24,9 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         double start = pl_clock_ms();
+        const bool apart = pl_cpu_is_apart(c, g);
+        if (apart && !pl_touching_is_on(group))
+            continue;
         pl_admm_local local = {.x = pl_numbers_read(step->x),
                                .u = pl_numbers(step->u[g]),
                                .z = pl_numbers(step->z[g]),
@@ -34,6 +38,8 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
                                .to_global = c->to_global,
                                .dual = step->want_dual ? c->dual : NULL,
                                .sums = c->sums};
+        if (apart)
+            pl_cpu_apart_find(c, &local);
         EACH_RUN(c, group->blocks, r)
             group->ops->admm_local(group, stage, &local, r.b0, r.b1);
         for (int64_t i = 0; i < group->blocks; i++) {
@@ -46,6 +52,8 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
     total.primal = sqrt(primal);
     total.change = sqrt(change);
     total.size = sqrt(size);
+    if (c->apart)
+        pl_cpu_apart_end(c, &total);
     return total;
 }
 

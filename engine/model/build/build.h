@@ -49,11 +49,13 @@ pl_status pl_build_add_terms(pl_build *b, const struct pl_terms_list *list,
                              const struct pl_stretch_ops *material, const double *shared);
 
 /* The builders: each adds its groups, which may be none. */
-pl_status pl_build_tets(pl_build *b);     /* tetrahedra, a group for each material model */
-pl_status pl_build_sheets(pl_build *b);   /* triangles, and bends over their edges */
-pl_status pl_build_links(pl_build *b);    /* springs, rods, fibres, attachments */
-pl_status pl_build_damping(pl_build *b);  /* dissipation of elements and of vertices */
-pl_status pl_build_limits(pl_build *b);   /* hard: strain limits and ropes */
-pl_status pl_build_contacts(pl_build *b); /* after all others: a group for each obstacle */
+pl_status pl_build_tets(pl_build *b);    /* tetrahedra, a group for each material model */
+pl_status pl_build_sheets(pl_build *b);  /* triangles, and bends over their edges */
+pl_status pl_build_links(pl_build *b);   /* springs, rods, fibres, attachments */
+pl_status pl_build_damping(pl_build *b); /* dissipation of elements and of vertices */
+pl_status pl_build_limits(pl_build *b);  /* hard: strain limits and ropes */
+pl_status
+pl_build_contacts(pl_build *b); /* a group for each obstacle, by the stiffness of those before */
+pl_status pl_build_apart(pl_build *b); /* contact between bodies, by ADMM; after `touching` */
 
 #endif

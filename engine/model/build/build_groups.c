@@ -52,9 +52,9 @@ pl_status pl_build_add_terms(pl_build *b, const pl_terms_list *list, const pl_st
 
 pl_status pl_build_groups(pl_build *b)
 {
-    pl_status (*const builders[])(pl_build *) = {pl_build_tets,   pl_build_sheets,
-                                                 pl_build_links,  pl_build_damping,
-                                                 pl_build_limits, pl_build_contacts};
+    pl_status (*const builders[])(pl_build *) = {
+        pl_build_tets,   pl_build_sheets,   pl_build_links, pl_build_damping,
+        pl_build_limits, pl_build_contacts, pl_build_apart};
     for (size_t i = 0; i < sizeof builders / sizeof *builders; i++) {
         pl_status status = builders[i](b);
         if (status != PL_OK)

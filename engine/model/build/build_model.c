@@ -145,9 +145,9 @@ static pl_status set_diagonal_or_matrix(pl_build *b)
 static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
     pl_status (*const parts[])(pl_build *) = {
-        pl_build_own_motions, make_materials,         set_bodies,
-        pl_build_pins,        pl_build_loads,         set_free_rows,
-        pl_build_groups,      set_diagonal_or_matrix, pl_build_touching};
+        pl_build_own_motions, make_materials,  set_bodies,
+        pl_build_pins,        pl_build_loads,  set_free_rows,
+        pl_build_touching,    pl_build_groups, set_diagonal_or_matrix};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         pl_status status = parts[i](b);
         if (status != PL_OK)
