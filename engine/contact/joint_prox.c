@@ -7,13 +7,14 @@
 #include <string.h>
 
 /* Rows that are worth a second thread. */
-enum { PARALLEL = 512, MOST_SWEEPS = 100 };
+enum { PARALLEL = 512, MOST_SWEEPS = 300 };
 /* Of p: changes below it are rounding. */
 static const double ROUNDING = 1e-13;
 
 void pl_joint_prox_clear(pl_joint_prox *j)
 {
-    double *arrays[] = {j->give, j->step, j->p, j->y, j->last, j->free, j->moved};
+    void *arrays[] = {j->give, j->step, j->corner, j->weight, j->entry_row, j->entry_weight,
+                      j->p,    j->y,    j->last,   j->free,   j->part,      j->moved};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *j = (pl_joint_prox){0};
@@ -25,16 +26,18 @@ static bool make_room(pl_joint_prox *j, const pl_contact_rows *rows)
         return true;
     pl_joint_prox_clear(j);
     const size_t n = 2 * (size_t)rows->count + 1, m = 2 * (size_t)rows->touched + 1;
-    double **of_rows[] = {&j->p, &j->y, &j->last, &j->free};
+    double **of_rows[] = {&j->p, &j->y, &j->last, &j->free, &j->part, &j->weight, &j->entry_weight};
     bool good = true;
-    for (int i = 0; i < 4; i++) {
-        *of_rows[i] = malloc(3 * n * sizeof(double));
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) {
+        *of_rows[i] = malloc(4 * n * sizeof(double));
         good = good && *of_rows[i];
     }
+    j->corner = malloc(4 * n * sizeof *j->corner);
+    j->entry_row = malloc(4 * n * sizeof *j->entry_row);
     j->step = malloc(n * sizeof *j->step);
     j->give = malloc(m * sizeof *j->give);
     j->moved = malloc(3 * m * sizeof *j->moved);
-    if (!good || !j->step || !j->give || !j->moved) {
+    if (!good || !j->corner || !j->entry_row || !j->step || !j->give || !j->moved) {
         pl_joint_prox_clear(j);
         return false;
     }
@@ -43,71 +46,91 @@ static bool make_room(pl_joint_prox *j, const pl_contact_rows *rows)
     return true;
 }
 
+static void list_corners(pl_joint_prox *j, const pl_contact_rows *rows)
+{
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int k = 0; k < 4; k++) {
+            const int32_t v = rows->row[r].pair.vertex[k];
+            j->corner[4 * r + k] = v >= 0 ? rows->place[v] : 0;
+            j->weight[4 * r + k] = v >= 0 ? rows->row[r].pair.weight[k] : 0;
+        }
+    for (int64_t e = 0; e < rows->first[rows->touched]; e++) {
+        j->entry_row[e] = (int32_t)(rows->entry[e] / 4);
+        j->entry_weight[e] = j->weight[rows->entry[e]];
+    }
+}
+
 static void set_steps(pl_joint_prox *j, const pl_contact_rows *rows)
 {
     double *sum = j->moved; /* of |w| over a vertex's rows, over W */
     for (int64_t i = 0; i < rows->touched; i++) {
         sum[i] = 0;
         for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++)
-            sum[i] += fabs(rows->row[rows->entry[e] / 4].pair.weight[rows->entry[e] % 4]);
+            sum[i] += fabs(j->entry_weight[e]);
         sum[i] *= j->give[i];
     }
     for (int64_t r = 0; r < rows->count; r++) {
-        const pl_contact_pair *p = &rows->row[r].pair;
         double all = 0;
-        for (int k = 0; k < 4 && p->vertex[k] >= 0; k++)
-            all += fabs(p->weight[k]) * sum[rows->place[p->vertex[k]]];
+        for (int k = 0; k < 4; k++)
+            all += fabs(j->weight[4 * r + k]) * sum[j->corner[4 * r + k]];
         j->step[r] = all > 0 ? 1 / all : 0;
     }
 }
 
-/* moved = C^T y / W at a touched vertex. */
-static void move(pl_joint_prox *j, const pl_contact_rows *rows, const double *y, int64_t i)
-{
-    double sum[3] = {0};
-    for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++) {
-        const int64_t r = rows->entry[e] / 4;
-        const double w = rows->row[r].pair.weight[rows->entry[e] % 4];
-        for (int c = 0; c < 3; c++)
-            sum[c] += w * y[3 * r + c];
-    }
-    for (int c = 0; c < 3; c++)
-        j->moved[3 * i + c] = j->give[i] * sum[c];
-}
-
-static void move_all(pl_joint_prox *j, const pl_contact_rows *rows, const double *y, int threads)
+/* moved = W^-1 C^T y. */
+static void move(pl_joint_prox *j, const pl_contact_rows *rows, const double *y, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static) if (rows->touched > PARALLEL)
-    for (int64_t i = 0; i < rows->touched; i++)
-        move(j, rows, y, i);
+    for (int64_t i = 0; i < rows->touched; i++) {
+        double sum[3] = {0};
+        for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++) {
+            const double w = j->entry_weight[e], *of = y + 3 * (int64_t)j->entry_row[e];
+            for (int c = 0; c < 3; c++)
+                sum[c] += w * of[c];
+        }
+        for (int c = 0; c < 3; c++)
+            j->moved[3 * i + c] = j->give[i] * sum[c];
+    }
 }
 
 pl_status pl_joint_prox_set(pl_joint_prox *j, const pl_contact_rows *rows, const double *give)
 {
+    if (rows->count == 0)
+        return PL_OK;
     if (!make_room(j, rows))
         return PL_NO_MEMORY;
     for (int64_t i = 0; i < rows->touched; i++)
         j->give[i] = give[rows->vertex[i]];
+    list_corners(j, rows);
     set_steps(j, rows);
     for (int64_t r = 0; r < rows->count; r++)
         for (int c = 0; c < 3; c++) {
             const pl_contact_row *row = &rows->row[r];
             j->p[3 * r + c] = j->step[r] > 0 ? row->force * row->pair.normal[c] - row->grip[c] : 0;
         }
-    move_all(j, rows, j->p, 1);
+    memcpy(j->y, j->p, 3 * (size_t)rows->count * sizeof *j->y);
+    j->t = 1;
+    move(j, rows, j->p, 1);
     return PL_OK;
 }
 
-/* r - r_0 of a row at v: its gap over d along n, and its slip across. */
-static void set_free(pl_joint_prox *j, const pl_contact_rows *rows, const double *v, int64_t r)
+/* C v of a row: as its weights add up to 0, of differences. */
+static void apply(const pl_joint_prox *j, const double *v, int64_t r, double way[3])
 {
-    const pl_contact_row *row = &rows->row[r];
-    const pl_contact_pair *p = &row->pair;
-    const double *n = p->normal, *origin = v + 3 * (int64_t)rows->place[p->vertex[0]];
-    double way[3] = {0}, slip[3];
-    for (int k = 1; k < 4 && p->vertex[k] >= 0; k++)
+    const int32_t *corner = j->corner + 4 * r;
+    const double *w = j->weight + 4 * r, *origin = v + 3 * (int64_t)corner[0];
+    way[0] = way[1] = way[2] = 0;
+    for (int k = 1; k < 4; k++)
         for (int c = 0; c < 3; c++)
-            way[c] += p->weight[k] * (v[3 * (int64_t)rows->place[p->vertex[k]] + c] - origin[c]);
+            way[c] += w[k] * (v[3 * (int64_t)corner[k] + c] - origin[c]);
+}
+
+/* r - r_0 of a row at v: its gap over d along n, and its slip across. */
+static void set_free(pl_joint_prox *j, const pl_contact_row *row, const double *v, int64_t r)
+{
+    const double *n = row->pair.normal;
+    double way[3], slip[3];
+    apply(j, v, r, way);
     const double gap = pl_vector_dot(n, way) - row->distance;
     pl_vector_subtract(way, row->start, slip);
     const double along = pl_vector_dot(n, slip);
@@ -123,79 +146,67 @@ static void project(const pl_contact_row *row, double p[3])
     for (int c = 0; c < 3; c++)
         across[c] = p[c] - normal * n[c];
     const double f = fmax(normal, 0), most = row->friction * f;
-    const double length = sqrt(pl_vector_dot(across, across));
-    const double share = length > most ? most / length : 1;
+    const double square = pl_vector_dot(across, across);
+    const double share = square > most * most ? most / sqrt(square) : 1;
     for (int c = 0; c < 3; c++)
         p[c] = f * n[c] + share * across[c];
 }
 
-/* p <- projection of y - step (C (v + W^-1 C^T y) - r_0), and where p is looked at next. */
-static void sweep_row(pl_joint_prox *j, const pl_contact_rows *rows, int64_t r)
-{
-    const pl_contact_row *row = &rows->row[r];
-    const pl_contact_pair *pair = &row->pair;
-    double way[3], *p = j->p + 3 * r;
-    const double *y = j->y + 3 * r;
-    memcpy(way, j->free + 3 * r, sizeof way);
-    for (int k = 0; k < 4 && pair->vertex[k] >= 0; k++) {
-        const double *moved = j->moved + 3 * (int64_t)rows->place[pair->vertex[k]];
-        for (int c = 0; c < 3; c++)
-            way[c] += pair->weight[k] * moved[c];
-    }
-    for (int c = 0; c < 3; c++)
-        p[c] = y[c] - j->step[r] * way[c];
-    project(row, p);
-}
-
+/* Of one sweep, in the norm of steps, J. */
 typedef struct sums {
-    double change, size; /* |p - y|^2, |p|^2 in the norm of steps, J */
-    double turn;         /* (y - p) . (p - last) in it: above 0, momentum goes up */
+    double change, size; /* |p - y|^2, |p|^2 */
+    double turn;         /* (y - p) . (p - last): above 0, momentum goes up */
 } sums;
 
-static sums compare(const pl_joint_prox *j, int64_t count)
+/* p <- projection of y - step (C (v + W^-1 C^T y) - r_0). */
+static void sweep_row(pl_joint_prox *j, const pl_contact_row *row, int64_t r)
+{
+    double way[3], *p = j->p + 3 * r, *last = j->last + 3 * r, *part = j->part + 3 * r;
+    const double *y = j->y + 3 * r, step = j->step[r];
+    part[0] = part[1] = part[2] = 0;
+    if (step == 0)
+        return;
+    apply(j, j->moved, r, way);
+    for (int c = 0; c < 3; c++) {
+        last[c] = p[c];
+        p[c] = y[c] - step * (j->free[3 * r + c] + way[c]);
+    }
+    project(row, p);
+    double change = 0, size = 0, turn = 0;
+    for (int c = 0; c < 3; c++) {
+        change += (p[c] - y[c]) * (p[c] - y[c]);
+        size += p[c] * p[c];
+        turn += (y[c] - p[c]) * (p[c] - last[c]);
+    }
+    const double inverse = 1 / step;
+    part[0] = inverse * change;
+    part[1] = inverse * size;
+    part[2] = inverse * turn;
+}
+
+static sums sweep(pl_joint_prox *j, const pl_contact_rows *rows, int threads)
 {
     sums s = {0};
-    for (int64_t r = 0; r < count; r++) {
-        if (j->step[r] == 0)
-            continue;
-        const double *p = j->p + 3 * r, *y = j->y + 3 * r, *last = j->last + 3 * r;
-        double change = 0, size = 0, turn = 0;
-        for (int c = 0; c < 3; c++) {
-            change += (p[c] - y[c]) * (p[c] - y[c]);
-            size += p[c] * p[c];
-            turn += (y[c] - p[c]) * (p[c] - last[c]);
-        }
-        s.change += change / j->step[r];
-        s.size += size / j->step[r];
-        s.turn += turn / j->step[r];
+    move(j, rows, j->y, threads);
+#pragma omp parallel for num_threads(threads) schedule(static) if (rows->count > PARALLEL)
+    for (int64_t r = 0; r < rows->count; r++)
+        sweep_row(j, &rows->row[r], r);
+    for (int64_t r = 0; r < rows->count; r++) {
+        s.change += j->part[3 * r];
+        s.size += j->part[3 * r + 1];
+        s.turn += j->part[3 * r + 2];
     }
     return s;
 }
 
-static void sweep(pl_joint_prox *j, const pl_contact_rows *rows, double exact, int threads)
+/* y of the next sweep. */
+static void accelerate(pl_joint_prox *j, int64_t count, bool restart)
 {
-    const int64_t values = 3 * rows->count;
-    double t = 1;
-    memcpy(j->y, j->p, (size_t)values * sizeof *j->y);
-    for (int k = 0; k < MOST_SWEEPS; k++) {
-        memcpy(j->last, j->p, (size_t)values * sizeof *j->last);
-        move_all(j, rows, j->y, threads);
-#pragma omp parallel for num_threads(threads) schedule(static) if (rows->count > PARALLEL)
-        for (int64_t r = 0; r < rows->count; r++)
-            if (j->step[r] > 0)
-                sweep_row(j, rows, r);
-        const sums s = compare(j, rows->count);
-        if (s.change <= fmax(exact * exact, ROUNDING * ROUNDING * s.size))
-            break;
-        double next = (1 + sqrt(1 + 4 * t * t)) / 2, beta = (t - 1) / next;
-        if (s.turn > 0) {
-            next = 1;
-            beta = 0;
-        }
-        for (int64_t i = 0; i < values; i++)
-            j->y[i] = j->p[i] + beta * (j->p[i] - j->last[i]);
-        t = next;
-    }
+    const double next = restart ? 1 : (1 + sqrt(1 + 4 * j->t * j->t)) / 2;
+    const double beta = restart ? 0 : (j->t - 1) / next;
+    for (int64_t i = 0; i < 3 * count; i++)
+        j->y[i] = j->p[i] + beta * (j->p[i] - j->last[i]);
+    j->t = next;
 }
 
 static void store(const pl_joint_prox *j, pl_contact_row *row, int64_t r)
@@ -212,11 +223,17 @@ void pl_joint_prox_solve(pl_joint_prox *j, pl_contact_rows *rows, const double *
 {
     if (rows->count == 0)
         return;
-#pragma omp parallel for num_threads(threads) schedule(static) if (rows->count > PARALLEL)
-    for (int64_t r = 0; r < rows->count; r++)
-        set_free(j, rows, v, r);
-    sweep(j, rows, exact, threads);
-    move_all(j, rows, j->p, threads);
+    for (int64_t r = 0; r < rows->count; r++) {
+        set_free(j, &rows->row[r], v, r);
+        memcpy(j->last + 3 * r, j->p + 3 * r, 3 * sizeof *j->last);
+    }
+    for (int k = 0; k < MOST_SWEEPS; k++) {
+        const sums s = sweep(j, rows, threads);
+        accelerate(j, rows->count, s.turn > 0);
+        if (s.change <= fmax(exact * exact, ROUNDING * ROUNDING * s.size))
+            break;
+    }
+    move(j, rows, j->p, threads);
     for (int64_t r = 0; r < rows->count; r++)
         store(j, &rows->row[r], r);
 }

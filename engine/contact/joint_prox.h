@@ -21,9 +21,16 @@ typedef struct pl_joint_prox {
     int64_t rows, touched; /* that the arrays have room for */
     double *give;          /* [touched]: 1 / W, m/N */
     double *step;          /* [rows]: N/m; 0: of vertices that are all held */
-    double *p, *y, *last;  /* [rows][3], N: forces; where they are looked at; before */
-    double *free;          /* [rows][3]: r(v) - r_0, m: r_0 has a gap of d and no slip */
-    double *moved;         /* [touched][3]: z - v, m */
+    int32_t *
+        corner; /* [rows][4]: among the touched vertices; 0 with a weight of 0 where there is none */
+    double *weight;     /* [rows][4] */
+    int32_t *entry_row; /* as rows->entry: which rows a vertex is in, and with what weight */
+    double *entry_weight;
+    double *p, *y, *last; /* [rows][3], N: forces; where they are looked at; before */
+    double *free;         /* [rows][3]: r(v) - r_0, m: r_0 has a gap of d and no slip */
+    double *part;         /* [rows][3]: sums of a sweep */
+    double *moved;        /* [touched][3]: z - v, m */
+    double t;             /* of Nesterov's sequence, which goes on from one time to the next */
 } pl_joint_prox;
 
 void pl_joint_prox_clear(pl_joint_prox *prox);

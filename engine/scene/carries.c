@@ -20,7 +20,7 @@ static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE] = {PL_TRAIT_HARD | PL_TRAIT_HELD, true},
     [PL_METHOD_CHEBYSHEV_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
     [PL_METHOD_PROJECTIVE_DYNAMICS] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_PROX |
-                                           PL_TRAIT_NOT_DISTANCE | PL_TRAIT_CONTACT,
+                                           PL_TRAIT_NOT_DISTANCE,
                                        true},
     [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
     [PL_METHOD_AUTO] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
@@ -44,7 +44,6 @@ static const reason REASONS[] = {
     {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
                             "would be the answer to"},
     {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
-    {PL_TRAIT_CONTACT, "its local step has no pairs of surfaces yet"},
 };
 
 /* What terms of a material lack; those of ARAP alone are squared distances. */
@@ -206,9 +205,7 @@ pl_method_kind pl_auto_method(const pl_scene *scene)
 
 const char *pl_contact_refused(const pl_solver_settings *solver)
 {
-    if (solver->device != PL_DEVICE_CPU)
-        return "a GPU has no kernels for it yet";
-    return pl_method_refuses(solver->method, PL_TRAIT_CONTACT);
+    return solver->device == PL_DEVICE_CPU ? NULL : "a GPU has no kernels for it yet";
 }
 
 bool pl_obstacles_are_hard(const pl_solver_settings *solver)

@@ -17,7 +17,6 @@ typedef enum pl_trait {
     PL_TRAIT_NOT_DISTANCE = 4, /* not k/2 times a squared distance from a set (Liu 2017, eq. 5) */
     PL_TRAIT_NO_HESSIAN = 8,   /* no second derivatives */
     PL_TRAIT_HELD = 16,        /* a constraint with multipliers that its method renews */
-    PL_TRAIT_CONTACT = 32,     /* pairs of surfaces that come and go: contact between bodies */
 } pl_trait;
 
 /* Why the method cannot carry terms with these traits, a clause to follow on a colon; NULL where
@@ -49,8 +48,7 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
  *   - but no scene with hinges for its bodies' starts alone, as ADMM cannot carry them. */
 pl_method_kind pl_auto_method(const pl_scene *scene);
 
-/* Why a method, on its device, cannot carry contact between bodies, a clause to follow on a colon; NULL where
- * it can. Static. */
+/* Why a device cannot carry contact between bodies, a clause to follow on a colon; NULL where it can. Static. */
 const char *pl_contact_refused(const pl_solver_settings *solver);
 
 /* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */

@@ -19,12 +19,16 @@
  * rises: no line search, and nothing that could fail but rounding. As D^T W^2 (D x - p) = grad U,
  * x(k+1) - x(k) = -A^-1 grad e(x(k)): the decrement |x(k+1) - x(k)|_A is quasi-Newton's, (grad e .
  * A^-1 grad e)^(1/2) of the iterate before, held against the first one.
+ *
+ * Contact between bodies is no such energy: its group (model/groups/touching.h) has ADMM's own local step, with a u
+ * that is kept from iteration to iteration.
  */
 #include "engine/solvers/arrays.h"
 #include "engine/solvers/balance.h"
 #include "engine/solvers/solver.h"
 
 #include "engine/clock.h"
+#include "engine/model/groups/touching.h"
 #include "engine/solvers/global_step.h"
 
 #include <math.h>
@@ -38,11 +42,14 @@ typedef struct projective {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    pl_array **zero, **u, **z; /* [group_count]; u and z are not read */
+    pl_array **zero, **u,
+        **z;       /* [group_count]; u and z are not read. zero: but for the u of contact */
+    int32_t apart; /* its group, or -1 */
     pl_global global;
     pl_balance *balance;
-    pl_iteration *detail; /* [iterations + 1], or NULL */
-    double start_ms;      /* of the solve under way */
+    pl_iteration *detail;   /* [iterations + 1], or NULL */
+    int64_t rows, recorded; /* of it; before this solve, which goes on from another's answer */
+    double start_ms;        /* of the solve under way */
 } projective;
 
 static void projective_destroy(pl_solver *solver)
@@ -62,6 +69,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
         return PL_NO_MEMORY;
     s->base.ops = &pl_solver_projective_dynamics;
     s->model = model;
+    s->apart = pl_touching_find(model->groups, model->group_count);
     s->backend = backend;
     bool good = pl_values_create(model, backend, (pl_array * **[]){&s->zero, &s->u, &s->z}, 3);
     good = pl_global_init(model, backend, &s->global) && good;
@@ -79,7 +87,7 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     return PL_OK;
 }
 
-static void begin(projective *s, const pl_backend_stage *stage, const pl_array *x)
+static pl_status begin(projective *s, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
     pl_global_begin(&s->global, stage, x);
@@ -89,6 +97,7 @@ static void begin(projective *s, const pl_backend_stage *stage, const pl_array *
         ops->memory->clear(s->backend, s->u[g], count);
         ops->memory->clear(s->backend, s->z[g], count);
     }
+    return s->apart >= 0 ? ops->pairs->apart(s->backend, s->zero) : PL_OK;
 }
 
 /* D^T W^2 p into the contributions. */
@@ -97,7 +106,19 @@ static void project(projective *s, const pl_backend_stage *stage, const pl_array
 {
     pl_local_step step = {
         .x = x, .u = s->zero, .z = s->zero, .u_old = s->u, .z_old = s->z, .relaxation = 1};
-    out->ms_local += s->backend->ops->splitting->local_step(s->backend, stage, &step).ms_elastic;
+    const pl_local_sums sums = s->backend->ops->splitting->local_step(s->backend, stage, &step);
+    out->ms_local += sums.ms_elastic;
+    out->ms_collision += sums.ms_contacts;
+    if (s->apart >= 0)
+        pl_rows_swap(&s->zero[s->apart], &s->u[s->apart]);
+}
+
+/* The gradient of the objective, and what contact adds. */
+static double find_gradient(projective *s, const pl_backend_stage *stage, const pl_array *x,
+                            pl_array *gradient)
+{
+    return s->backend->ops->objective->gradient(s->backend, stage, x,
+                                                s->apart >= 0 ? s->zero : NULL, gradient);
 }
 
 /* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A out of the right-hand sides, as in admm.c. */
@@ -114,18 +135,19 @@ static pl_status global_step(projective *s, pl_array *x, pl_solve_result *out)
 static void record(projective *s, const pl_backend_stage *stage, const pl_array *x,
                    pl_array *gradient, int64_t k, pl_solve_result *out)
 {
-    if (!s->detail)
+    k += s->recorded;
+    if (!s->detail || k > s->model->solver.iterations)
         return;
     const pl_backend_ops *ops = s->backend->ops;
     s->detail[k] = (pl_iteration){
         .objective = ops->objective->value(s->backend, stage, x),
         .primal_residual = NAN,
         .dual_residual = NAN,
-        .gradient_norm = ops->objective->gradient(s->backend, stage, x, NULL, gradient),
+        .gradient_norm = find_gradient(s, stage, x, gradient),
         .decrement = out->decrement,
         .ms = pl_clock_ms() - s->start_ms,
     };
-    out->detail_count = k + 1;
+    out->detail_count = s->rows = k + 1;
 }
 
 static pl_status fail(projective *s, const pl_array *x, pl_failure *failure)
@@ -140,15 +162,29 @@ static pl_status fail(projective *s, const pl_array *x, pl_failure *failure)
     return PL_FAILED;
 }
 
+/* Whether bodies are nearer to each other than they may be. */
+static bool lacks(projective *s, const pl_backend_stage *stage, const pl_array *x)
+{
+    return s->apart >= 0 && s->backend->ops->pairs->lack(s->backend, x) > pl_solver_lack(stage);
+}
+
+static pl_status fail_of_memory(pl_failure *failure)
+{
+    failure->code = PL_FAILURE_OUT_OF_MEMORY;
+    snprintf(failure->message, sizeof failure->message,
+             "There is no memory for contact between bodies.");
+    return PL_FAILED;
+}
+
 /* Whether x will do: by its decrement, and by the balance of bodies, for which its gradient is made. */
 static bool is_done(projective *s, const pl_backend_stage *stage, const pl_array *x,
                     pl_array *gradient, double bound, double noise, pl_solve_result *out)
 {
     if (s->model->solver.tolerance == 0 || out->decrement > fmax(bound, noise))
         return false;
-    out->gradient_norm = s->backend->ops->objective->gradient(s->backend, stage, x, NULL, gradient);
-    return pl_balance_accepts(s->balance, stage, x, gradient, out->decrement, bound, noise,
-                              &out->imbalance);
+    out->gradient_norm = find_gradient(s, stage, x, gradient);
+    return !lacks(s, stage, x) && pl_balance_accepts(s->balance, stage, x, gradient, out->decrement,
+                                                     bound, noise, &out->imbalance);
 }
 
 static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
@@ -163,22 +199,29 @@ static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *sta
                              .decrement = NAN,
                              .detail = s->detail};
     s->start_ms = pl_clock_ms();
-    begin(s, stage, x);
+    s->recorded = stage->bound > 0 && s->rows > 0 ? s->rows - 1 : 0;
+    if (begin(s, stage, x) != PL_OK)
+        return fail_of_memory(failure);
     record(s, stage, x, gradient, 0, out);
     double noise = ROUNDING * ops->epsilon * sqrt(ops->objective->magnitude(s->backend, x)),
-           bound = 0;
-    for (int64_t k = 1; k <= settings->iterations && !out->converged; k++) {
+           loose = fmax(stage->loose, 1);
+    const int64_t most = stage->bound > 0 ? stage->iterations : settings->iterations;
+    out->bound = stage->bound;
+    for (int64_t k = 1; k <= most && !out->converged; k++) {
         project(s, stage, x, out);
         if (global_step(s, x, out) != PL_OK || !isfinite(out->decrement))
             return fail(s, x, failure);
         out->iterations = k;
-        bound = k == 1 ? settings->tolerance * out->decrement : bound;
+        if (k == 1 && stage->bound == 0)
+            out->bound = settings->tolerance * out->decrement;
         record(s, stage, x, gradient, k, out);
         /* The first says nothing of itself, unless the initial guess was the answer. */
-        out->converged = is_done(s, stage, x, gradient, k > 1 ? bound : 0, noise, out);
+        const bool known = k > 1 || stage->bound > 0;
+        out->converged = is_done(s, stage, x, gradient, known ? out->bound * loose : 0, noise, out);
+        out->stayed = out->converged && k == 1;
     }
     out->objective = ops->objective->value(s->backend, stage, x);
-    out->gradient_norm = ops->objective->gradient(s->backend, stage, x, NULL, gradient);
+    out->gradient_norm = find_gradient(s, stage, x, gradient);
     return PL_OK;
 }
 

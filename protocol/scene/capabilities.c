@@ -70,7 +70,7 @@ static void set_carries(pl_json_writer *w)
         pl_json_end_array(w);
         pl_json_set_boolean(w, "hard_constraints", pl_method_takes(method, PL_TRAIT_HARD));
         pl_json_set_boolean(w, "inextensible_edges", pl_method_takes(method, PL_TRAIT_HELD));
-        pl_json_set_boolean(w, "contact", pl_method_takes(method, PL_TRAIT_CONTACT));
+        pl_json_set_boolean(w, "contact", true);
         pl_json_end_object(w);
     }
     pl_json_end_object(w);

@@ -27,28 +27,16 @@ void pl_check_contact(pl_decoder *d, json_t *object, void *out, bool clean)
             contact->pairs[k].restitution = contact->restitution;
 }
 
-/* "true, with method projective_dynamics". */
-static void describe_demand(const pl_solver_settings *solver, char *out, size_t size)
-{
-    if (solver->device != PL_DEVICE_CPU)
-        snprintf(out, size, "true, on a GPU");
-    else
-        snprintf(out, size, "true, with method %s", pl_method_name(solver->method));
-}
-
 void pl_settle_contact(pl_decoder *d, json_t *object, pl_scene *scene)
 {
     const char *why = pl_contact_refused(&scene->solver);
     if (!why)
         return;
     if (json_is_true(json_object_get(object, "enabled"))) {
-        char got[96], methods[256], expected[320], hint[192];
-        describe_demand(&scene->solver, got, sizeof got);
-        snprintf(expected, sizeof expected, "method %s, on the CPU",
-                 pl_methods_that_carry(PL_TRAIT_CONTACT, methods, sizeof methods));
+        char hint[192];
         snprintf(hint, sizeof hint, "%s; leave it out for a run without contact", why);
         size_t contact = pl_decode_enter(d, "contact"), mark = pl_decode_enter(d, "enabled");
-        pl_decode_fault(d, "unsupported", got, expected, hint);
+        pl_decode_fault(d, "unsupported", "true, on a GPU", "solver.device cpu", hint);
         pl_decode_leave(d, mark);
         pl_decode_leave(d, contact);
     }

@@ -44,17 +44,24 @@ static double momentum(const pl_run *r, int32_t body, int c)
 /* ---- head-on ---- */
 
 /* Two cubes, one at 2 m/s and one at -1, a little beside each other, meet after 0.067 s. */
-static pl_run *head_on(const char *integrator, const char *solver, const char *more)
+static pl_run *head_on_of(const char *model, const char *integrator, const char *solver,
+                          const char *more)
 {
     return pl_run_openf(
         1,
         "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2, 'integrator': '%s'},"
-        " 'gravity': [0, 0, 0], 'solver': {%s}, 'materials': {'m': {'young': 1e5, 'poisson': 0.3}},"
+        " 'gravity': [0, 0, 0], 'solver': {%s},"
+        " 'materials': {'m': {'model': '%s', 'young': 1e5, 'poisson': 0.3}},"
         " 'bodies': [{'name': 'a', 'mesh': " CUBE ", 'transform': {'translate': [-0.3, 0, 0]},"
         "   'initial': {'velocity': [2, 0, 0]}},"
         "  {'name': 'b', 'mesh': " CUBE ", 'transform': {'translate': [0.3, 0.03, 0.05]},"
         "   'initial': {'velocity': [-1, 0, 0]}}]%s}",
-        integrator, solver, more);
+        integrator, solver, model, more);
+}
+
+static pl_run *head_on(const char *integrator, const char *solver, const char *more)
+{
+    return head_on_of("neo_hookean", integrator, solver, more);
 }
 
 /* Momentum is that of the start, as contact has none of its own, and so is what either body gains of the
@@ -143,6 +150,23 @@ START_TEST(methods_agree)
     ck_assert_int_gt(r->metrics.contact.pairs, 0);
     for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
         ck_assert_double_eq_tol(pl_run_x(m)[i], pl_run_x(r)[i], most);
+    pl_run_close(m);
+    pl_run_close(r);
+}
+END_TEST
+
+/* The same of a material that projective dynamics has. */
+START_TEST(projective_dynamics_agrees)
+{
+    const char *solver = "'method': 'projective_dynamics', 'iterations': 10000, 'tolerance': 1e-8";
+    pl_run *r = head_on_of("arap", "backward_euler", NEWTON, ""),
+           *m = head_on_of("arap", "backward_euler", solver, "");
+    run_frames(r, 8);
+    run_frames(m, 8);
+    ck_assert_int_eq(m->metrics.unconverged, 0);
+    ck_assert_int_gt(m->metrics.contact.pairs, 0);
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        ck_assert_double_eq_tol(pl_run_x(m)[i], pl_run_x(r)[i], 1e-5);
     pl_run_close(m);
     pl_run_close(r);
 }
@@ -423,6 +447,7 @@ int main(void)
     tcase_add_test(t, no_gap_is_told_before_a_step);
     tcase_add_loop_test(t, who_does_not_touch_passes, 0, 2);
     tcase_add_loop_test(t, methods_agree, 0, METHOD_COUNT);
+    tcase_add_test(t, projective_dynamics_agrees);
     tcase_add_loop_test(t, integrators, 0, 6);
     tcase_add_loop_test(t, a_stack_carries_its_weight, 0, 2);
     tcase_add_loop_test(t, blocks_with_equal_coordinates, 0, 2);

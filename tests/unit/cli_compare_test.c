@@ -153,10 +153,13 @@ START_TEST(all_have_contact_or_none)
     } cases[] = {
         {"", "newton,lbfgs", 1, {1, 1}},
         {"", "newton,admm", 1, {1, 1}},
-        {"", "newton,projective_dynamics", 0, {0, 0}},
+        {"", "newton,projective_dynamics", 1, {1, 1}},
         {"", "newton,newton:device=gpu", 0, {0, 0}},
-        {", \"solver\": {\"method\": \"projective_dynamics\"}", "newton,lbfgs", 0, {0, 0}},
-        {", \"contact\": {\"enabled\": true}", "newton,projective_dynamics", 1, {1, -1}},
+        {", \"solver\": {\"device\": \"gpu\", \"method\": \"lbfgs\"}",
+         "newton,lbfgs:device=cpu",
+         0,
+         {0, 0}},
+        {", \"contact\": {\"enabled\": true}", "newton,lbfgs:device=gpu", 1, {1, -1}},
         {", \"contact\": {\"enabled\": false}", "newton,lbfgs", 0, {0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How exact the prox is, of the residuals of the local step before. */
-static const double OF_RESIDUALS = 0.1;
+/* How exact the prox is, of the residual of the local step before. */
+static const double OF_RESIDUAL = 0.1;
 
 struct apart {
     int32_t group;
@@ -119,8 +119,7 @@ void pl_cpu_apart_find(cpu *c, const pl_admm_local *local)
     spread(c, 1, k->way);
 }
 
-void pl_cpu_apart_end(cpu *c, const pl_local_sums *sums)
+void pl_cpu_apart_end(cpu *c, double primal)
 {
-    c->apart->exact = OF_RESIDUALS *
-                      sqrt(sums->primal * sums->primal + sums->change * sums->change);
+    c->apart->exact = OF_RESIDUAL * primal;
 }

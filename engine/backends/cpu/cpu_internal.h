@@ -180,8 +180,8 @@ bool pl_cpu_is_apart(const cpu *c, int32_t group);
 pl_status pl_cpu_apart_begin(pl_backend *b, pl_array *const *u);
 /* What the local step of the group that keeps bodies apart takes as given. */
 void pl_cpu_apart_find(cpu *c, const pl_admm_local *local);
-/* How exact the next is: by the residuals of the local step that ended. */
-void pl_cpu_apart_end(cpu *c, const pl_local_sums *sums);
+/* How exact the next is: by the group's |W (D x - z)| of the local step that ended, J^(1/2). */
+void pl_cpu_apart_end(cpu *c, double primal);
 
 /* f += the gradient of the rows at a vertex, where they were last evaluated. */
 static inline void add_pairs(const cpu *c, int64_t vertex, double f[3])

@@ -42,18 +42,19 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
             pl_cpu_apart_find(c, &local);
         EACH_RUN(c, group->blocks, r)
             group->ops->admm_local(group, stage, &local, r.b0, r.b1);
+        const double before = primal;
         for (int64_t i = 0; i < group->blocks; i++) {
             primal += c->sums[i].primal;
             change += c->sums[i].change;
             size += c->sums[i].size;
         }
+        if (apart)
+            pl_cpu_apart_end(c, sqrt(primal - before));
         *(group->ops->hard ? &total.ms_contacts : &total.ms_elastic) += pl_clock_ms() - start;
     }
     total.primal = sqrt(primal);
     total.change = sqrt(change);
     total.size = sqrt(size);
-    if (c->apart)
-        pl_cpu_apart_end(c, &total);
     return total;
 }
 

@@ -1,4 +1,4 @@
-/* The group by which ADMM keeps bodies apart. */
+/* The group by which methods that split keep bodies apart. */
 #include "engine/contact/surface.h"
 #include "engine/model/build/build.h"
 #include "engine/model/groups/touching.h"
@@ -12,7 +12,8 @@ static const double WEIGHT = 0.2;
 pl_status pl_build_apart(pl_build *b)
 {
     pl_model *m = b->model;
-    if (!m->touching || m->solver.method != PL_METHOD_ADMM)
+    const bool projects = m->solver.method == PL_METHOD_PROJECTIVE_DYNAMICS;
+    if (!m->touching || (m->solver.method != PL_METHOD_ADMM && !projects))
         return PL_OK;
     const pl_contact_surface *s = m->touching->surface;
     int32_t *vertex = malloc(((size_t)s->vertices + 1) * sizeof *vertex);
@@ -31,7 +32,7 @@ pl_status pl_build_apart(pl_build *b)
     }
     pl_group group;
     if (count > 0) {
-        status = pl_touching_create(vertex, weight, count, m->vertices, &group);
+        status = pl_touching_create(vertex, weight, count, m->vertices, projects, &group);
         if (status == PL_OK)
             status = pl_build_add_group(b, &group, -1);
     }
