@@ -249,6 +249,9 @@ enum { AUTO_ITERATIONS = 2000 };
  * (clients/docs/typical-scenes.md). On rough obstacles each step's error adds up: a ball that rolls six
  * times its size is off by 0.015 of it with 1e-4, by 0.002 with 1e-5, by 0.0001 with 3e-6. */
 static const double AUTO_TOLERANCE = 1e-4, AUTO_TOLERANCE_ROUGH = 3e-6;
+/* The same of admm, where auto selects it, on rough obstacles. Without obstacles, and with strain limits, which would
+ * take it twice the iterations, it keeps its own. */
+static const double AUTO_TOLERANCE_SPLIT = 3e-4;
 
 static double weight_scale_of(pl_method_kind method)
 {
@@ -437,6 +440,14 @@ static bool is_rough(const pl_scene *scene)
     return rough;
 }
 
+static bool has_limits(const pl_scene *scene)
+{
+    bool limits = false;
+    for (int32_t k = 0; k < scene->material_count; k++)
+        limits = limits || scene->materials[k].strain_limit.present;
+    return limits;
+}
+
 /* Chooses what auto is for this scene, which has no fault, and its defaults. object: the scene's
  * solver, or NULL. */
 static void settle_auto(json_t *object, pl_scene *scene)
@@ -450,6 +461,8 @@ static void settle_auto(json_t *object, pl_scene *scene)
         solver->iterations = AUTO_ITERATIONS;
     if (!json_object_get(object, "tolerance") && solver->method == PL_METHOD_AUTO)
         solver->tolerance = is_rough(scene) ? AUTO_TOLERANCE_ROUGH : AUTO_TOLERANCE;
+    else if (!json_object_get(object, "tolerance") && is_rough(scene) && !has_limits(scene))
+        solver->tolerance = AUTO_TOLERANCE_SPLIT;
     if (!json_object_get(object, "weight_scale"))
         solver->weight_scale = weight_scale_of(solver->method);
 }

@@ -432,7 +432,9 @@ def _solver(scene: Scene, method: str) -> Scene:
     if method == "auto":
         return {}
     rough = any(o.get("friction", 0) > 0 for o in scene.get("obstacles", []))
-    tolerance = 1e-3 if takes_admm(scene) else 3e-6 if rough else 1e-4
+    descent = 3e-6 if rough else 1e-4
+    splits = 3e-4 if rough and not has_limits(scene) else 1e-3
+    tolerance = splits if takes_admm(scene) else descent
     return {"method": method, "iterations": 1000, "tolerance": tolerance}
 
 

@@ -380,6 +380,36 @@ START_TEST(defaults_follow_the_method)
 }
 END_TEST
 
+START_TEST(tolerance_follows_what_auto_is)
+{
+#define ROUGH ", \"obstacles\": [{\"plane\": {}, \"friction\": 0.1}]"
+#define TR    ", \"time\": {\"integrator\": \"tr_bdf2\"}"
+    static const struct {
+        const char *more;
+        double tolerance;
+    } cases[] = {
+        {"", 1e-4},
+        {", \"obstacles\": [{\"plane\": {}}]", 1e-4},
+        {ROUGH, 3e-6},
+        {ROUGH TR, 3e-4},
+        {", \"obstacles\": [{\"plane\": {}}]" TR, 1e-3},
+        {ROUGH ", \"materials\": {\"m\": {\"strain_limit\": {}}}", 1e-3},
+        {ROUGH TR ", \"solver\": {\"tolerance\": 0.25}", 0.25},
+        {ROUGH TR ", \"solver\": {\"method\": \"admm\"}", 1e-3},
+    };
+#undef ROUGH
+#undef TR
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pl_scene s;
+        pl_faults faults = {0};
+        ck_assert_int_eq(decode_with(cases[i].more, &s, &faults), PL_DECODE_OK);
+        ck_assert_msg(s.solver.tolerance == cases[i].tolerance, "%s: %g", cases[i].more,
+                      s.solver.tolerance);
+        pl_scene_clear(&s);
+    }
+}
+END_TEST
+
 /* A duration of k steps to rounding is k steps; a little more is one step more. */
 START_TEST(steps_of_a_duration)
 {
@@ -736,6 +766,7 @@ int main(void)
     tcase_add_test(tcase, contact_is_refused_with_a_reason);
     tcase_add_test(tcase, defaults);
     tcase_add_test(tcase, defaults_follow_the_method);
+    tcase_add_test(tcase, tolerance_follows_what_auto_is);
     tcase_add_test(tcase, steps_of_a_duration);
     tcase_add_test(tcase, messages);
     tcase_add_test(tcase, precision_follows_the_device);
