@@ -291,6 +291,8 @@ typedef struct pl_pairs_ops {
     pl_status (*advance)(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out);
     /* What the rows do at x, where the last `advance` ended. PL_OK or PL_NO_MEMORY. */
     pl_status (*measure)(pl_backend *b, const pl_array *x, pl_contact_sums *out);
+    /* Restitution: velocities v at the answer of a step that began with v_start. See pl_contact_bounce. */
+    pl_status (*bounce)(pl_backend *b, const pl_array *v_start, pl_array *v);
     /* The set: its memory is saved and restored with the solver's. */
     pl_contact_set *(*set)(pl_backend *b);
 } pl_pairs_ops;

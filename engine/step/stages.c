@@ -463,7 +463,9 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
             return status;
         }
         *landed |= end_stage(s, substep, &o, &stage, solve, k, solved);
-        if (touches(&r) && !measure_contact(&r)) {
+        if (touches(&r) && (by->backend->ops->pairs->bounce(
+                                by->backend, o.v, last ? substep->v_out : s->v_stage) != PL_OK ||
+                            !measure_contact(&r))) {
             failure->code = PL_FAILURE_OUT_OF_MEMORY;
             return PL_FAILED;
         }

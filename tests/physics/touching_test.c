@@ -17,6 +17,8 @@ static const double g = 9.81;
 
 #define CUBE                                                                                       \
     "{'box': {'size': [0.4, 0.4, 0.4], 'cells': [2, 2, 2]}}" /* 64 kg at the default density */
+/* Descent and splitting. */
+static const char *const BOTH[] = {"auto", "admm"};
 #define NEWTON "'method': 'newton', 'iterations': 3000, 'tolerance': 1e-8"
 
 /* Steps `frames` frames; nothing may cross in any of them. */
@@ -191,8 +193,55 @@ START_TEST(integrators)
 }
 END_TEST
 
-/* Descent and splitting. */
-static const char *const BOTH[] = {"auto", "admm"};
+/* ---- restitution ---- */
+
+static const double BOUNCES[] = {0, 0.3, 0.7, 1};
+
+/* Two sheets that meet flat are two masses: v1' = (m1 - e m2) v1 / (m1 + m2), v2' = (1 + e) m1 v1 / (m1 + m2). */
+START_TEST(sheets_bounce)
+{
+    const double e = BOUNCES[_i / 2], m1 = 0.16, m2 = 0.32;
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.005, 'duration': 1}, 'gravity': [0, 0, 0],"
+        " 'solver': {'method': '%s'}, 'contact': {'restitution': %g, 'friction': 0},"
+        " 'materials': {'m': {'model': 'stvk', 'thickness': 0.001, 'young': 1e6},"
+        "   'n': {'model': 'stvk', 'thickness': 0.002, 'young': 1e6}}, 'bodies': ["
+        "  {'mesh': {'cloth': {'size': [0.4, 0.4], 'cells': [4, 4]}}, 'material': 'm',"
+        "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 90}, 'translate': [0, 0.1, 0]},"
+        "   'initial': {'velocity': [0, -1, 0]}},"
+        "  {'mesh': {'cloth': {'size': [0.4, 0.4], 'cells': [4, 4]}}, 'material': 'n',"
+        "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 90}}}]}",
+        BOTH[_i % 2], e);
+    run_frames(r, 60);
+    const double left = momentum(r, 0, 1) / m1, right = momentum(r, 1, 1) / m2;
+    ck_assert_double_eq_tol(left, -(m1 - e * m2) / (m1 + m2), 0.02);
+    ck_assert_double_eq_tol(right, -(1 + e) * m1 / (m1 + m2), 0.02);
+    ck_assert_double_eq_tol(m1 * left + m2 * right, -m1, 1e-3 * m1);
+    const double lost = (1 - e * e) * m1 * m2 / (m1 + m2) / 2;
+    ck_assert_double_eq_tol(m1 / 2 - r->metrics.kinetic - r->metrics.elastic, lost, 0.002);
+    pl_run_close(r);
+}
+END_TEST
+
+/* Blocks with restitution gain no energy and keep momentum. */
+START_TEST(blocks_bounce)
+{
+    const double e = BOUNCES[1 + _i % 3], energy = 64 * (4 + 1) / 2.0;
+    char more[64];
+    snprintf(more, sizeof more, ", 'contact': {'restitution': %g}", e);
+    const char *const solver = _i < 3 ? "'method': 'auto', 'tolerance': 1e-6"
+                                      : "'method': 'admm', 'iterations': 2000, 'tolerance': 1e-6";
+    pl_run *r = head_on("backward_euler", solver, more);
+    for (int k = 0; k < 40; k++) {
+        run_frames(r, 1);
+        ck_assert_double_le(r->metrics.kinetic + r->metrics.elastic, energy * (1 + 1e-3));
+    }
+    ck_assert_double_eq_tol(momentum(r, 0, 0) + momentum(r, 1, 0), 64, 1e-6 * 64);
+    ck_assert_double_gt(momentum(r, 1, 0), momentum(r, 0, 0));
+    pl_run_close(r);
+}
+END_TEST
 
 /* ---- at rest ---- */
 
@@ -449,6 +498,8 @@ int main(void)
     tcase_add_loop_test(t, methods_agree, 0, METHOD_COUNT);
     tcase_add_test(t, projective_dynamics_agrees);
     tcase_add_loop_test(t, integrators, 0, 6);
+    tcase_add_loop_test(t, sheets_bounce, 0, 8);
+    tcase_add_loop_test(t, blocks_bounce, 0, 6);
     tcase_add_loop_test(t, a_stack_carries_its_weight, 0, 2);
     tcase_add_loop_test(t, blocks_with_equal_coordinates, 0, 2);
     tcase_add_loop_test(t, statics, 0, 2);

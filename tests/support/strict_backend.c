@@ -603,6 +603,10 @@ static pl_status strict_pairs_measure(pl_backend *b, const pl_array *x, pl_conta
 {
     return CPU->pairs->measure(cpu_of(b), POS(x), out);
 }
+static pl_status strict_pairs_bounce(pl_backend *b, const pl_array *v_start, pl_array *v)
+{
+    return CPU->pairs->bounce(cpu_of(b), POS(v_start), POS(v));
+}
 static pl_contact_set *strict_pairs_set(pl_backend *b)
 {
     return CPU->pairs->set(cpu_of(b));
@@ -690,6 +694,7 @@ static const pl_pairs_ops strict_pairs = {
     .lack = strict_pairs_lack,
     .advance = strict_pairs_advance,
     .measure = strict_pairs_measure,
+    .bounce = strict_pairs_bounce,
     .set = strict_pairs_set,
 };
 

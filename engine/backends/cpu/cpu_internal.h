@@ -35,9 +35,10 @@ typedef struct cpu {
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
     pl_contact_set *contact;     /* cpu_pairs.c; NULL without contact between bodies */
     double *compliance;          /* [vertices], m/N: 1 / A_ii, 0 where held; the same */
-    struct apart *apart;         /* cpu_apart.c; NULL but for ADMM with such contact */
-    pl_parts parts;              /* of trial_prepare; else empty */
-    double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
+    double *ease;        /* [vertices], 1/kg: 1 / m, 0 where held; NULL where nothing bounces */
+    struct apart *apart; /* cpu_apart.c; NULL but for ADMM with such contact */
+    pl_parts parts;      /* of trial_prepare; else empty */
+    double *dots;        /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
 /* ---- phases, as the tables in cpu.c have them ---- */

@@ -1,12 +1,15 @@
 /* Contact between bodies: the backend's set of pairs, whose rows are part of the objective. */
 #include "engine/backends/cpu/cpu_internal.h"
 
+#include "engine/contact/bounce.h"
+
 #include <stdlib.h>
 
 void pl_cpu_pairs_release(cpu *c)
 {
     pl_contact_set_destroy(c->contact);
     free(c->compliance);
+    free(c->ease);
 }
 
 pl_status pl_cpu_pairs_create(cpu *c)
@@ -19,6 +22,13 @@ pl_status pl_cpu_pairs_create(cpu *c)
         return PL_NO_MEMORY;
     for (int64_t i = 0; i < m->vertices; i++)
         c->compliance[i] = m->free_row[i] < 0 ? 0 : 1 / pl_model_diagonal(m, m->free_row[i]);
+    if (m->inertia > 0 && pl_contact_has_bounce(m->touching)) {
+        c->ease = malloc((size_t)m->vertices * sizeof *c->ease);
+        if (!c->ease)
+            return PL_NO_MEMORY;
+        for (int64_t i = 0; i < m->vertices; i++)
+            c->ease[i] = m->held[i] ? 0 : 1 / m->mass[i];
+    }
     return pl_contact_set_create(m->touching, c->compliance, c->threads, &c->contact);
 }
 
@@ -60,6 +70,15 @@ static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
     return pl_contact_set_measure(cpu_of(b)->contact, pl_numbers_read(x), out);
 }
 
+static pl_status bounce(pl_backend *b, const pl_array *v_start, pl_array *v)
+{
+    cpu *c = cpu_of(b);
+    if (!c->ease)
+        return PL_OK;
+    return pl_contact_bounce(b->model->touching, pl_contact_set_rows(c->contact), c->ease,
+                             pl_numbers_read(v_start), pl_numbers(v), c->threads);
+}
+
 static pl_contact_set *set_of(pl_backend *b)
 {
     return cpu_of(b)->contact;
@@ -71,4 +90,5 @@ const pl_pairs_ops pl_cpu_pairs_ops = {.begin = begin,
                                        .lack = lack,
                                        .advance = advance,
                                        .measure = measure,
+                                       .bounce = bounce,
                                        .set = set_of};
