@@ -74,13 +74,15 @@ enum { COUNT = sizeof SCENES / sizeof *SCENES };
  * contact; %s: the solver. */
 static const char TOUCHING[] =
     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 2}, 'solver': {'iterations': 50, %s},"
-    " 'materials': {'m': {}, 'r': {'bending': {}}},"
+    " 'contact': {'restitution': 0.5},"
+    " 'materials': {'m': {'model': 'arap'}, 'r': {'bending': {}}},"
     " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'm'},"
     "  {'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'm',"
     "   'transform': {'translate': [0.1, 1.03, 0.2]}, 'initial': {'velocity': [0, -8, 0]}},"
     "  {'mesh': {'rope': {'segments': 3}}, 'material': 'r',"
     "   'transform': {'translate': [0, 0.6, 0.9]}, 'initial': {'velocity': [0, 0, -30]}}]}";
-static const char *const TOUCHING_BY[] = {"'method': 'newton'", "'method': 'quasi_newton'"};
+static const char *const TOUCHING_BY[] = {"'method': 'newton'", "'method': 'quasi_newton'",
+                                          "'method': 'admm'", "'method': 'projective_dynamics'"};
 enum { TOUCHING_COUNT = sizeof TOUCHING_BY / sizeof *TOUCHING_BY };
 
 static pl_scene decoded_text(char *text)
@@ -106,7 +108,7 @@ static pl_scene decoded(const parts *p)
 
 /* A scene's way through the engine, to the first thing that fails, which may be a step; *hash is of where
  * it came to, 0 where a step was done in halves. */
-static int64_t touched; /* pairs that carried force in the last of its steps */
+static int64_t touched; /* pairs that carried force, summed over its steps */
 
 static pl_status go(const pl_scene *scene, uint64_t *hash)
 {
@@ -118,6 +120,7 @@ static pl_status go(const pl_scene *scene, uint64_t *hash)
     pl_estimate estimate;
     pl_status status = PL_OK;
     void *bytes = NULL;
+    touched = 0;
     size_t size = 0;
     int64_t halved = 0;
     for (int32_t b = 0; status == PL_OK && b < BODIES; b++)
@@ -133,7 +136,7 @@ static pl_status go(const pl_scene *scene, uint64_t *hash)
         pl_failure failure;
         status = pl_frame_step(model, state, &metrics, &failure, NULL, NULL);
         halved += status == PL_OK ? metrics.halved : 0;
-        touched = status == PL_OK && metrics.contact.on ? metrics.contact.pairs : 0;
+        touched += status == PL_OK && metrics.contact.on ? metrics.contact.pairs : 0;
         if (status == PL_FAILED && failure.code == PL_FAILURE_OUT_OF_MEMORY)
             status = PL_NO_MEMORY;
     }
