@@ -100,7 +100,7 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     if (model->solver.acceleration == PL_ACCELERATION_ANDERSON)
         good = good && pl_anderson_create(model, backend, &s->anderson) == PL_OK;
     s->balance = pl_balance_create(model, backend);
-    good = good && s->balance && pl_weights_create(model, backend, &s->weights) == PL_OK;
+    good = good && s->balance && pl_weights_create(model, backend, true, &s->weights) == PL_OK;
     if (!good) {
         admm_destroy(&s->base);
         return PL_NO_MEMORY;

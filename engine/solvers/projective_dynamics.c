@@ -30,6 +30,7 @@
 #include "engine/clock.h"
 #include "engine/model/groups/touching.h"
 #include "engine/solvers/global_step.h"
+#include "engine/solvers/weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,8 +44,9 @@ typedef struct projective {
     const pl_model *model;
     pl_backend *backend;
     pl_array **zero, **u,
-        **z;       /* [group_count]; u and z are not read. zero: but for the u of contact */
-    int32_t apart; /* its group, or -1 */
+        **z;             /* [group_count]; u and z are not read. zero: but for the u of contact */
+    int32_t apart;       /* its group, or -1 */
+    pl_weights *weights; /* of it; NULL without */
     pl_global global;
     pl_balance *balance;
     pl_iteration *detail;   /* [iterations + 1], or NULL */
@@ -58,6 +60,7 @@ static void projective_destroy(pl_solver *solver)
     pl_values_release(s->model, s->backend, (pl_array * *[]){s->zero, s->u, s->z}, 3);
     pl_global_clear(&s->global);
     pl_balance_destroy(s->balance);
+    pl_weights_destroy(s->weights);
     free(s->detail);
     free(s);
 }
@@ -75,6 +78,8 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
     good = pl_global_init(model, backend, &s->global) && good;
     s->balance = pl_balance_create(model, backend);
     good = good && s->balance;
+    if (s->apart >= 0)
+        good = pl_weights_create(model, backend, false, &s->weights) == PL_OK && good;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -90,6 +95,12 @@ static pl_status projective_create(const pl_model *model, pl_backend *backend, p
 static pl_status begin(projective *s, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
+    if (s->weights) {
+        const bool near = pl_contact_set_rows(ops->pairs->set(s->backend))->count > 0;
+        pl_status status = pl_weights_begin(s->weights, stage, s->z, near);
+        if (status != PL_OK)
+            return status;
+    }
     pl_global_begin(&s->global, stage, x);
     /* The phase reads what it overwrites, times 0: nothing of a failed solve may be in there. */
     for (int32_t g = 0; g < s->model->group_count; g++) {
@@ -168,11 +179,14 @@ static bool lacks(projective *s, const pl_backend_stage *stage, const pl_array *
     return s->apart >= 0 && s->backend->ops->pairs->lack(s->backend, x) > pl_solver_lack(stage);
 }
 
-static pl_status fail_of_memory(pl_failure *failure)
+/* Contact could not begin. */
+static pl_status fail_to_begin(pl_status status, pl_failure *failure)
 {
-    failure->code = PL_FAILURE_OUT_OF_MEMORY;
-    snprintf(failure->message, sizeof failure->message,
-             "There is no memory for contact between bodies.");
+    const bool memory = status == PL_NO_MEMORY;
+    failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
+    snprintf(failure->message, sizeof failure->message, "%s",
+             memory ? "There is no memory for contact between bodies."
+                    : "The matrix with contact between bodies has no factor.");
     return PL_FAILED;
 }
 
@@ -200,8 +214,9 @@ static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *sta
                              .detail = s->detail};
     s->start_ms = pl_clock_ms();
     s->recorded = stage->bound > 0 && s->rows > 0 ? s->rows - 1 : 0;
-    if (begin(s, stage, x) != PL_OK)
-        return fail_of_memory(failure);
+    pl_status status = begin(s, stage, x);
+    if (status != PL_OK)
+        return fail_to_begin(status, failure);
     record(s, stage, x, gradient, 0, out);
     double noise = ROUNDING * ops->epsilon * sqrt(ops->objective->magnitude(s->backend, x)),
            loose = fmax(stage->loose, 1);
@@ -225,9 +240,24 @@ static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *sta
     return PL_OK;
 }
 
-/* Nothing is kept from solve to solve. */
+/* Between solves only whether contact has weights survives. */
+static void projective_save(const pl_solver *solver, pl_bytes_out *out)
+{
+    const projective *s = (const projective *)solver;
+    if (s->weights)
+        pl_weights_save(s->weights, out);
+}
+
+static bool projective_restore(pl_solver *solver, pl_bytes_in *in)
+{
+    projective *s = (projective *)solver;
+    return s->weights ? pl_weights_restore(s->weights, in) : in->left == 0;
+}
+
 const pl_solver_ops pl_solver_projective_dynamics = {
     .create = projective_create,
     .destroy = projective_destroy,
     .solve = projective_solve,
+    .save = projective_save,
+    .restore = projective_restore,
 };

@@ -58,7 +58,8 @@ void pl_weights_destroy(pl_weights *w)
     free(w);
 }
 
-pl_status pl_weights_create(const pl_model *model, pl_backend *backend, pl_weights **out)
+pl_status pl_weights_create(const pl_model *model, pl_backend *backend, bool follow,
+                            pl_weights **out)
 {
     const size_t groups = (size_t)model->group_count;
     pl_weights *w = calloc(1, sizeof *w);
@@ -71,7 +72,7 @@ pl_status pl_weights_create(const pl_model *model, pl_backend *backend, pl_weigh
     w->number = calloc(groups + 1, sizeof *w->number);
     bool good = w->level && w->number;
     for (size_t g = 0; good && g < groups; g++) {
-        if (!model->groups[g].ops->concavity)
+        if (!follow || !model->groups[g].ops->concavity)
             continue;
         const int64_t count = model->groups[g].blocks * PL_BLOCK;
         w->level[g] = pl_block_alloc(count, 1);

@@ -27,9 +27,10 @@
 
 typedef struct pl_weights pl_weights;
 
-/* PL_NO_MEMORY, or PL_OK. The backend goes on with other models of the weights' making until they are
+/* follow: else the weights of concave terms are those at rest. PL_NO_MEMORY, or PL_OK. The backend goes on with other models of the weights' making until they are
  * destroyed. NULL may be destroyed. */
-pl_status pl_weights_create(const pl_model *model, pl_backend *backend, pl_weights **out);
+pl_status pl_weights_create(const pl_model *model, pl_backend *backend, bool follow,
+                            pl_weights **out);
 void pl_weights_destroy(pl_weights *w);
 
 /* Before a stage's solve. z is overwritten: D x_start. touching: the group `touching`, where the model has one, has

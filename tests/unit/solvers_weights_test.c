@@ -34,7 +34,7 @@ static workshop open_workshop_of(pl_run *run)
     workshop w = {.run = run};
     const pl_model *m = w.run->model;
     ck_assert_int_eq(pl_backend_find(PL_DEVICE_CPU)->create(m, 2, NULL, &w.backend), PL_OK);
-    ck_assert_int_eq(pl_weights_create(m, w.backend, &w.weights), PL_OK);
+    ck_assert_int_eq(pl_weights_create(m, w.backend, true, &w.weights), PL_OK);
     w.x = malloc(3 * (size_t)m->vertices * sizeof *w.x);
     w.z = w.backend->ops->memory->alloc(w.backend, pl_group_values(&m->groups[0]));
     return w;

@@ -12,8 +12,8 @@ static const double WEIGHT = 0.2;
 pl_status pl_build_apart(pl_build *b)
 {
     pl_model *m = b->model;
-    const bool projects = m->solver.method == PL_METHOD_PROJECTIVE_DYNAMICS;
-    if (!m->touching || (m->solver.method != PL_METHOD_ADMM && !projects))
+    const pl_method_kind method = m->solver.method;
+    if (!m->touching || (method != PL_METHOD_ADMM && method != PL_METHOD_PROJECTIVE_DYNAMICS))
         return PL_OK;
     const pl_contact_surface *s = m->touching->surface;
     int32_t *vertex = malloc(((size_t)s->vertices + 1) * sizeof *vertex);
@@ -32,7 +32,7 @@ pl_status pl_build_apart(pl_build *b)
     }
     pl_group group;
     if (count > 0) {
-        status = pl_touching_create(vertex, weight, count, m->vertices, projects, &group);
+        status = pl_touching_create(vertex, weight, count, m->vertices, &group);
         if (status == PL_OK)
             status = pl_build_add_group(b, &group, -1);
     }

@@ -4,7 +4,6 @@
 #include "engine/model/hash.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void touching_admm_local(const pl_group *g, const pl_stage *stage,
                                 const pl_admm_local *local, int64_t b0, int64_t b1)
@@ -65,7 +64,7 @@ int32_t pl_touching_find(const pl_group *groups, int32_t count)
 }
 
 pl_status pl_touching_create(const int32_t *vertex, const double *weight, int64_t count,
-                             int64_t vertices, bool on, pl_group *out)
+                             int64_t vertices, pl_group *out)
 {
     pl_group g = {.ops = &TOUCHING};
     pl_touching *k = calloc(1, sizeof *k);
@@ -81,8 +80,6 @@ pl_status pl_touching_create(const int32_t *vertex, const double *weight, int64_
         touching_destroy(&g);
         return PL_NO_MEMORY;
     }
-    if (on)
-        memcpy(g.weight, k->weight, (size_t)(g.blocks * PL_BLOCK) * sizeof *g.weight);
     for (int64_t i = 0; i < vertices; i++)
         k->term[i] = -1;
     for (int64_t i = 0; i < count; i++)

@@ -3,7 +3,7 @@
  * terms jointly. So whoever goes through the local steps first finds the prox of the whole group, and leaves
  * z - v here. The matrix is the same whatever touches.
  *
- * ADMM's weights are 0 until something is near something else (solvers/weights.h): until then the group does
+ * The weights are 0 until something is near something else (solvers/weights.h): until then the group does
  * nothing, and costs no iteration. A term's force is w^2 u = -C^T p. u is not kept from step to step: the rows' multipliers
  * are. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_TOUCHING_H
@@ -19,9 +19,9 @@ typedef struct pl_touching {
     int32_t *term;  /* [vertices of the model]: -1 where none */
 } pl_touching;
 
-/* A group of `count` of a model's vertices. weight[k]: w^2 of vertex[k], N/m; on: from the beginning. */
+/* A group of `count` of a model's vertices, with weights of 0. weight[k]: w^2 of vertex[k], N/m. */
 pl_status pl_touching_create(const int32_t *vertex, const double *weight, int64_t count,
-                             int64_t vertices, bool on, pl_group *out);
+                             int64_t vertices, pl_group *out);
 
 /* The group of a list of them that is one, or -1. */
 int32_t pl_touching_find(const pl_group *groups, int32_t count);
