@@ -267,10 +267,16 @@ void pl_schedule_begin(pl_schedule *s, pl_job *job, int32_t cores, int32_t devic
     pl_account_change(s, job->user, 1, cores, device >= 0, now);
 }
 
-void pl_schedule_adopt(pl_schedule *s, pl_job *job, int32_t cores, int32_t device, bool beside,
-                       double now)
+void pl_schedule_adopt(pl_schedule *s, pl_job *job, int32_t cores, int32_t device,
+                       double gpu_memory, bool beside, double now)
 {
-    pl_schedule_begin(s, job, beside ? 0 : cores, device, beside, job->gpu_memory, now);
+    pl_schedule_begin(s, job, beside ? 0 : cores, device, beside, gpu_memory, now);
+}
+
+void pl_schedule_keep(pl_schedule *s, pl_job *job)
+{
+    s->preemptible -= job->state == PL_JOB_RUNNING && job->preemptible;
+    job->preemptible = job->preempting = false;
 }
 
 /* A tenth of the way to each: the last ten or so count. */
@@ -365,6 +371,16 @@ bool pl_schedule_set_user(pl_schedule *s, const char *user, double share, pl_acc
     pl_account *known = pl_accounts_find(&s->users, user);
     pl_account *group = known ? known->group : pl_accounts_get(&s->groups, "", NULL);
     return set_account(group ? pl_accounts_get(&s->users, user, group) : NULL, share, limits);
+}
+
+const char *pl_schedule_user(const pl_schedule *s, size_t k)
+{
+    return k < s->users.count ? s->users.list[k]->name : NULL;
+}
+
+void pl_schedule_limit_user(pl_schedule *s, size_t k, pl_account_limits limits)
+{
+    s->users.list[k]->limits = limits;
 }
 
 bool pl_schedule_set_group(pl_schedule *s, const char *group, double share,

@@ -39,7 +39,8 @@ static bool strict(const pl_schedule *s, const pl_job *job, double now)
 
 static double since(const pl_job *job)
 {
-    return job->blocked >= 0 ? job->blocked - 1e9 : job->overtaken;
+    bool earlier = job->overtaken >= 0 && (job->blocked < 0 || job->overtaken < job->blocked);
+    return earlier ? job->overtaken : job->blocked;
 }
 
 /* Those with a reservation, longest first: a user's first few jobs at the most, since only those are overtaken. */
@@ -125,11 +126,15 @@ static pl_job *start_reserved(decision *d)
     for (size_t i = 0; i < s->reserved_count; i++) {
         pl_job *job = s->reserved[i];
         double length = pl_job_length(s, job);
+        bool has_device = pl_schedule_pick_device(s, job) >= 0;
         if (pl_schedule_lack(s, job).reason == PL_WAIT_NONE &&
             pl_profile_fits(&s->profile, job->cores_least, job->memory, length)) {
             return start(d, job, job->cores_least);
         }
         hold_device(s, job);
+        if (job->gpu_memory > 0 && !has_device) {
+            continue; /* it waits for a device: cores are kept for it when there is one */
+        }
         double from = strict(s, job, d->now)
                           ? d->now
                           : pl_profile_earliest(&s->profile, job->cores_least, job->memory, length);
@@ -356,6 +361,13 @@ double pl_schedule_next_due(const pl_schedule *s, double now)
         const pl_job *job = s->aside.jobs[i];
         if (job->due > 0 && !job->held && job->after_count == 0) {
             next = fmin(next, job->due);
+        }
+    }
+    for (size_t i = 0; s->waiting && s->preemptible && i < s->running.count; i++) {
+        const pl_job *r = s->running.jobs[i];
+        double yields_at = r->started + least_run;
+        if (r->preemptible && !r->preempting && yields_at > now) {
+            next = fmin(next, yields_at);
         }
     }
     return next;

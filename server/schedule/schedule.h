@@ -10,8 +10,9 @@
  *
  * What fits behind a job that does not fit is started, so that no core is idle. A job that was overtaken so holds a
  * reservation once it has waited for `patience` since: nothing is started then that would delay it, as far as lengths
- * are known. After twice the patience lengths are not believed any more, and what becomes free is kept for it. Hence a
- * wait is bounded by two patiences and the longest job.
+ * are known. After twice the patience lengths are not believed any more, and what becomes free is kept for it. Hence the
+ * wait of a job that was overtaken is bounded: by two patiences, and the longest job that runs then, once for it and
+ * once for each that has an older reservation.
  */
 #ifndef PLIANT_SERVER_SCHEDULE_SCHEDULE_H
 #define PLIANT_SERVER_SCHEDULE_SCHEDULE_H
@@ -104,9 +105,12 @@ void pl_schedule_destroy(pl_schedule *schedule);
 /* A job waits from now on, last of its priority, or first where it had its turn before. The job is this room's until
  * pl_schedule_end; NULL: out of memory. */
 pl_job *pl_schedule_arrive(pl_schedule *s, const pl_job_wish *wish, double now, bool first);
-/* One that runs already, with so many cores on that device; it may be over-committed. `beside`: its cores are another's. */
-void pl_schedule_adopt(pl_schedule *s, pl_job *job, int32_t cores, int32_t device, bool beside,
-                       double now);
+/* One that runs already, with so many cores and that much of the device's memory; it may be over-committed. `beside`:
+ * its cores are another's. */
+void pl_schedule_adopt(pl_schedule *s, pl_job *job, int32_t cores, int32_t device,
+                       double gpu_memory, bool beside, double now);
+/* It cannot be stopped for another after all. */
+void pl_schedule_keep(pl_schedule *s, pl_job *job);
 /* It is gone: it ended, crashed, was cancelled, paused or preempted. What it held is free, and the job is freed. */
 void pl_schedule_end(pl_schedule *s, pl_job *job, double now);
 /* The job of that key has ended for good: those after it need not wait for it. */
@@ -123,6 +127,9 @@ void pl_schedule_set_cores(pl_schedule *s, int32_t cores);
 bool pl_schedule_set_user(pl_schedule *s, const char *user, double share, pl_account_limits limits);
 bool pl_schedule_set_group(pl_schedule *s, const char *group, double share,
                            pl_account_limits limits);
+/* The k-th user that it knows, or NULL, and other limits for them. */
+const char *pl_schedule_user(const pl_schedule *s, size_t k);
+void pl_schedule_limit_user(pl_schedule *s, size_t k, pl_account_limits limits);
 /* What a job holds for others too: its cores are taken off it and stay in use until given back. */
 int32_t pl_schedule_transfer(pl_schedule *s, pl_job *job, double gpu_memory, double now);
 void pl_schedule_give_back(pl_schedule *s, const char *user, int32_t cores, int32_t device,

@@ -150,20 +150,34 @@ static void check_work(sim *s)
     }
 }
 
-/* The bound that schedule.h states, with as many longest jobs as may have a reservation before it. */
+/* The bound that schedule.h states, with as many longest jobs as may have a reservation before it. A job waits for those
+ * of its own user that have a higher priority, however long: its time counts when there are none. */
 static void check_starvation(sim *s)
 {
+    int64_t highest[SIM_USERS];
+    for (int i = 0; i < SIM_USERS; i++) {
+        highest[i] = INT64_MIN;
+    }
     for (size_t i = 0; i < s->waiting_count; i++) {
         const sim_job *j = &s->jobs[s->waiting[i]];
+        if (has_turn(j) && j->priority > highest[j->user]) {
+            highest[j->user] = j->priority;
+        }
+    }
+    double most = 2 * s->setup.patience + 3 * s->longest;
+    for (size_t i = 0; i < s->waiting_count; i++) {
+        sim_job *j = &s->jobs[s->waiting[i]];
         if (!has_turn(j) || j->job->overtaken < 0 || j->gpu_memory > 0) {
             continue;
         }
-        double waited = s->now - j->job->overtaken;
-        double most = 2 * s->setup.patience + 3 * s->longest;
+        if (j->priority < highest[j->user]) {
+            j->behind_own = s->now;
+        }
+        double waited = s->now - fmax(j->job->overtaken, j->behind_own);
         s->result.longest_overtaken = fmax(s->result.longest_overtaken, waited);
         if (waited > most && s->setup.limits.cores == 0) {
-            sim_fault(s, "job %td has been overtaken for %.0f s, more than %.0f", j - s->jobs,
-                      waited, most);
+            sim_fault(s, "job %td of %d cores has been overtaken for %.0f s, more than %.0f",
+                      j - s->jobs, j->cores_least, waited, most);
         }
     }
 }

@@ -42,7 +42,8 @@ typedef struct sim_job {
     pl_job *job;        /* the scheduler's, while it waits or runs */
     double done, spent; /* core-seconds: kept, and spent */
     double since, started, first_start, ended;
-    double promised; /* its first estimated start; < 0: none */
+    double behind_own; /* the last time that a job of its user with a higher priority waited */
+    double promised;   /* its first estimated start; < 0: none */
     int32_t cores, device, version;
     bool stopping;
     int preemptions, crashes;
