@@ -137,7 +137,7 @@ static void settle(pl_schedule *s, pl_job *job, double now)
     if (job->state == PL_JOB_WAITING && !turn) {
         pl_schedule_dequeue(s, job);
         job->state = PL_JOB_ASIDE;
-        job->overtaken = job->blocked = -1;
+        job->overtaken = job->promised = job->blocked = -1;
         job->position = 0;
         pl_job_list_append(&s->aside, job);
     } else if (job->state == PL_JOB_ASIDE && turn) {
@@ -173,6 +173,7 @@ static pl_job *make_job(const pl_job_wish *w, pl_account *user)
                     .after_count = w->after_count,
                     .device = -1,
                     .overtaken = -1,
+                    .promised = -1,
                     .blocked = -1,
                     .start = INFINITY,
                     .tag = w->tag};

@@ -34,7 +34,7 @@ static bool reserves(const pl_schedule *s, const pl_job *job, double now)
 
 static bool strict(const pl_schedule *s, const pl_job *job, double now)
 {
-    return job->blocked >= 0 || waited(job, now) >= 2 * s->setup.patience;
+    return job->blocked >= 0 || (job->promised >= 0 && now >= job->promised + s->setup.patience);
 }
 
 static double since(const pl_job *job)
@@ -139,6 +139,7 @@ static pl_job *start_reserved(decision *d)
                           ? d->now
                           : pl_profile_earliest(&s->profile, job->cores_least, job->memory, length);
         if (!isinf(from)) {
+            job->promised = job->promised < 0 ? from : job->promised;
             pl_profile_take(&s->profile, from, strict(s, job, d->now) ? INFINITY : from + length,
                             job->cores_least, job->memory);
         }

@@ -10,9 +10,9 @@
  *
  * What fits behind a job that does not fit is started, so that no core is idle. A job that was overtaken so holds a
  * reservation once it has waited for `patience` since: nothing is started then that would delay it, as far as lengths
- * are known. After twice the patience lengths are not believed any more, and what becomes free is kept for it. Hence the
- * wait of a job that was overtaken is bounded: by two patiences, and the longest job that runs then, once for it and
- * once for each that has an older reservation.
+ * are known. When it has not begun a patience after the start that it was promised, lengths are not believed any more,
+ * and what becomes free is kept for it. Hence the wait of a job that was overtaken is bounded: by two patiences, the
+ * longest length that was believed and the longest job that runs then, once more for each older reservation.
  */
 #ifndef PLIANT_SERVER_SCHEDULE_SCHEDULE_H
 #define PLIANT_SERVER_SCHEDULE_SCHEDULE_H
@@ -69,6 +69,7 @@ typedef struct pl_job {
     int32_t device; /* -1: none */
     double arrived, started;
     double overtaken; /* since when others have gone before it; < 0: never */
+    double promised;  /* the first start that its reservation gave; < 0: it had none */
     double blocked;   /* what a claim by preemption waits for; < 0: none */
     int64_t position; /* in the forecast, from 1; 0: it has no turn yet */
     double start;     /* forecast; INFINITY: unknown */

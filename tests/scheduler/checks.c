@@ -164,7 +164,7 @@ static void check_starvation(sim *s)
             highest[j->user] = j->priority;
         }
     }
-    double most = 2 * s->setup.patience + 3 * s->longest;
+    double most = 2 * s->setup.patience + s->longest_believed + 3 * s->longest;
     for (size_t i = 0; i < s->waiting_count; i++) {
         sim_job *j = &s->jobs[s->waiting[i]];
         if (!has_turn(j) || j->job->overtaken < 0 || j->gpu_memory > 0) {

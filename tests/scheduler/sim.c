@@ -162,6 +162,7 @@ static void start(sim *s, sim_job *j, int32_t cores, int32_t device)
     post(s, s->now + (crashes ? j->crash_at - j->done : left) / cores, crashes ? CRASH : END,
          index);
     s->longest = fmax(s->longest, j->work / j->cores_least);
+    s->longest_believed = fmax(s->longest_believed, j->estimate);
     s->result.starts++;
 }
 

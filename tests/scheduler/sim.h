@@ -92,7 +92,7 @@ typedef struct sim {
     bool device_up[SIM_DEVICES];
     sim_event *heap;
     size_t heap_count, heap_capacity;
-    double longest; /* job's length so far met, s */
+    double longest, longest_believed; /* job's length, and estimate, so far met, s */
     sim_result result;
 } sim;
 
