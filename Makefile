@@ -270,6 +270,9 @@ $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap
 # And one every allocation of the protocol.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
+# The scheduler and the simulator that it is tried in.
+SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
+$(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_bench: $(call obj,$(SCHEDULE_SRC))
 # The kernels that are timed are optimised as the engine's.
 TIMED_KERNELS := $(patsubst tests/support/%.c,$(BUILD)/obj/tests/bench/%.o,$(wildcard tests/support/kernels_probe*.c))
 $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps
@@ -277,7 +280,7 @@ $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) -MMD -MP -c -o $@ $<
 $(BUILD)/tests/bench/prox_bench: $(TIMED_KERNELS)
 $(BUILD)/tests/bench/prox_bench: BEFORE_LIBRARIES := $(TIMED_KERNELS)
-$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
+$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(SCHEDULE_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
 
 # Programs of physics once more, on a backend whose memory the host cannot read.
 STRICT_TESTS := $(patsubst %,$(BUILD)/tests/strict/%_test,admm failure golden half_step loads pins projective \

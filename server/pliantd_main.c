@@ -202,8 +202,11 @@ static bool start_tenants(pl_daemon *d)
 /* The queue and the table of sessions, each of which calls the other. */
 static bool start_table(pl_daemon *d)
 {
-    pl_dispatcher_setup dispatcher = {
-        .machine = machine_of(d), .cores_of = cores_of, .changed = sessions_changed, .context = d};
+    pl_dispatcher_setup dispatcher = {.machine = machine_of(d),
+                                      .interactive_cores = d->options.interactive_cores,
+                                      .cores_of = cores_of,
+                                      .changed = sessions_changed,
+                                      .context = d};
     d->events = pl_events_create();
     d->dispatcher = d->events ? pl_dispatcher_create(&dispatcher) : NULL;
     pl_sessions_setup sessions = {.store = d->store,

@@ -35,10 +35,17 @@ typedef struct pl_output {
     pl_expectation *probes; /* what is looked at, without times and bounds; "probe-K" */
 } pl_output;
 
+enum { PL_AFTER_MAX = 16, PL_SESSION_ID_MAX = 33 };
+
 typedef struct pl_resources {
-    int32_t cores;     /* threads of the worker */
-    double memory;     /* bytes; 0: as estimated */
-    double time_limit; /* s of running; 0: none */
+    int32_t cores;      /* threads of the worker, at least */
+    int32_t cores_most; /* at most; 0: as many */
+    bool preemptible;   /* it may be stopped at a checkpoint for another */
+    bool hold;          /* it begins paused */
+    int32_t after_count;
+    char after[PL_AFTER_MAX][PL_SESSION_ID_MAX]; /* ids of sessions that it waits for */
+    double memory;                               /* bytes; 0: as estimated */
+    double time_limit;                           /* s of running; 0: none */
 } pl_resources;
 
 #endif

@@ -44,7 +44,8 @@ static void set_default(const pl_param *p, char *at)
     case PL_PARAM_CUSTOM:
         if (p->custom == PL_CUSTOM_SCALE)
             memcpy(at, p->standard, sizeof p->standard);
-        else if (p->custom == PL_CUSTOM_AXES || p->custom == PL_CUSTOM_FIELDS)
+        else if (p->custom == PL_CUSTOM_AXES || p->custom == PL_CUSTOM_FIELDS ||
+                 p->custom == PL_CUSTOM_CORES)
             pl_param_store(p, at, (int64_t)p->standard[0]);
         break;
     case PL_PARAM_STRING:

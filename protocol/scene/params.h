@@ -59,6 +59,8 @@ typedef enum pl_custom {
     PL_CUSTOM_PRIORITY,  /* a whole number: pl_notes */
     PL_CUSTOM_WEBHOOK,   /* an object with an address: pl_notes */
     PL_CUSTOM_BETWEEN,   /* the names of two bodies: int32_t[2] */
+    PL_CUSTOM_CORES,     /* a whole number, or a range as "1-4": pl_resources */
+    PL_CUSTOM_AFTER,     /* an array of sessions' ids: pl_resources */
     PL_CUSTOM_COUNT
 } pl_custom;
 

@@ -177,13 +177,24 @@ const pl_param_table pl_output_table = {
     .name = "output", .doc = "Stored results of a run.", ROWS(output_rows)};
 
 static const pl_param resources_rows[] = {
-    INTEGER("cores", FROM(1, 256), 1, pl_resources, cores,
-            "Number of threads; the results are the same bits for any number."),
+    CUSTOM(
+        "cores", CORES, "whole number, or a range as \"1-4\"",
+        "Number of threads; of a range, as many as are free when the session starts. The results "
+        "are the same bits for any number.",
+        AT(pl_resources, cores), FROM(1, 256), DEFAULT(1), WORDED("1")),
     NUMBER("memory", "bytes", FROM(0, 1e15), 0, pl_resources, memory,
            "Memory limit; 0: as estimated."),
     NUMBER("time_limit", "s", FROM(0, 1e9), 0, pl_resources, time_limit,
            "Limit of the running time; 0: none."),
     PRIORITY,
+    BOOLEAN("preemptible", pl_resources, preemptible,
+            "Let the scheduler stop the session at a checkpoint when another needs its cores; it "
+            "goes on from there, with the same bits."),
+    BOOLEAN("hold", pl_resources, hold,
+            "Begin paused: the session is checked and waits for a resume."),
+    CUSTOM("after", AFTER, "array of session ids",
+           "Start only when these sessions of yours have ended, however they did.",
+           AT(pl_resources, after), FROM(0, PL_AFTER_MAX), WORDED("none")),
 };
 static const pl_absent resources_absent[] = {{"gpu", 0}, {0}};
 const pl_param_table pl_resources_table = {.name = "resources",

@@ -185,6 +185,68 @@ static void decode_fields(pl_decoder *d, json_t *value, const pl_param *p, void 
         *(int32_t *)((char *)out + p->offset) = fields;
 }
 
+/* "1-4": whole numbers without signs or blanks. False where it is no range. */
+static bool read_range(const char *text, int64_t *least, int64_t *most)
+{
+    char *end;
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 6 || text[digits] != '-') {
+        return false;
+    }
+    size_t more = strspn(text + digits + 1, "0123456789");
+    *least = strtoll(text, NULL, 10);
+    *most = strtoll(text + digits + 1, &end, 10);
+    return more > 0 && more <= 6 && *end == 0;
+}
+
+static void decode_cores(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_resources *r = out;
+    int64_t least, most;
+    pl_param number = *p;
+    number.kind = PL_PARAM_INTEGER;
+    if (!json_is_string(value)) {
+        if (pl_decode_integer(d, value, &number, &least))
+            r->cores = (int32_t)least;
+        return;
+    }
+    if (!read_range(json_string_value(value), &least, &most))
+        pl_decode_refuse(d, value, "wrong_type", "whole number, or a range as \"1-4\"", "");
+    else if (least < 1 || most > (int64_t)p->maximum || least > most)
+        pl_decode_refuse(d, value, "out_of_range", "a range within 1 to 256, the smaller first",
+                         "");
+    else {
+        r->cores = (int32_t)least;
+        r->cores_most = (int32_t)most;
+    }
+}
+
+static bool is_session_id(const char *text)
+{
+    return text && strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
+}
+
+static void decode_after(pl_decoder *d, json_t *value, const pl_param *p, void *out)
+{
+    pl_resources *r = out;
+    size_t i;
+    json_t *item;
+    if (!json_is_array(value) || json_array_size(value) > PL_AFTER_MAX) {
+        pl_decode_refuse(d, value, json_is_array(value) ? "out_of_range" : "wrong_type",
+                         "array of at most 16 session ids", "");
+        return;
+    }
+    json_array_foreach(value, i, item)
+    {
+        size_t mark = pl_decode_enter_item(d, i);
+        if (!is_session_id(json_string_value(item)))
+            pl_decode_refuse(d, item, "wrong_type", "the id of a session, 32 hex digits", "");
+        else
+            snprintf(r->after[r->after_count++], PL_SESSION_ID_MAX, "%s", json_string_value(item));
+        pl_decode_leave(d, mark);
+    }
+}
+
 const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERSION] = decode_version,
     [PL_CUSTOM_METADATA] = pl_decode_metadata,
@@ -209,6 +271,8 @@ const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_CURVE] = pl_decode_curve,
     [PL_CUSTOM_POINTS] = pl_decode_points,
     [PL_CUSTOM_BETWEEN] = pl_decode_between,
+    [PL_CUSTOM_CORES] = decode_cores,
+    [PL_CUSTOM_AFTER] = decode_after,
 };
 
 /* ---- rules that bind several keys ---- */

@@ -104,6 +104,24 @@ static void put_by_tag(pl_json_writer *w, const pl_scene *scene, const pl_body *
     pl_json_end_object(w);
 }
 
+static void put_cores(pl_json_writer *w, const pl_resources *r)
+{
+    char range[32];
+    snprintf(range, sizeof range, "%d-%d", r->cores, r->cores_most);
+    if (r->cores_most > r->cores)
+        pl_json_put_string(w, range);
+    else
+        pl_json_put_integer(w, r->cores);
+}
+
+static void put_after(pl_json_writer *w, const pl_resources *r)
+{
+    pl_json_begin_array(w);
+    for (int32_t i = 0; i < r->after_count; i++)
+        pl_json_put_string(w, r->after[i]);
+    pl_json_end_array(w);
+}
+
 static void put_between(pl_json_writer *w, const pl_scene *scene, const int32_t *bodies)
 {
     pl_json_begin_array(w);
@@ -229,6 +247,12 @@ static void put_custom(pl_json_writer *w, const pl_scene *scene, const pl_param 
     }
     case PL_CUSTOM_BETWEEN:
         put_between(w, scene, (const int32_t *)(const void *)(base + p->offset));
+        break;
+    case PL_CUSTOM_CORES:
+        put_cores(w, (const void *)base);
+        break;
+    case PL_CUSTOM_AFTER:
+        put_after(w, (const void *)base);
         break;
     case PL_CUSTOM_METADATA: /* not kept in the struct: left_out() */
     case PL_CUSTOM_LABELS:

@@ -33,10 +33,13 @@ typedef struct pl_upload_ref {
     char format[16];  /* "tetgen_node", "tetgen_ele", or as the scene says */
 } pl_upload_ref;
 typedef struct pl_outline {
-    pl_notes *notes; /* name, labels, ...: protocol/scene/notes.h; malloc'ed */
-    int64_t frames;  /* after frame 0; -1: there is no end */
-    double duration; /* s simulated */
-    int32_t cores;
+    pl_notes *notes;                     /* name, labels, ...: protocol/scene/notes.h; malloc'ed */
+    int64_t frames;                      /* after frame 0; -1: there is no end */
+    double duration;                     /* s simulated */
+    int32_t cores, cores_most;           /* at least, at most (0: as many) */
+    bool preemptible, hold, interactive; /* interactive: paced by the clock, or without an end */
+    int32_t after_count;
+    char after[16][33];            /* ids of sessions that it waits for */
     double memory, time_limit;     /* bytes, s; 0: unset */
     int64_t keep_last, keep_every; /* log_prune.h */
     double keep_days;              /* after its end; 0: for good */

@@ -85,6 +85,12 @@ pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *
     out->frames = pl_scene_endless(&scene) ? -1 : pl_scene_frames(&scene);
     out->duration = (double)scene.time.steps * scene.time.step;
     out->cores = scene.resources.cores;
+    out->cores_most = scene.resources.cores_most;
+    out->preemptible = scene.resources.preemptible;
+    out->hold = scene.resources.hold;
+    out->interactive = out->frames < 0 || scene.time.pace == PL_PACE_REALTIME;
+    out->after_count = scene.resources.after_count;
+    memcpy(out->after, scene.resources.after, sizeof out->after);
     out->memory = scene.resources.memory;
     out->time_limit = scene.resources.time_limit;
     out->keep_last = scene.output.retention.last;

@@ -61,6 +61,10 @@ static const char *const customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_POINTS] = PAIRS("16"),
     [PL_CUSTOM_BETWEEN] = "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": "
                           "{\"type\": \"string\"}",
+    [PL_CUSTOM_CORES] = "\"anyOf\": [{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 256}, "
+                        "{\"type\": \"string\", \"pattern\": \"^[0-9]+-[0-9]+$\"}]",
+    [PL_CUSTOM_AFTER] = "\"type\": \"array\", \"maxItems\": 16, \"items\": {\"type\": "
+                        "\"string\", \"pattern\": \"^[0-9a-f]{32}$\"}",
 };
 
 /* What binds keys of one object together: one more member of its schema. */

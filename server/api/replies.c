@@ -158,10 +158,18 @@ static const pl_reply_field progress_fields[] = {
 static const pl_reply_field queue_place_fields[] = {
     {"position", "integer", "place from 1; 0: not waiting for one"},
     {"reason", "string", "reason for waiting"},
+    {"code", "string?",
+     "the reason as a word: starts draining after restarts user_cores no_gpu gpu_memory turn cores "
+     "memory reserved"},
+    {"estimated_start", "string?",
+     "RFC 3339; null where it is not known, or when the session does not wait"},
     {0},
 };
 static const pl_reply_field resources_fields[] = {
-    {"cores", "integer", "threads"},
+    {"cores", "integer", "threads: of the running worker, else the fewest"},
+    {"range", "string?", "the range of cores that was asked for, as \"1-4\"; null: a number was"},
+    {"preemptible", "boolean", "may be stopped at a checkpoint for another session"},
+    {"after", "[]string", "sessions that it waits for to end"},
     {"gpu", "string?", "UUID of its current or last GPU"},
     {"gpu_memory?", "integer", "bytes of GPU memory reserved for the session"},
     {"memory", "integer", "bytes, requested or estimated"},

@@ -107,6 +107,7 @@ enum {
     OPT_PROXY,
     OPT_HOST,
     OPT_QUEUED,
+    OPT_INTERACTIVE,
     OPT_LIMIT,
     OPT_RATE,
     OPT_BODY,
@@ -141,6 +142,7 @@ static const struct option long_options[] = {
     {"no-auth", no_argument, NULL, OPT_NO_AUTH},
     {"behind-proxy", no_argument, NULL, OPT_PROXY},
     {"allow-host", required_argument, NULL, OPT_HOST},
+    {"interactive-cores", required_argument, NULL, OPT_INTERACTIVE},
     {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
     {"limit", required_argument, NULL, OPT_LIMIT},
     {"rate-limit", required_argument, NULL, OPT_RATE},
@@ -292,6 +294,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         }
         o->allow_hosts[o->allow_host_count++] = text;
         return r;
+    case OPT_INTERACTIVE:
+        return take_count("--interactive-cores", text, 0, 4096, &o->interactive_cores);
     case OPT_QUEUED:
         return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
     case OPT_LIMIT:

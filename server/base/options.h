@@ -33,6 +33,7 @@ typedef struct pl_options {
     bool no_auth, behind_proxy;
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
+    int64_t interactive_cores;            /* kept for interactive sessions */
     int64_t max_queued;                   /* sessions that check or wait */
     int64_t max_body;                     /* bytes of a JSON body */
     int64_t max_mesh;                     /* bytes of an uploaded mesh file */

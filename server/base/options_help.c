@@ -34,7 +34,12 @@ static const pl_option options[] = {
     {"--behind-proxy", NULL,
      "allow a non-loopback address without TLS, behind a proxy that does TLS"},
     {"--allow-host", "NAME", "additional name to accept in the Host header; may be repeated"},
-    {"--max-sessions-queued", "N", "most sessions that are checked or wait at once (1000)"},
+    {"--interactive-cores", "N",
+     "cores, of --cores, that only interactive sessions use: in real time or without an end (0)"},
+    {"--max-sessions-queued", "N",
+     "most sessions that are checked or wait at once (1000); with several users, each may have "
+     "three "
+     "for each place that is free, so that the next user finds one"},
     {"--limit", "NAME=N,...",
      "default limits of a user: sessions (not ended), queued, cores (running), bytes, mesh_bytes "
      "(no limits), requests (per second; 1000)"},

@@ -122,6 +122,8 @@ const pl_problem pl_problems[] = {
      "Use a new key for a new request."},
     {429, "too_many_requests", "The limit of requests per second is exceeded.",
      "Try again after Retry-After. Streams and ?wait= replace many requests by one."},
+    {429, "queue_share", "Your waiting sessions fill your part of the daemon's queue.",
+     "Try again after Retry-After, or cancel waiting sessions; GET /v1/queue shows them."},
     {429, "too_many_exports", "You have reached the maximum number of exports at once.",
      "Read one of them to its end, or try again after Retry-After."},
     {500, "internal", "The daemon failed at something that should work.",

@@ -23,7 +23,7 @@ static const char create_route[] = "POST /v1/sessions";
 static pl_session *make_session(pl_admission *a, pl_session_state state)
 {
     const pl_outline *o = &a->outline;
-    bool checked = state == PL_STATE_QUEUED;
+    bool checked = state != PL_STATE_CHECKING;
     char *bodies = checked ? pl_bodies_view(&a->preflight) : NULL;
     char *warnings = checked ? pl_warnings_encode(&a->preflight.warnings, NULL) : NULL;
     pl_row row = pl_admission_row(a);
@@ -31,6 +31,11 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     row.bodies = bodies;
     row.warnings = warnings;
     row.since_ms = pl_clock_us() / 1000;
+    row.estimate = pl_check_estimate(&a->preflight, o->frames);
+    if (state == PL_STATE_PAUSED) { /* as it was posted */
+        row.desired = NULL;
+        row.reason = row.paused_by = (char *)"user";
+    }
     row.memory = o->memory > 0 ? o->memory : a->preflight.memory_bytes;
     row.memory_limit = pl_check_memory_limit(o->memory, a->preflight.memory_bytes);
     row.gpu_memory = pl_check_gpu_memory(&a->preflight);
@@ -142,12 +147,28 @@ static bool begin_key(pl_admission *a)
     return false;
 }
 
-static bool queue_has_room(pl_admission *a, int64_t max_queued)
+/* Each user may have three waiting sessions for each place that is free, so that whoever comes next finds one. Without
+ * users beside its owner a daemon's queue is the owner's. */
+static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
+{
+    int64_t own = pl_sessions_usage(a->sessions, a->owner).value[PL_LIMIT_QUEUED];
+    int64_t left = max_queued - waiting;
+    if (own < 3 * left) {
+        return true;
+    }
+    pl_reply_problemf(a->request, 429, "queue_share", "Your part of the queue is full",
+                      "%lld of your sessions wait, and the %lld places left are for others",
+                      (long long)own, (long long)left);
+    pl_reply_header(a->request, "Retry-After", "10");
+    return false;
+}
+
+static bool queue_has_room(pl_admission *a, int64_t max_queued, bool shared)
 {
     int64_t waiting = pl_sessions_count(a->sessions, PL_STATE_CHECKING) +
                       pl_sessions_count(a->sessions, PL_STATE_QUEUED);
     if (waiting < max_queued) {
-        return true;
+        return !shared || leaves_places(a, waiting, max_queued);
     }
     pl_reply_problemf(a->request, 503, "queue_full", "Queue full",
                       "%lld sessions wait already, as many as this daemon takes",
@@ -183,7 +204,7 @@ static pl_session *check(pl_admission *a, pl_check_queue *queue)
     }
     pl_preflight_end(&a->run);
     if (pl_admission_accepts(a, outcome)) {
-        pl_session_release(commit(a, PL_STATE_QUEUED));
+        pl_session_release(commit(a, a->outline.hold ? PL_STATE_PAUSED : PL_STATE_QUEUED));
     }
     return NULL;
 }
@@ -199,8 +220,9 @@ static void admit(pl_request *r, const pl_branch *branch)
     }
     pl_session *later = NULL; /* answered before its check is done */
     if (pl_request_group(r, &a.group) && begin_key(&a) &&
-        queue_has_room(&a, d->options.max_queued) && pl_scene_rules_check(&a) &&
-        within_limits(&a, d->tenants) && pl_staging_create(&a)) {
+        queue_has_room(&a, d->options.max_queued,
+                       !d->options.no_auth && pl_tenants_shared(d->tenants)) &&
+        pl_scene_rules_check(&a) && within_limits(&a, d->tenants) && pl_staging_create(&a)) {
         later = check(&a, d->check_queue);
     }
     if (a.key) {

@@ -4,6 +4,7 @@
 #ifndef PLIANT_SERVER_RUN_ADMISSION_STATE_H
 #define PLIANT_SERVER_RUN_ADMISSION_STATE_H
 
+#include "engine/scene/output.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/scene/scene_json.h"
 #include "server/http/http.h"
@@ -31,6 +32,7 @@ typedef struct pl_admission {
     size_t length;
     const pl_branch *branch; /* NULL: none */
     pl_outline outline;
+    char after[PL_AFTER_MAX * PL_SESSION_ID_MAX]; /* of the outline, with blanks between */
     pl_faults faults;
     pl_preflight preflight;
     pl_preflight_run run;

@@ -80,6 +80,12 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
     return true;
 }
 
+double pl_check_estimate(const pl_preflight *report, int64_t frames)
+{
+    double seconds = report->setup_seconds + report->seconds_per_frame * (double)frames;
+    return frames > 0 && report->seconds_per_frame > 0 && seconds < 1e9 ? seconds : 0;
+}
+
 /* ---- of a session that was answered for before ---- */
 
 static void reject(pl_sessions *t, pl_session *s, const pl_faults *faults)
@@ -110,6 +116,7 @@ static void accept_session(pl_sessions *t, pl_session *s, const pl_preflight *re
     pl_move what = {.reason = paused ? "user" : NULL,
                     .bodies = bodies,
                     .warnings = warnings,
+                    .estimate = pl_check_estimate(report, s->frames),
                     .gpu_memory = pl_check_gpu_memory(report)};
     if (s->memory <= 0) { /* the scene did not say */
         what.memory = report->memory_bytes;

@@ -23,4 +23,7 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
 void pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
                        pl_preflight_outcome outcome, pl_faults *faults);
 
+/* Seconds that a run of so many frames is expected to take on its fewest cores; 0: not known, or it has no end. */
+double pl_check_estimate(const pl_preflight *report, int64_t frames);
+
 #endif

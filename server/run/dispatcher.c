@@ -1,81 +1,243 @@
 #include "server/run/dispatcher.h"
 
-#include "server/run/scheduler.h"
+#include "engine/scene/output.h"
+#include "server/run/gpus.h"
+#include "server/run/queue_reason.h"
+#include "server/schedule/schedule.h"
 #include "server/sessions/sessions_locked.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALL = 500, STALE_MS = 500, OLD_MS = 1000 }; /* of forecasts */
+
 struct pl_dispatcher {
     pl_sessions *sessions;
-    pl_scheduler scheduler; /* under the table's mutex */
+    pl_schedule *schedule; /* under the table's mutex, as all below */
+    struct pl_gpus *gpus;
+    int64_t changes, forecast_changes, forecast_ms;
+    int64_t gpu_waits; /* sessions that wait and want a GPU */
+    int64_t (*cores_of)(void *context, const char *owner);
     void (*changed)(void *context, pl_session *ended);
     void *context;
 };
+
+static double now_s(void)
+{
+    return 1e-3 * (double)pl_monotonic_ms();
+}
+
+/* ---- what a session asks for ---- */
+
+static bool has_ended(const pl_session *s)
+{
+    return pl_state_terminal((pl_session_state)atomic_load(&s->state));
+}
+
+/* Keys of those that have not ended, of its `after`. A session's key is the time of its creation. */
+static size_t read_after(pl_dispatcher *d, const pl_session *s, uint64_t keys[PL_AFTER_MAX])
+{
+    char id[33];
+    size_t count = 0;
+    for (const char *at = s->after; at && *at && count < PL_AFTER_MAX; at += strspn(at, " ")) {
+        int n = (int)strcspn(at, " ");
+        snprintf(id, sizeof id, "%.*s", n, at);
+        const pl_session *other = strlen(id) == 32 ? pl_sessions_find_locked(d->sessions, id)
+                                                   : NULL;
+        if (other && !has_ended(other)) {
+            keys[count++] = (uint64_t)other->created_us;
+        }
+        at += n;
+    }
+    return count;
+}
+
+/* A session that has made frames takes the rest of its estimate; one that has a limit at most that. */
+static double length_of(const pl_session *s)
+{
+    int64_t frame = atomic_load(&s->frame);
+    double left = s->frames > 0 && frame > 0 ? 1 - (double)frame / (double)s->frames : 1;
+    double length = s->estimate * fmax(left, 0);
+    bool limited = s->time_limit > 0 && (length <= 0 || length > s->time_limit);
+    return limited ? s->time_limit : length;
+}
+
+static bool may_share(const pl_session *s)
+{
+    return s->gpu_memory > 0 && s->gpu_memory <= PL_GPU_CONTEXT + PL_GPU_SMALL && s->crashes == 0 &&
+           s->memory_retries == 0;
+}
+
+static bool arrive(pl_dispatcher *d, pl_session *s, bool first)
+{
+    uint64_t after[PL_AFTER_MAX];
+    s->cores = s->cores_least;
+    s->preempting = false;
+    s->job = pl_schedule_arrive(d->schedule,
+                                &(pl_job_wish){.key = (uint64_t)s->created_us,
+                                               .user = s->owner,
+                                               .priority = s->priority,
+                                               .cores_least = (int32_t)s->cores_least,
+                                               .cores_most = (int32_t)s->cores_most,
+                                               .memory = s->memory,
+                                               .gpu_memory = s->gpu_memory,
+                                               .length = length_of(s),
+                                               .preemptible = s->preemptible,
+                                               .interactive = s->interactive,
+                                               .shares = may_share(s),
+                                               .after = after,
+                                               .after_count = read_after(d, s, after),
+                                               .tag = s},
+                                now_s(), first);
+    d->gpu_waits += s->job && s->gpu_memory > 0;
+    d->changes++;
+    return s->job;
+}
 
 /* ---- the queue of the table ---- */
 
 static bool push(void *context, pl_session *s, bool first)
 {
-    return pl_scheduler_push(&((pl_dispatcher *)context)->scheduler, s, first);
+    return arrive(context, s, first);
 }
 
 static bool delay(void *context, pl_session *s)
 {
-    return pl_scheduler_delay(&((pl_dispatcher *)context)->scheduler, s);
+    pl_dispatcher *d = context;
+    if (!arrive(d, s, false)) {
+        return false;
+    }
+    pl_schedule_delay(d->schedule, s->job, 1e-3 * (double)s->due_ms, now_s());
+    return true;
 }
 
 static void move(void *context, pl_session *s)
 {
-    pl_scheduler_move(&((pl_dispatcher *)context)->scheduler, s);
+    pl_dispatcher *d = context;
+    if (s->job && s->job->state != PL_JOB_RUNNING) {
+        pl_schedule_prioritise(d->schedule, s->job, s->priority, now_s());
+        d->changes++;
+    }
+}
+
+static void end_job(pl_dispatcher *d, pl_session *s)
+{
+    pl_schedule_end(d->schedule, s->job, now_s());
+    s->job = NULL;
+    d->changes++;
 }
 
 static void remove_session(void *context, pl_session *s)
 {
-    pl_scheduler_remove(&((pl_dispatcher *)context)->scheduler, s);
+    pl_dispatcher *d = context;
+    if (s->job && s->job->state != PL_JOB_RUNNING) {
+        d->gpu_waits -= s->gpu_memory > 0;
+        end_job(d, s);
+        s->due_ms = 0;
+    }
 }
 
-static void free_held(void *context, const pl_session *s)
+static void free_held(void *context, pl_session *s)
 {
-    pl_scheduler_free(&((pl_dispatcher *)context)->scheduler, s);
+    pl_dispatcher *d = context;
+    if (s->job) {
+        if (s->job->device >= 0) {
+            pl_gpus_give(d->gpus, s->gpu, s->job->gpu_charge);
+        }
+        end_job(d, s);
+    }
 }
 
-static void reason(void *context, const pl_session *s, char *out, size_t size)
+/* Where all sessions stand, unless that is known: at once for a queue of some hundreds, else twice a second. */
+static void look_ahead(pl_dispatcher *d)
 {
-    pl_scheduler_reason(&((pl_dispatcher *)context)->scheduler, s, pl_monotonic_ms(), out, size);
+    int64_t now = pl_monotonic_ms(), age = now - d->forecast_ms;
+    bool large = pl_schedule_get_load(d->schedule).waiting > SMALL;
+    if (d->changes != d->forecast_changes ? !large || age >= STALE_MS : age >= OLD_MS) {
+        pl_schedule_forecast(d->schedule, now_s());
+        d->forecast_changes = d->changes;
+        d->forecast_ms = now;
+    }
+}
+
+static void place(void *context, const pl_session *s, pl_queue_place *out)
+{
+    pl_dispatcher *d = context;
+    const pl_job *job = s->job;
+    if (!job || job->state == PL_JOB_RUNNING) {
+        return;
+    }
+    look_ahead(d);
+    double now = now_s();
+    pl_wait wait = pl_schedule_wait(d->schedule, job, now);
+    out->position = job->position;
+    out->code = pl_wait_name(wait.reason);
+    if (!isinf(job->start)) {
+        out->start = pl_clock_us() / 1000000 + llround(fmax(job->start - now, 0));
+    }
+    pl_schedule_load load = pl_schedule_get_load(d->schedule);
+    pl_queue_reason(s, &wait, &load, pl_gpus_count(d->gpus) ? NULL : pl_gpus_reason(d->gpus),
+                    out->reason, sizeof out->reason);
 }
 
 static void changed(void *context, pl_session *ended)
 {
     pl_dispatcher *d = context;
+    if (ended) {
+        pl_sessions_lock(d->sessions);
+        pl_schedule_satisfy(d->schedule, (uint64_t)ended->created_us, now_s());
+        d->changes++;
+        pl_sessions_unlock(d->sessions);
+    }
     d->changed(d->context, ended);
 }
 
-const pl_session_queue pl_dispatcher_queue = {push,      delay,  move,   remove_session,
-                                              free_held, reason, changed};
+const pl_session_queue pl_dispatcher_queue = {push,      delay, move,   remove_session,
+                                              free_held, place, changed};
 
 /* ---- up and down ---- */
+
+static void watch_gpus(pl_dispatcher *d)
+{
+    for (int i = 0; i < pl_gpus_count(d->gpus) && i < PL_SCHEDULE_DEVICES; i++) {
+        pl_gpu_load load = pl_gpus_load(d->gpus, i);
+        pl_schedule_set_device(d->schedule, i,
+                               &(pl_device){.memory = load.memory,
+                                            .others = load.others,
+                                            .up = !load.lost,
+                                            .drained = load.draining});
+    }
+}
 
 pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
 {
     pl_dispatcher *d = calloc(1, sizeof *d);
-    if (d) {
-        d->scheduler.cores = setup->machine.cores;
-        d->scheduler.memory = setup->machine.memory;
-        d->scheduler.gpus = setup->machine.gpus;
-        d->scheduler.cores_of = setup->cores_of;
-        d->scheduler.context = setup->context;
-        d->changed = setup->changed;
-        d->context = setup->context;
+    if (!d) {
+        return NULL;
     }
+    d->schedule = pl_schedule_create(
+        &(pl_schedule_setup){.cores = (int32_t)setup->machine.cores,
+                             .memory = setup->machine.memory,
+                             .interactive_cores = (int32_t)setup->interactive_cores});
+    if (!d->schedule) {
+        free(d);
+        return NULL;
+    }
+    d->gpus = setup->machine.gpus;
+    d->cores_of = setup->cores_of;
+    d->changed = setup->changed;
+    d->context = setup->context;
+    watch_gpus(d);
     return d;
 }
 
 void pl_dispatcher_destroy(pl_dispatcher *d)
 {
     if (d) {
-        pl_scheduler_clear(&d->scheduler);
+        pl_schedule_destroy(d->schedule);
         free(d);
     }
 }
@@ -87,15 +249,63 @@ void pl_dispatcher_attach(pl_dispatcher *d, pl_sessions *sessions)
 
 /* ---- starting ---- */
 
-static pl_session *start_next(pl_dispatcher *d, const pl_session *host)
+/* Limits may have been changed, and devices as well. */
+static void look_around(pl_dispatcher *d)
+{
+    const char *owner;
+    for (size_t k = 0; d->cores_of && (owner = pl_schedule_user(d->schedule, k)); k++) {
+        pl_schedule_limit_user(
+            d->schedule, k,
+            (pl_account_limits){INT64_MAX, d->cores_of(d->context, owner), INT64_MAX});
+    }
+    watch_gpus(d);
+}
+
+/* A job that has just begun, as its session. */
+static void begin(pl_dispatcher *d, pl_job *job)
+{
+    pl_session *s = job->tag;
+    if (job->device >= 0) {
+        pl_gpu_load gpu = pl_gpus_load(d->gpus, job->device);
+        if (!pl_gpus_place_on(d->gpus, gpu.uuid, job->gpu_charge)) {
+            pl_gpus_take(d->gpus, gpu.uuid, job->gpu_charge); /* strangers took it meanwhile */
+        }
+        pl_session_set_text(&s->gpu, gpu.uuid);
+    }
+    d->gpu_waits -= s->gpu_memory > 0;
+    d->changes++;
+    s->due_ms = 0;
+    s->cores = job->beside ? s->cores_least : job->cores;
+    s->cores_held = job->cores;
+    pl_sessions_count_cores(d->sessions, s->cores_held);
+    pl_sessions_run_locked(d->sessions, s);
+}
+
+static pl_job *decide(pl_dispatcher *d, const pl_session *host, bool *stop)
+{
+    pl_action action = {PL_ACTION_START, NULL};
+    look_around(d);
+    if (host) {
+        action.job = host->job ? pl_schedule_beside(d->schedule, host->job, PL_GPU_CONTEXT, now_s())
+                               : NULL;
+    } else if (pl_schedule_decide(d->schedule, now_s(), &action, 1) == 0 && d->gpu_waits > 0) {
+        pl_gpus_await(d->gpus);
+    }
+    *stop = action.kind == PL_ACTION_PREEMPT;
+    return action.job;
+}
+
+static pl_session *next(pl_dispatcher *d, const pl_session *host, bool *stop)
 {
     pl_sessions_lock(d->sessions);
-    pl_scheduler_release(&d->scheduler, pl_monotonic_ms());
-    pl_session *s = host ? pl_scheduler_next_beside(&d->scheduler, host)
-                         : pl_scheduler_next(&d->scheduler);
+    pl_job *job = decide(d, host, stop);
+    pl_session *s = job ? job->tag : NULL;
+    if (s && *stop) {
+        s->preempting = true;
+    } else if (s) {
+        begin(d, job);
+    }
     if (s) {
-        pl_sessions_count_cores(d->sessions, s->charge.cores);
-        pl_sessions_run_locked(d->sessions, s);
         pl_session_acquire(s);
     }
     pl_sessions_unlock(d->sessions);
@@ -105,46 +315,89 @@ static pl_session *start_next(pl_dispatcher *d, const pl_session *host)
     return s;
 }
 
-pl_session *pl_dispatcher_start_next(pl_dispatcher *d)
+pl_session *pl_dispatcher_next(pl_dispatcher *d, bool *stop)
 {
-    return start_next(d, NULL);
+    return next(d, NULL, stop);
 }
 
 pl_session *pl_dispatcher_start_beside(pl_dispatcher *d, const pl_session *host)
 {
-    return pl_scheduler_may_share(host) ? start_next(d, host) : NULL;
+    bool stop;
+    return may_share(host) ? next(d, host, &stop) : NULL;
+}
+
+void pl_dispatcher_keep(pl_dispatcher *d, pl_session *s)
+{
+    pl_sessions_lock(d->sessions);
+    s->preempting = false;
+    if (s->job) {
+        pl_schedule_keep(d->schedule, s->job);
+    }
+    pl_sessions_unlock(d->sessions);
 }
 
 int64_t pl_dispatcher_transfer(pl_dispatcher *d, pl_session *host)
 {
     pl_sessions_lock(d->sessions);
-    int64_t cores = pl_scheduler_transfer(host);
+    int64_t cores = host->job
+                        ? pl_schedule_transfer(d->schedule, host->job, PL_GPU_CONTEXT, now_s())
+                        : 0;
+    host->cores_held -= cores;
     pl_sessions_unlock(d->sessions);
     return cores;
+}
+
+static int32_t device_of(pl_dispatcher *d, const char *uuid)
+{
+    for (int i = 0; uuid && i < pl_gpus_count(d->gpus); i++) {
+        pl_gpu_load load = pl_gpus_load(d->gpus, i);
+        if (strcmp(load.uuid, uuid) == 0) {
+            return i;
+        }
+    }
+    return -1;
 }
 
 void pl_dispatcher_reclaim(pl_dispatcher *d, const char *owner, const char *gpu, int64_t cores)
 {
     pl_sessions_lock(d->sessions);
-    pl_scheduler_reclaim(&d->scheduler, owner, gpu, cores);
+    pl_schedule_give_back(d->schedule, owner, (int32_t)cores, device_of(d, gpu), PL_GPU_CONTEXT,
+                          now_s());
+    pl_gpus_give_context(d->gpus, gpu);
     pl_sessions_count_cores(d->sessions, -cores);
+    d->changes++;
     pl_sessions_unlock(d->sessions);
 }
 
 int64_t pl_dispatcher_next_due(pl_dispatcher *d)
 {
     pl_sessions_lock(d->sessions);
-    int64_t due = pl_scheduler_next_due(&d->scheduler);
+    double due = pl_schedule_next_due(d->schedule, now_s());
     pl_sessions_unlock(d->sessions);
-    return due;
+    return isinf(due) ? INT64_MAX : (int64_t)ceil(1e3 * due);
 }
 
 void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
 {
     pl_sessions_lock(d->sessions);
-    pl_scheduler_remove(&d->scheduler, s);
-    pl_scheduler_take(&d->scheduler, s, beside);
-    pl_sessions_count_cores(d->sessions, s->charge.cores);
+    int64_t cores = s->cores;
+    if (!s->job) {
+        arrive(d, s, false);
+    }
+    s->cores = cores;
+    if (s->job) {
+        int32_t device = s->gpu_memory > 0 ? device_of(d, s->gpu) : -1;
+        double memory = s->gpu_memory - (beside ? PL_GPU_CONTEXT : 0);
+        d->gpu_waits -= s->gpu_memory > 0;
+        pl_schedule_adopt(d->schedule, s->job, (int32_t)cores, device, memory, beside, now_s());
+        if (device >= 0) {
+            pl_gpus_take(d->gpus, s->gpu, memory);
+        }
+        s->cores_held = s->job->cores;
+        s->due_ms = 0;
+        d->changes++;
+    }
+    pl_sessions_count_cores(d->sessions, s->cores_held);
     pl_sessions_adopt_locked(d->sessions, s);
     pl_sessions_unlock(d->sessions);
 }
@@ -154,8 +407,8 @@ void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
 pl_load pl_dispatcher_load(pl_dispatcher *d)
 {
     pl_sessions_lock(d->sessions);
-    const pl_scheduler *s = &d->scheduler;
-    pl_load load = {s->cores, s->cores_used, s->memory, s->memory_used, s->draining};
+    pl_schedule_load s = pl_schedule_get_load(d->schedule);
+    pl_load load = {s.cores, s.cores_used, s.memory, s.memory_used, s.draining};
     pl_sessions_unlock(d->sessions);
     return load;
 }
@@ -163,29 +416,33 @@ pl_load pl_dispatcher_load(pl_dispatcher *d)
 void pl_dispatcher_drain(pl_dispatcher *d, bool draining)
 {
     pl_sessions_lock(d->sessions);
-    d->scheduler.draining = draining;
+    pl_schedule_drain(d->schedule, draining);
+    d->changes++;
     pl_sessions_unlock(d->sessions);
     d->changed(d->context, NULL);
 }
 
 void pl_dispatcher_queue_view(pl_dispatcher *d, const pl_principal *principal, const char *after,
-                              int64_t limit, pl_json_writer *w, char next[33])
+                              int64_t limit, pl_json_writer *w, char next_id[33])
 {
-    pl_sessions_lock(d->sessions);
-    const pl_scheduler *queue = &d->scheduler;
+    size_t count, from = 0;
     const pl_session *last = NULL;
-    size_t from = 0;
-    for (size_t i = 0; after && i < queue->count && from == 0; i++) {
-        from = strcmp(queue->queue[i]->id, after) == 0 ? i + 1 : 0;
+    *next_id = 0;
+    pl_sessions_lock(d->sessions);
+    pl_schedule_forecast(d->schedule, now_s());
+    pl_job *const *order = pl_schedule_order(d->schedule, &count);
+    for (size_t i = 0; after && i < count && from == 0; i++) {
+        from = strcmp(((const pl_session *)order[i]->tag)->id, after) == 0 ? i + 1 : 0;
     }
-    *next = 0;
-    for (size_t i = from; i < queue->count && !*next; i++) {
-        const pl_session *s = queue->queue[i];
+    d->forecast_changes = d->changes;
+    d->forecast_ms = pl_monotonic_ms();
+    for (size_t i = from; i < count && !*next_id; i++) {
+        const pl_session *s = order[i]->tag;
         if (pl_principal_access(principal, s->id, s->owner, s->group) == PL_ACCESS_NONE) {
             continue;
         }
         if (limit == 0) {
-            snprintf(next, 33, "%s", last->id);
+            snprintf(next_id, 33, "%s", last->id);
         } else {
             pl_sessions_encode_locked(d->sessions, s, 0, w);
             last = s;

@@ -1,5 +1,5 @@
-/* dispatcher.h - which session starts next: the scheduler's books, kept in step with the table of sessions
- * under its mutex.
+/* dispatcher.h - which session starts next: the scheduler (server/schedule), kept in step with the table of sessions
+ * under its mutex. What it decides is carried out here and by the executor.
  */
 #ifndef PLIANT_SERVER_RUN_DISPATCHER_H
 #define PLIANT_SERVER_RUN_DISPATCHER_H
@@ -12,6 +12,7 @@ typedef struct pl_dispatcher pl_dispatcher;
 /* What there is to share out, and who is told. Copied; what it points at outlives the dispatcher. */
 typedef struct pl_dispatcher_setup {
     pl_machine machine;
+    int64_t interactive_cores; /* of these, kept for interactive sessions */
     int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
     void (*changed)(void *context, pl_session *ended);     /* as pl_session_queue's */
     void *context;
@@ -23,10 +24,13 @@ void pl_dispatcher_destroy(pl_dispatcher *dispatcher);
 extern const pl_session_queue pl_dispatcher_queue;
 void pl_dispatcher_attach(pl_dispatcher *dispatcher, pl_sessions *sessions);
 
-/* The next queued session that fits, moved to running with a new attempt and a reference; or
- * NULL. */
-pl_session *pl_dispatcher_start_next(pl_dispatcher *dispatcher);
-/* One more for the worker of `host`, which was just started so (scheduler.h); NULL: there is none. */
+/* The next session to start, moved to running with a new attempt; or, with *stop, one that runs and is to be stopped at
+ * a checkpoint for another. With a reference; NULL: there is nothing to do. */
+pl_session *pl_dispatcher_next(pl_dispatcher *dispatcher, bool *stop);
+/* It could not be told to stop, and is not asked again. */
+void pl_dispatcher_keep(pl_dispatcher *dispatcher, pl_session *session);
+/* One more for the worker of `host`, which was just started so: small, on a GPU, of the same owner, not crashed since
+ * its last checkpoint, of no more cores, and the next of its owner's; NULL: there is none. */
 pl_session *pl_dispatcher_start_beside(pl_dispatcher *dispatcher, const pl_session *host);
 /* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until
  * reclaimed, before the last of them is concluded. */

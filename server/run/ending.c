@@ -105,7 +105,15 @@ static bool retry_with_memory(ending *e)
     return true;
 }
 
+static const char preempted[] = "another session needed its cores; it goes on from its checkpoint";
+
 static const char told_to_stop[] = "the worker was told to stop; it goes on from its checkpoint";
+
+static void queue_stopped(const ending *e)
+{
+    bool yielded = e->session->preempting;
+    queue_again(e, yielded ? "preempted" : "stopped", yielded ? preempted : told_to_stop);
+}
 
 /* ---- with a report ---- */
 
@@ -122,7 +130,7 @@ static void end_by_report(ending *e, const pl_exit *report)
     } else if ((stopped || paused) && e->paused) {
         pause_session(e, NULL);
     } else if (stopped) {
-        queue_again(e, "stopped", told_to_stop);
+        queue_stopped(e);
     } else if (paused) {
         queue_again(e, "resumed", NULL);
     } else if (report->failure.code != PL_FAILURE_OUT_OF_MEMORY ||
@@ -239,7 +247,11 @@ static void end_crashed(ending *e)
         return;
     }
     if (how->status_known && WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGTERM) {
-        queue_again(e, "stopped", told_to_stop); /* before it could listen */
+        queue_stopped(e); /* before it could listen */
+        return;
+    }
+    if (how->killed && e->session->preempting) {
+        queue_stopped(e);
         return;
     }
     if (how->killed_along) {

@@ -311,20 +311,12 @@ double pl_gpus_free(pl_gpus *g)
     return room > 0 ? room : 0;
 }
 
-const char *pl_gpus_place(pl_gpus *g, double bytes)
+void pl_gpus_await(pl_gpus *g)
 {
     pthread_mutex_lock(&g->mutex);
-    pl_gpu_load *best = roomiest(g);
-    if (best && room_on(best) >= bytes) {
-        best->used += bytes;
-        best->sessions++;
-    } else {
-        best = NULL;
-        g->waiting = true;
-    }
+    g->waiting = true;
     pthread_cond_signal(&g->wake);
     pthread_mutex_unlock(&g->mutex);
-    return best ? best->uuid : NULL;
 }
 
 bool pl_gpus_place_on(pl_gpus *g, const char *uuid, double bytes)
@@ -335,6 +327,7 @@ bool pl_gpus_place_on(pl_gpus *g, const char *uuid, double bytes)
     if (placed) {
         gpu->used += bytes;
         gpu->sessions++;
+        pthread_cond_signal(&g->wake);
     }
     pthread_mutex_unlock(&g->mutex);
     return placed;

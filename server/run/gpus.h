@@ -56,9 +56,9 @@ pl_gpu_load pl_gpus_load(pl_gpus *gpus, int gpu);
 const char *pl_gpus_reason(const pl_gpus *gpus); /* why there are none; constant */
 double pl_gpus_largest(pl_gpus *gpus);           /* memory of the largest, bytes */
 
-/* Promise that many bytes on the one that has most of them free; its UUID, or NULL where none has. */
-const char *pl_gpus_place(pl_gpus *gpus, double bytes);
-/* The same on this one; false where it has not as much free. */
+/* A session waits for memory of one: strangers' is looked at again soon. */
+void pl_gpus_await(pl_gpus *gpus);
+/* Promise that many bytes on this one; false where it has not as much free. */
 bool pl_gpus_place_on(pl_gpus *gpus, const char *uuid, double bytes);
 /* The same on the one that a session runs on already, whatever is free. */
 void pl_gpus_take(pl_gpus *gpus, const char *uuid, double bytes);

@@ -84,7 +84,10 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
     if (good) {
         int64_t before = outline.frames >= 0 ? pl_branch_point_begins(dir_fd) : 0;
         r->row.frames = outline.frames - before;
-        r->row.cores = outline.cores > 0 ? outline.cores : 1;
+        r->row.cores = r->row.cores_least = outline.cores > 0 ? outline.cores : 1;
+        r->row.cores_most = outline.cores_most;
+        r->row.preemptible = outline.preemptible;
+        r->row.interactive = outline.interactive;
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;
         if (r->row.keep_last < 0) { /* else session.json has it */

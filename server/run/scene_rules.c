@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool reply_no_json(pl_admission *a)
 {
@@ -21,6 +22,27 @@ static void check_uploads(pl_admission *a)
             pl_faults_addf(&a->faults, u->pointer, "unknown_mesh", "a mesh that you have uploaded",
                            "upload it first with PUT /v1/meshes/{sha256}", "sha256:%s", u->hash);
         }
+    }
+}
+
+/* Another user's session answers like one that does not exist. */
+static void check_after(pl_admission *a)
+{
+    a->after[0] = 0;
+    for (int32_t i = 0; i < a->outline.after_count; i++) {
+        const char *id = a->outline.after[i];
+        char pointer[48];
+        pl_session *s = pl_sessions_find_any(a->sessions, id);
+        bool own = s && !atomic_load(&s->deleted) && strcmp(s->owner, a->owner) == 0;
+        pl_session_release(s);
+        snprintf(pointer, sizeof pointer, "/resources/after/%d", i);
+        if (!own) {
+            pl_faults_addf(&a->faults, pointer, "no_such_session", "the id of a session of yours",
+                           "list yours with GET /v1/sessions", "%s", id);
+            continue;
+        }
+        size_t length = strlen(a->after);
+        snprintf(a->after + length, sizeof a->after - length, "%s%s", length ? " " : "", id);
     }
 }
 
@@ -88,6 +110,7 @@ bool pl_scene_rules_check(pl_admission *a)
     }
     check_uploads(a);
     check_resources(a);
+    check_after(a);
     check_device(a);
     return a->faults.total ? pl_admission_reject(a) : true;
 }

@@ -1,11 +1,13 @@
 #include "server/run/staging.h"
 
+#include "server/sessions/control_log.h"
 #include "server/sessions/directory_record.h"
 #include "server/tenants/auth.h"
 #include "server/tenants/grants.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +27,15 @@ static int link_meshes(pl_admission *a, int dir_fd)
     return 0;
 }
 
+/* A held session is one that was paused before it began. */
+static bool hold(const pl_admission *a)
+{
+    char directory[PATH_MAX + 112];
+    snprintf(directory, sizeof directory, "%s/%s", a->state_path, a->incoming);
+    errno = a->outline.hold ? pl_control_append(directory, "pause") : 0;
+    return errno == 0;
+}
+
 bool pl_staging_create(pl_admission *a)
 {
     if (pl_random_id(a->id) != 0) {
@@ -42,7 +53,7 @@ bool pl_staging_create(pl_admission *a)
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
                 pl_file_replace(dir_fd, "scene.json", a->text, a->length, false) == PL_OK &&
                 (!a->branch || pl_branch_stage(a->branch, dir_fd)) &&
-                pl_identity_write(dir_fd, &row, false) == PL_OK;
+                pl_identity_write(dir_fd, &row, false) == PL_OK && hold(a);
     int error = errno;
     if (dir_fd >= 0) {
         close(dir_fd);

@@ -204,6 +204,16 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     }
 }
 
+/* It stops at a checkpoint, and is queued again when it has (ending.c). */
+static void preempt(pl_executor *e, pl_session *s)
+{
+    if (pl_workers_tell_to_stop(e, s)) {
+        pl_logf(PL_LEVEL_INFO, "session %s: stopped at a checkpoint for another", s->id);
+    } else {
+        pl_dispatcher_keep(e->setup.dispatcher, s);
+    }
+}
+
 /* Not before all of an earlier daemon's sessions are taken up: one that waits by its row may have a worker, and what
  * were started here would be taken for one that is gone. */
 bool pl_workers_may_start(const pl_executor *e)
@@ -214,8 +224,14 @@ bool pl_workers_may_start(const pl_executor *e)
 void pl_workers_start_next(pl_executor *e)
 {
     pl_session *group[PL_GPU_SHARE_MAX];
-    while (pl_workers_may_start(e) && (group[0] = pl_dispatcher_start_next(e->setup.dispatcher))) {
+    bool stop;
+    while (pl_workers_may_start(e) && (group[0] = pl_dispatcher_next(e->setup.dispatcher, &stop))) {
         int count = 1;
+        if (stop) {
+            preempt(e, group[0]);
+            pl_session_release(group[0]);
+            continue;
+        }
         while (count < e->setup.options->gpu_share &&
                (group[count] = pl_dispatcher_start_beside(e->setup.dispatcher, group[0]))) {
             count++;

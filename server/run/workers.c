@@ -4,9 +4,11 @@
 #include "server/http/waiter.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 int pl_worker_pidfd(const pl_worker *w)
@@ -70,6 +72,22 @@ void pl_workers_set_deadline(pl_executor *e, const pl_session *s, int64_t deadli
     }
     pthread_mutex_unlock(&e->mutex);
     pl_workers_wake(e);
+}
+
+bool pl_workers_tell_to_stop(pl_executor *e, const pl_session *s)
+{
+    bool told = false;
+    pthread_mutex_lock(&e->mutex);
+    for (pl_worker *w = e->workers; w; w = w->next) {
+        if (w->session == s && !w->shared && !w->holding && pl_worker_pidfd(w) >= 0) {
+            told = pidfd_send_signal(pl_worker_pidfd(w), SIGTERM, NULL, 0) == 0;
+        }
+    }
+    pthread_mutex_unlock(&e->mutex);
+    if (told) {
+        pl_workers_set_deadline(e, s, pl_workers_deadline(e));
+    }
+    return told;
 }
 
 int64_t pl_workers_deadline(const pl_executor *e)

@@ -64,6 +64,9 @@ void pl_workers_remove(pl_executor *executor, pl_worker *worker); /* not freed *
 bool pl_workers_reap(pl_executor *executor, pl_child *child, int *status);
 /* Kill the session's worker if it has not ended by then; 0: take the deadline back. */
 void pl_workers_set_deadline(pl_executor *executor, const pl_session *session, int64_t deadline_ms);
+/* Tell the session's worker to stop at a checkpoint, and kill it if it has not by then. False where it runs in no
+ * process of its own that is known. */
+bool pl_workers_tell_to_stop(pl_executor *executor, const pl_session *session);
 /* The deadline of a worker that was told something just now, by --patience. */
 int64_t pl_workers_deadline(const pl_executor *executor);
 void pl_workers_wake(pl_executor *executor); /* the supervisor, from any thread */

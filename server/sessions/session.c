@@ -130,6 +130,12 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     s->frame = row->frame;
     s->attempt = row->attempt;
     s->cores = row->cores;
+    s->cores_least = row->cores_least > 0 ? row->cores_least : row->cores;
+    s->cores_most = row->cores_most > s->cores_least ? row->cores_most : s->cores_least;
+    s->preemptible = row->preemptible;
+    s->interactive = row->interactive;
+    s->after = copy(row->after);
+    s->estimate = row->estimate;
     s->memory = row->memory;
     s->time = row->time;
     s->time_limit = row->time_limit;
@@ -137,7 +143,7 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     bool whole = (s->labels || !row->labels) && (s->metadata || !row->metadata) &&
                  (s->webhook || !row->webhook) && (s->bodies || !row->bodies) &&
                  (s->failure || !row->failure) && (s->warnings || !row->warnings) &&
-                 (s->group || !row->group_name);
+                 (s->group || !row->group_name) && (s->after || !row->after);
     if (n < 0 || !s->owner || !s->name || !whole) {
         s->directory = n < 0 ? NULL : s->directory;
         pl_session_release(s);
@@ -159,7 +165,7 @@ void pl_session_release(pl_session *s)
     char *owned[] = {s->group,          s->directory, s->owner,   s->name,     s->reason,
                      s->message,        s->bodies,    s->failure, s->worker,   s->desired,
                      s->paused_by,      s->labels,    s->gpu,     s->metadata, s->webhook,
-                     s->webhook_status, s->warnings};
+                     s->webhook_status, s->warnings,  s->after};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -200,6 +206,12 @@ pl_row pl_session_describe(const pl_session *s)
                   .frame = s->frame,
                   .attempt = s->attempt,
                   .cores = s->cores,
+                  .cores_least = s->cores_least,
+                  .cores_most = s->cores_most,
+                  .preemptible = s->preemptible,
+                  .interactive = s->interactive,
+                  .after = s->after,
+                  .estimate = s->estimate,
                   .crashes = s->crashes,
                   .checkpoint = s->checkpoint,
                   .restart_ms = s->restart_ms,

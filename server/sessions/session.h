@@ -69,11 +69,15 @@ typedef struct pl_session {
     int64_t priority;
     _Atomic int64_t regroups; /* how often its group has changed: who read it may not any more */
     _Atomic int64_t revision; /* written under the table's mutex */
-    int64_t cores, frames, attempt;
-    struct {
-        int64_t cores;
-        double memory, gpu_memory;
-    } charge; /* what the scheduler counts for it while it runs */
+    int64_t cores;            /* of the running worker, else the fewest */
+    int64_t cores_least, cores_most;
+    bool preemptible, interactive;
+    bool preempting;    /* its worker was told to stop for another session */
+    char *after;        /* as in the row */
+    double estimate;    /* as in the row */
+    struct pl_job *job; /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
+    int64_t cores_held; /* counted among the cores in use while it runs */
+    int64_t frames, attempt;
     double memory, memory_limit, time, time_limit;
     double rate;      /* s simulated in a second, over the last second or two; -1: not known */
     double rate_time; /* simulated, when that was begun to be measured, */
@@ -81,7 +85,6 @@ typedef struct pl_session {
     int64_t crashes, checkpoint, memory_retries; /* as in pl_row */
     int64_t restart_ms;                          /* since 1970, for the row */
     int64_t due_ms;                              /* the same on the monotonic clock; 0: now */
-    int queue_position;                          /* from 1; 0: not queued, or not before due_ms */
     /* Held by whoever turns what its owner wants into control.log and a state, so that a pause, a
      * resume and a worker's end cannot pass one another. Taken before the table's. */
     pthread_mutex_t lifecycle;
@@ -96,6 +99,14 @@ typedef struct pl_session {
     pl_watcher *watchers;
     struct pl_session *bucket_next;
 } pl_session;
+
+/* Where a queued session stands. */
+typedef struct pl_queue_place {
+    int64_t position; /* from 1; 0: it is not queued, or has no turn yet */
+    const char *code; /* of the reason, as a word; "": none */
+    char reason[480]; /* in words; "": none */
+    int64_t start;    /* estimated, s since 1970; -1: not known */
+} pl_queue_place;
 
 /* Makes a session of a row, with one reference for the caller; in no table yet. Its directory lies
  * below `state_path`, the absolute path of the state directory. */

@@ -22,7 +22,7 @@ static void view_links(const pl_session *s, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-static void view_progress(const pl_session *s, const char *queue_reason, pl_json_writer *w)
+static void view_progress(const pl_session *s, pl_json_writer *w)
 {
     pl_json_key(w, "progress");
     pl_json_begin_object(w);
@@ -43,14 +43,48 @@ static void view_progress(const pl_session *s, const char *queue_reason, pl_json
     }
     pl_json_set_number(w, "time", s->time);
     pl_json_end_object(w);
+}
+
+static void view_queue(const pl_queue_place *place, pl_json_writer *w)
+{
+    char start[32];
     pl_json_key(w, "queue");
     pl_json_begin_object(w);
-    pl_json_set_integer(w, "position", s->queue_position);
-    pl_json_set_string(w, "reason", queue_reason);
+    pl_json_set_integer(w, "position", place->position);
+    pl_json_set_string(w, "reason", place->reason);
+    pl_json_set_string(w, "code", *place->code ? place->code : NULL);
+    if (place->start >= 0) {
+        pl_time_view(place->start, start);
+    }
+    pl_json_set_string(w, "estimated_start", place->start >= 0 ? start : NULL);
     pl_json_end_object(w);
+}
+
+/* Each of the ids, which blanks part. */
+static void view_after(const char *ids, pl_json_writer *w)
+{
+    char id[33];
+    pl_json_key(w, "after");
+    pl_json_begin_array(w);
+    for (const char *at = ids; at && *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        snprintf(id, sizeof id, "%.*s", (int)n, at);
+        pl_json_put_string(w, id);
+        at += n;
+    }
+    pl_json_end_array(w);
+}
+
+static void view_resources(const pl_session *s, pl_json_writer *w)
+{
+    char range[48];
+    snprintf(range, sizeof range, "%lld-%lld", (long long)s->cores_least, (long long)s->cores_most);
     pl_json_key(w, "resources");
     pl_json_begin_object(w);
     pl_json_set_integer(w, "cores", s->cores);
+    pl_json_set_string(w, "range", s->cores_most > s->cores_least ? range : NULL);
+    pl_json_set_boolean(w, "preemptible", s->preemptible);
+    view_after(s->after, w);
     if (s->gpu) {
         pl_json_set_string(w, "gpu", s->gpu);
         pl_json_set_integer(w, "gpu_memory", (int64_t)s->gpu_memory);
@@ -112,7 +146,7 @@ static void view_retention(const pl_session *s, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-void pl_session_view(const pl_session *s, const char *queue_reason, unsigned parts,
+void pl_session_view(const pl_session *s, const pl_queue_place *place, unsigned parts,
                      pl_json_writer *w)
 {
     char created[32], since[32];
@@ -139,7 +173,9 @@ void pl_session_view(const pl_session *s, const char *queue_reason, unsigned par
     view_webhook(s, parts & PL_VIEW_WEBHOOK, w);
     view_retention(s, w);
     pl_json_set_integer(w, "attempt", s->attempt);
-    view_progress(s, queue_reason, w);
+    view_progress(s, w);
+    view_queue(place, w);
+    view_resources(s, w);
     pl_json_set_raw(w, "failure", s->failure ? s->failure : "null");
     pl_json_set_raw(w, "warnings", s->warnings ? s->warnings : "[]");
     pl_json_set_raw(w, "bodies", s->bodies ? s->bodies : "[]");

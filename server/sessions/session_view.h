@@ -14,7 +14,7 @@ typedef enum pl_view_part {
 } pl_view_part;
 
 /* Appends the object with these parts; the caller holds the table's mutex. */
-void pl_session_view(const pl_session *session, const char *queue_reason, unsigned parts,
+void pl_session_view(const pl_session *session, const pl_queue_place *place, unsigned parts,
                      pl_json_writer *w);
 
 /* "failure" of a session: what the worker reported. malloc'ed. */

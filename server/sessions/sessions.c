@@ -33,9 +33,9 @@ static void save(pl_sessions *t, const pl_session *s)
 void pl_sessions_encode_locked(const pl_sessions *t, const pl_session *s, unsigned parts,
                                pl_json_writer *w)
 {
-    char reason[480];
-    t->setup.queue->reason(t->setup.context, s, reason, sizeof reason);
-    pl_session_view(s, reason, parts, w);
+    pl_queue_place place = {.code = "", .start = -1};
+    t->setup.queue->place(t->setup.context, s, &place);
+    pl_session_view(s, &place, parts, w);
 }
 
 /* Add to the events; those who listen are woken once the mutex is free. */
@@ -167,16 +167,22 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
     return good;
 }
 
+pl_session *pl_sessions_find_locked(pl_sessions *t, const char *id)
+{
+    pl_session *s = *bucket(t, id);
+    while (s && strcmp(s->id, id) != 0) {
+        s = s->bucket_next;
+    }
+    return s;
+}
+
 pl_session *pl_sessions_find_any(pl_sessions *t, const char *id)
 {
     if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32) {
         return NULL;
     }
     pthread_mutex_lock(&t->mutex);
-    pl_session *s = *bucket(t, id);
-    while (s && strcmp(s->id, id) != 0) {
-        s = s->bucket_next;
-    }
+    pl_session *s = pl_sessions_find_locked(t, id);
     if (s) {
         pl_session_acquire(s);
     }
@@ -272,6 +278,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     if (what->gpu_memory > 0) {
         s->gpu_memory = what->gpu_memory;
     }
+    if (what->estimate > 0) {
+        s->estimate = what->estimate;
+    }
     if (what->recovery) {
         s->attempt = what->recovery->attempt;
         s->crashes = what->recovery->crashes;
@@ -304,7 +313,8 @@ static void leave(pl_sessions *t, pl_session *s)
         t->setup.queue->remove(t->setup.context, s);
     } else if (s->state == PL_STATE_RUNNING) {
         t->setup.queue->free(t->setup.context, s);
-        atomic_fetch_sub(&t->cores_used, s->charge.cores);
+        atomic_fetch_sub(&t->cores_used, s->cores_held);
+        s->cores_held = 0;
     }
 }
 

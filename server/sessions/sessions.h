@@ -23,9 +23,9 @@ typedef struct pl_session_queue {
     bool (*delay)(void *context, pl_session *session);            /* until its due_ms */
     void (*move)(void *context, pl_session *session);             /* its priority has changed */
     void (*remove)(void *context, pl_session *session);           /* where it waits */
-    void (*free)(void *context, const pl_session *session);       /* what it held while it ran */
-    /* Why a queued session waits, in words. */
-    void (*reason)(void *context, const pl_session *session, char *out, size_t size);
+    void (*free)(void *context, pl_session *session);             /* what it held while it ran */
+    /* Where it stands, when it may start and why it waits. */
+    void (*place)(void *context, const pl_session *session, pl_queue_place *out);
     /* Something may be startable; `ended` has just ended, or is NULL. Without the mutex. */
     void (*changed)(void *context, pl_session *ended);
 } pl_session_queue;
@@ -79,7 +79,7 @@ pl_recovery pl_sessions_recovery(pl_sessions *sessions, pl_session *session);
 typedef struct pl_move {
     const char *reason, *message;
     const char *failure, *bodies, *warnings; /* JSON texts */
-    double memory, memory_limit, gpu_memory;
+    double memory, memory_limit, gpu_memory, estimate;
     const pl_recovery *recovery;
     int64_t delay_ms; /* to queued: not to be started before */
     bool first;       /* to queued: before the others, for it had its turn */

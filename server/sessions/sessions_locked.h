@@ -35,6 +35,9 @@ void pl_sessions_encode_locked(const pl_sessions *sessions, const pl_session *se
 /* With the mutex held: where in `order` the first session is that was made then or later. */
 size_t pl_sessions_place(const pl_sessions *sessions, int64_t created_us);
 
+/* With the mutex held: by id, without a reference; NULL: there is none. */
+pl_session *pl_sessions_find_locked(pl_sessions *sessions, const char *id);
+
 /* Without it: whoever watches the session, or what happens at all. */
 void pl_sessions_wake(pl_sessions *sessions, pl_session *session);
 void pl_sessions_count_cores(pl_sessions *sessions, int64_t more);

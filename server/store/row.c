@@ -54,6 +54,12 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     INTEGER(keep_last, 4, "-1"),
     INTEGER(keep_every, 4, "-1"),
     TEXT(warnings, 5),
+    INTEGER(cores_least, 6, "0"),
+    INTEGER(cores_most, 6, "0"),
+    INTEGER(preemptible, 6, "0"),
+    INTEGER(interactive, 6, "0"),
+    TEXT(after, 6),
+    NUMBER(estimate, 6),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

@@ -28,7 +28,11 @@ typedef struct pl_row {
     int64_t frames;               /* last frame's number */
     int64_t frame;                /* last committed, -1 none */
     int64_t attempt;
-    int64_t cores;
+    int64_t cores;                    /* of the running worker, else the fewest */
+    int64_t cores_least, cores_most;  /* wished; 0: of an earlier daemon, as `cores` */
+    int64_t preemptible, interactive; /* 0 or 1 */
+    char *after;                      /* ids of the sessions that it waits for, or NULL: none */
+    double estimate;    /* s that it is expected to run, on its fewest cores; 0: not known */
     int64_t crashes;    /* restarts since the last new checkpoint */
     int64_t checkpoint; /* frame of the newest checkpoint when it last crashed, -1 none */
     int64_t restart_ms; /* since 1970: not to be started again before; 0: at once */
@@ -60,7 +64,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 38, PL_ROW_FORMAT = 5 };
+enum { PL_ROW_COLUMNS = 44, PL_ROW_FORMAT = 6 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

@@ -410,6 +410,17 @@ pl_limits pl_tenants_limits(pl_tenants *t, const char *name)
     return limits;
 }
 
+bool pl_tenants_shared(pl_tenants *t)
+{
+    bool shared = false;
+    pthread_rwlock_rdlock(&t->lock);
+    for (size_t i = 0; i < t->picture.user_count && !shared; i++) {
+        shared = strcmp(t->picture.users[i].name, PL_DEFAULT_OWNER) != 0;
+    }
+    pthread_rwlock_unlock(&t->lock);
+    return shared;
+}
+
 bool pl_tenants_has_group(pl_tenants *t, const char *group)
 {
     pthread_rwlock_rdlock(&t->lock);

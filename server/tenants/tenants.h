@@ -47,6 +47,8 @@ pl_principal *pl_tenants_peer(pl_tenants *tenants, uid_t uid);
 
 /* What a user may have at once: their own limits, and the daemon's where they have none. */
 pl_limits pl_tenants_limits(pl_tenants *tenants, const char *user);
+/* Whether there are users beside the daemon's owner. */
+bool pl_tenants_shared(pl_tenants *tenants);
 bool pl_tenants_has_group(pl_tenants *tenants, const char *group);
 
 #endif

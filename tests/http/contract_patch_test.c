@@ -456,7 +456,7 @@ END_TEST
 /* Rows of a daemon that did not know what is kept of the frames: the scene says it. */
 START_TEST(test_format_3)
 {
-    char id[33], sql[256];
+    char id[33], sql[1000];
     sqlite3 *db;
     sqlite3_stmt *s;
     uint32_t crc = 0;
@@ -474,6 +474,12 @@ START_TEST(test_format_3)
              "ALTER TABLE sessions DROP COLUMN keep_last;"
              "ALTER TABLE sessions DROP COLUMN keep_every;"
              "ALTER TABLE sessions DROP COLUMN warnings;"
+             "ALTER TABLE sessions DROP COLUMN cores_least;"
+             "ALTER TABLE sessions DROP COLUMN cores_most;"
+             "ALTER TABLE sessions DROP COLUMN preemptible;"
+             "ALTER TABLE sessions DROP COLUMN interactive;"
+             "ALTER TABLE sessions DROP COLUMN after;"
+             "ALTER TABLE sessions DROP COLUMN estimate;"
              "UPDATE sessions SET crc = %u; PRAGMA user_version = 3",
              crc);
     ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);

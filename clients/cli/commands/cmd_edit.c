@@ -158,9 +158,10 @@ static void print_device(const pl_json *device)
 static void print_waiting(const pl_cli *cli, const pl_json *session)
 {
     (void)cli;
-    printf("%3" PRId64 "  %.12s  %-20s  %s\n", pl_json_integer(session, "queue/position", 0),
+    const char *start = pl_json_string(session, "queue/estimated_start", "");
+    printf("%3" PRId64 "  %.12s  %-20s  %s%s%s\n", pl_json_integer(session, "queue/position", 0),
            pl_json_string(session, "id", ""), pl_json_string(session, "name", ""),
-           pl_json_string(session, "queue/reason", ""));
+           pl_json_string(session, "queue/reason", ""), *start ? "; starts about " : "", start);
 }
 
 int pl_command_queue(pl_cli *cli)

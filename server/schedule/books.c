@@ -1,0 +1,421 @@
+/* books.c - the books: what waits, what runs, and what happens to them. */
+#include "server/schedule/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ---- */
+
+bool pl_job_list_reserve(pl_job_list *list, size_t more)
+{
+    if (list->count + more <= list->capacity) {
+        return true;
+    }
+    size_t capacity = 2 * (list->count + more) + 16;
+    pl_job **grown = realloc(list->jobs, capacity * sizeof *grown);
+    if (grown) {
+        list->jobs = grown;
+        list->capacity = capacity;
+    }
+    return grown;
+}
+
+void pl_job_list_append(pl_job_list *list, pl_job *job)
+{
+    job->at = list->count;
+    list->jobs[list->count++] = job;
+}
+
+void pl_job_list_drop(pl_job_list *list, pl_job *job)
+{
+    pl_job *last = list->jobs[--list->count];
+    list->jobs[job->at] = last;
+    last->at = job->at;
+}
+
+static bool before(const pl_job *a, const pl_job *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->order < b->order;
+}
+
+/* Where in its user's queue a job is, or goes. */
+static size_t place(const pl_job_list *list, const pl_job *job)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (before(list->jobs[middle], job)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void pl_schedule_enqueue(pl_schedule *s, pl_job *job)
+{
+    pl_job_list *list = &job->user->waiting;
+    size_t at = place(list, job);
+    memmove(list->jobs + at + 1, list->jobs + at, (list->count - at) * sizeof *list->jobs);
+    list->jobs[at] = job;
+    list->count++;
+    job->state = PL_JOB_WAITING;
+    s->waiting++;
+    s->express += job->priority > 0;
+}
+
+void pl_schedule_dequeue(pl_schedule *s, pl_job *job)
+{
+    pl_job_list *list = &job->user->waiting;
+    size_t at = place(list, job);
+    memmove(list->jobs + at, list->jobs + at + 1, (list->count - at - 1) * sizeof *list->jobs);
+    list->count--;
+    s->waiting--;
+    s->express -= job->priority > 0;
+}
+
+/* ---- up and down ---- */
+
+pl_schedule *pl_schedule_create(const pl_schedule_setup *setup)
+{
+    pl_schedule *s = calloc(1, sizeof *s);
+    if (s) {
+        s->setup = *setup;
+        s->setup.half_life = setup->half_life > 0 ? setup->half_life : 86400;
+        s->setup.patience = setup->patience > 0 ? setup->patience : 60;
+        s->mean_length = 60;
+    }
+    return s;
+}
+
+static void free_job(pl_job *job)
+{
+    free(job->after);
+    free(job);
+}
+
+static void free_jobs(const pl_job_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free_job(list->jobs[i]);
+    }
+}
+
+void pl_schedule_destroy(pl_schedule *s)
+{
+    if (!s) {
+        return;
+    }
+    for (size_t i = 0; i < s->users.count; i++) {
+        free_jobs(&s->users.list[i]->waiting);
+    }
+    free_jobs(&s->aside);
+    free_jobs(&s->running);
+    free(s->aside.jobs);
+    free(s->running.jobs);
+    free(s->order.jobs);
+    free(s->ranked);
+    pl_profile_clear(&s->profile);
+    pl_accounts_clear(&s->users);
+    pl_accounts_clear(&s->groups);
+    free(s);
+}
+
+/* ---- what waits ---- */
+
+static bool has_turn(const pl_job *job, double now)
+{
+    return !job->held && job->after_count == 0 && job->due <= now;
+}
+
+/* Into the list that it belongs to now. There is room in both: they were reserved when it arrived. */
+static void settle(pl_schedule *s, pl_job *job, double now)
+{
+    bool turn = has_turn(job, now);
+    if (job->state == PL_JOB_WAITING && !turn) {
+        pl_schedule_dequeue(s, job);
+        job->state = PL_JOB_ASIDE;
+        job->overtaken = job->promised = job->blocked = -1;
+        job->position = 0;
+        pl_job_list_append(&s->aside, job);
+    } else if (job->state == PL_JOB_ASIDE && turn) {
+        pl_job_list_drop(&s->aside, job);
+        pl_schedule_enqueue(s, job);
+    }
+}
+
+static pl_job *make_job(const pl_job_wish *w, pl_account *user)
+{
+    pl_job *job = calloc(1, sizeof *job);
+    uint64_t *after = w->after_count ? malloc(w->after_count * sizeof *after) : NULL;
+    if (!job || (w->after_count && !after)) {
+        free(after);
+        free(job);
+        return NULL;
+    }
+    if (after) {
+        memcpy(after, w->after, w->after_count * sizeof *after);
+    }
+    *job = (pl_job){.state = PL_JOB_ASIDE,
+                    .key = w->key,
+                    .user = user,
+                    .priority = w->priority,
+                    .cores_least = w->cores_least > 0 ? w->cores_least : 1,
+                    .memory = w->memory,
+                    .gpu_memory = w->gpu_memory,
+                    .length = w->length,
+                    .preemptible = w->preemptible,
+                    .interactive = w->interactive,
+                    .shares = w->shares,
+                    .after = after,
+                    .after_count = w->after_count,
+                    .device = -1,
+                    .overtaken = -1,
+                    .promised = -1,
+                    .blocked = -1,
+                    .start = INFINITY,
+                    .tag = w->tag};
+    job->cores_most = w->cores_most > job->cores_least ? w->cores_most : job->cores_least;
+    return job;
+}
+
+pl_job *pl_schedule_arrive(pl_schedule *s, const pl_job_wish *w, double now, bool first)
+{
+    pl_account *group = pl_accounts_get(&s->groups, w->group ? w->group : "", NULL);
+    pl_account *user = group ? pl_accounts_get(&s->users, w->user, group) : NULL;
+    size_t all = s->waiting + s->aside.count + s->running.count + 1;
+    bool room = user && pl_job_list_reserve(&user->waiting, all - user->waiting.count) &&
+                pl_job_list_reserve(&s->aside, all - s->aside.count) &&
+                pl_job_list_reserve(&s->running, all - s->running.count) &&
+                pl_job_list_reserve(&s->order, all);
+    pl_job *job = room ? make_job(w, user) : NULL;
+    if (job) {
+        job->order = first ? --s->oldest : ++s->newest;
+        job->arrived = now;
+        pl_job_list_append(&s->aside, job);
+        settle(s, job, now);
+    }
+    return job;
+}
+
+void pl_schedule_hold(pl_schedule *s, pl_job *job, bool held, double now)
+{
+    job->held = held;
+    settle(s, job, now);
+}
+
+void pl_schedule_delay(pl_schedule *s, pl_job *job, double due, double now)
+{
+    job->due = due;
+    settle(s, job, now);
+}
+
+void pl_schedule_prioritise(pl_schedule *s, pl_job *job, int64_t priority, double now)
+{
+    bool waits = job->state == PL_JOB_WAITING;
+    if (waits) {
+        pl_schedule_dequeue(s, job);
+    }
+    job->priority = priority;
+    job->order = ++s->newest;
+    if (waits) {
+        pl_schedule_enqueue(s, job);
+    }
+}
+
+void pl_schedule_satisfy(pl_schedule *s, uint64_t key, double now)
+{
+    for (size_t i = s->aside.count; i-- > 0;) {
+        pl_job *job = s->aside.jobs[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < job->after_count; k++) {
+            if (job->after[k] != key) {
+                job->after[kept++] = job->after[k];
+            }
+        }
+        job->after_count = kept;
+        settle(s, job, now);
+    }
+}
+
+/* ---- what runs ---- */
+
+void pl_schedule_begin(pl_schedule *s, pl_job *job, int32_t cores, int32_t device, bool beside,
+                       double gpu_charge, double now)
+{
+    if (job->state == PL_JOB_WAITING) {
+        pl_schedule_dequeue(s, job);
+    } else {
+        pl_job_list_drop(&s->aside, job);
+    }
+    job->state = PL_JOB_RUNNING;
+    job->cores = cores;
+    job->device = device;
+    job->beside = beside;
+    job->gpu_charge = device >= 0 ? gpu_charge : 0;
+    job->started = now;
+    job->position = 0;
+    pl_job_list_append(&s->running, job);
+    s->cores_used += cores;
+    s->interactive_used += job->interactive ? cores : 0;
+    s->memory_used += job->memory;
+    s->preemptible += job->preemptible;
+    if (device >= 0) {
+        s->devices[device].used += job->gpu_charge;
+    }
+    pl_account_change(s, job->user, 1, cores, device >= 0, now);
+}
+
+void pl_schedule_adopt(pl_schedule *s, pl_job *job, int32_t cores, int32_t device,
+                       double gpu_memory, bool beside, double now)
+{
+    pl_schedule_begin(s, job, beside ? 0 : cores, device, beside, gpu_memory, now);
+}
+
+void pl_schedule_keep(pl_schedule *s, pl_job *job)
+{
+    s->preemptible -= job->state == PL_JOB_RUNNING && job->preemptible;
+    job->preemptible = job->preempting = false;
+}
+
+/* A tenth of the way to each: the last ten or so count. */
+static void learn(pl_schedule *s, const pl_job *job, double now)
+{
+    double took = now - job->started;
+    s->mean_length += 0.1 * (fmax(took, 0.01) - s->mean_length);
+}
+
+static void finish(pl_schedule *s, pl_job *job, double now)
+{
+    pl_job_list_drop(&s->running, job);
+    learn(s, job, now);
+    s->cores_used -= job->cores;
+    s->interactive_used -= job->interactive ? job->cores : 0;
+    s->memory_used -= job->memory;
+    s->preemptible -= job->preemptible;
+    if (job->device >= 0) {
+        s->devices[job->device].used -= job->gpu_charge;
+    }
+    if (s->running.count == 0) {
+        s->memory_used = 0; /* no rounding is left over */
+    }
+    pl_account_change(s, job->user, -1, -job->cores, -(job->device >= 0), now);
+}
+
+void pl_schedule_end(pl_schedule *s, pl_job *job, double now)
+{
+    if (job->state == PL_JOB_RUNNING) {
+        finish(s, job, now);
+    } else if (job->state == PL_JOB_WAITING) {
+        pl_schedule_dequeue(s, job);
+    } else {
+        pl_job_list_drop(&s->aside, job);
+    }
+    s->order.count = 0; /* it may be in there */
+    free_job(job);
+}
+
+int32_t pl_schedule_transfer(pl_schedule *s, pl_job *job, double gpu_memory, double now)
+{
+    int32_t cores = job->cores;
+    job->cores = 0;
+    job->gpu_charge -= gpu_memory;
+    return cores;
+}
+
+void pl_schedule_give_back(pl_schedule *s, const char *user, int32_t cores, int32_t device,
+                           double gpu_memory, double now)
+{
+    pl_account *account = pl_accounts_find(&s->users, user);
+    s->cores_used -= cores;
+    if (device >= 0) {
+        s->devices[device].used -= gpu_memory;
+    }
+    if (account) {
+        pl_account_change(s, account, 0, -cores, 0, now);
+    }
+}
+
+/* ---- the machine, and who may have what of it ---- */
+
+void pl_schedule_drain(pl_schedule *s, bool draining)
+{
+    s->draining = draining;
+}
+
+void pl_schedule_set_device(pl_schedule *s, int32_t device, const pl_device *now)
+{
+    double used = s->devices[device].used;
+    s->devices[device] = *now;
+    s->devices[device].used = used;
+    s->device_count = device >= s->device_count ? device + 1 : s->device_count;
+}
+
+void pl_schedule_set_cores(pl_schedule *s, int32_t cores)
+{
+    s->setup.cores = cores;
+}
+
+static bool set_account(pl_account *a, double share, pl_account_limits limits)
+{
+    if (a) {
+        a->share = share > 0 ? share : 1;
+        a->limits = limits;
+    }
+    return a;
+}
+
+bool pl_schedule_set_user(pl_schedule *s, const char *user, double share, pl_account_limits limits)
+{
+    pl_account *known = pl_accounts_find(&s->users, user);
+    pl_account *group = known ? known->group : pl_accounts_get(&s->groups, "", NULL);
+    return set_account(group ? pl_accounts_get(&s->users, user, group) : NULL, share, limits);
+}
+
+const char *pl_schedule_user(const pl_schedule *s, size_t k)
+{
+    return k < s->users.count ? s->users.list[k]->name : NULL;
+}
+
+void pl_schedule_limit_user(pl_schedule *s, size_t k, pl_account_limits limits)
+{
+    s->users.list[k]->limits = limits;
+}
+
+bool pl_schedule_set_group(pl_schedule *s, const char *group, double share,
+                           pl_account_limits limits)
+{
+    return set_account(pl_accounts_get(&s->groups, group, NULL), share, limits);
+}
+
+/* ---- reading ---- */
+
+pl_schedule_load pl_schedule_get_load(const pl_schedule *s)
+{
+    return (pl_schedule_load){s->setup.cores, s->cores_used,  s->setup.memory,  s->memory_used,
+                              s->waiting,     s->aside.count, s->running.count, s->draining};
+}
+
+pl_job *const *pl_schedule_running(const pl_schedule *s, size_t *count)
+{
+    *count = s->running.count;
+    return s->running.jobs;
+}
+
+pl_device pl_schedule_device(const pl_schedule *s, int32_t device)
+{
+    return s->devices[device];
+}
+
+double pl_schedule_usage(pl_schedule *s, const char *user, double now)
+{
+    const pl_account *a = pl_accounts_find(&s->users, user);
+    return a ? pl_account_used(s, a, now) : 0;
+}
+
+double pl_schedule_mean_length(const pl_schedule *s)
+{
+    return s->mean_length;
+}

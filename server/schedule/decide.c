@@ -1,0 +1,375 @@
+/* decide.c - one decision: who starts, who is stopped for another. */
+#include "server/schedule/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPES = 16, PASSED = 64 };
+static const double least_run =
+    30; /* s that a job has run before it is stopped for another user's */
+
+/* Lifetime: one decision. */
+typedef struct decision {
+    pl_schedule *s;
+    double now;
+    pl_action *out;
+    const pl_job *failed[SHAPES]; /* what no job that asks for at least as much can have */
+    int failed_count;
+    pl_job *passed[PASSED]; /* first of their users, that lack something */
+    int passed_count;
+} decision;
+
+/* ---- reservations ---- */
+
+static double waited(const pl_job *job, double now)
+{
+    return job->overtaken < 0 ? -1 : now - job->overtaken;
+}
+
+static bool reserves(const pl_schedule *s, const pl_job *job, double now)
+{
+    return job->blocked >= 0 || waited(job, now) >= s->setup.patience;
+}
+
+static bool strict(const pl_schedule *s, const pl_job *job, double now)
+{
+    return job->blocked >= 0 || (job->promised >= 0 && now >= job->promised + s->setup.patience);
+}
+
+static double since(const pl_job *job)
+{
+    bool earlier = job->overtaken >= 0 && (job->blocked < 0 || job->overtaken < job->blocked);
+    return earlier ? job->overtaken : job->blocked;
+}
+
+/* Those with a reservation, longest first: a user's first few jobs at the most, since only those are overtaken. */
+static void collect(pl_schedule *s, double now)
+{
+    s->reserved_count = 0;
+    for (size_t i = 0; i < s->ranked_count; i++) {
+        const pl_job_list *list = &s->ranked[i]->waiting;
+        for (size_t k = 0; k < list->count && k < 16; k++) {
+            pl_job *job = list->jobs[k];
+            if (!reserves(s, job, now) || pl_schedule_limit(s, job).reason != PL_WAIT_NONE) {
+                continue;
+            }
+            size_t at = s->reserved_count < RESERVATIONS ? s->reserved_count++ : RESERVATIONS - 1;
+            while (at > 0 && since(s->reserved[at - 1]) > since(job)) {
+                s->reserved[at] = s->reserved[at - 1];
+                at--;
+            }
+            s->reserved[at] = job;
+        }
+    }
+}
+
+/* Its device is kept for it: the one that will have most room. */
+static void hold_device(pl_schedule *s, const pl_job *job)
+{
+    int32_t best = -1;
+    for (int32_t i = 0; job->gpu_memory > 0 && i < s->device_count; i++) {
+        const pl_device *d = &s->devices[i];
+        double room = d->memory - d->others;
+        if (d->up && !d->drained && room >= job->gpu_memory && s->device_held[i] == 0 &&
+            (best < 0 || d->used < s->devices[best].used)) {
+            best = i;
+        }
+    }
+    if (best >= 0) {
+        s->device_held[best] += job->gpu_memory;
+    }
+}
+
+/* ---- starting ---- */
+
+static pl_job *start(decision *d, pl_job *job, int32_t cores)
+{
+    pl_schedule_begin(d->s, job, cores, pl_schedule_pick_device(d->s, job), false, job->gpu_memory,
+                      d->now);
+    *d->out = (pl_action){PL_ACTION_START, job};
+    return job;
+}
+
+static int32_t smaller(int64_t a, int64_t b)
+{
+    return (int32_t)(a < b ? a : b);
+}
+
+/* Of what is free, an equal part for each job that waits, within its range, its limits and the reservations. */
+static int32_t cores_for(const decision *d, const pl_job *job)
+{
+    const pl_schedule *s = d->s;
+    int32_t room = pl_schedule_free_cores(s, job);
+    int32_t part = room / smaller((int64_t)s->waiting, room > 0 ? room : 1);
+    int32_t most = smaller(part, job->cores_most);
+    most = smaller(most, job->user->limits.cores - job->user->cores);
+    most = smaller(most, job->user->group->limits.cores - job->user->group->cores);
+    while (most > job->cores_least && s->reserved_count &&
+           !pl_profile_fits(&s->profile, most, job->memory, pl_job_length(s, job))) {
+        most--;
+    }
+    return most > job->cores_least ? most : job->cores_least;
+}
+
+/* ---- those with a reservation ---- */
+
+/* Each in turn: started where it fits beside those before it, else what it needs is taken out of the profile. */
+static pl_job *start_reserved(decision *d)
+{
+    pl_schedule *s = d->s;
+    memset(s->device_held, 0, sizeof s->device_held);
+    collect(s, d->now);
+    if (s->reserved_count) {
+        pl_profile_begin(s, d->now);
+    }
+    for (size_t i = 0; i < s->reserved_count; i++) {
+        pl_job *job = s->reserved[i];
+        double length = pl_job_length(s, job);
+        bool has_device = pl_schedule_pick_device(s, job) >= 0;
+        if (pl_schedule_lack(s, job).reason == PL_WAIT_NONE &&
+            pl_profile_fits(&s->profile, job->cores_least, job->memory, length)) {
+            return start(d, job, job->cores_least);
+        }
+        hold_device(s, job);
+        if (job->gpu_memory > 0 && !has_device) {
+            continue; /* it waits for a device: cores are kept for it when there is one */
+        }
+        double from = strict(s, job, d->now)
+                          ? d->now
+                          : pl_profile_earliest(&s->profile, job->cores_least, job->memory, length);
+        if (!isinf(from)) {
+            job->promised = job->promised < 0 ? from : job->promised;
+            pl_profile_take(&s->profile, from, strict(s, job, d->now) ? INFINITY : from + length,
+                            job->cores_least, job->memory);
+        }
+    }
+    return NULL;
+}
+
+/* ---- all others ---- */
+
+static bool asks_as_much(const pl_schedule *s, const pl_job *job, const pl_job *failed)
+{
+    return job->cores_least >= failed->cores_least && job->memory >= failed->memory &&
+           job->gpu_memory >= failed->gpu_memory && job->interactive <= failed->interactive &&
+           pl_job_length(s, job) >= pl_job_length(s, failed);
+}
+
+static bool failed_alike(const decision *d, const pl_job *job)
+{
+    for (int i = 0; i < d->failed_count; i++) {
+        if (asks_as_much(d->s, job, d->failed[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool startable(decision *d, const pl_job *job)
+{
+    const pl_schedule *s = d->s;
+    bool fits = pl_schedule_lack(s, job).reason == PL_WAIT_NONE &&
+                (s->reserved_count == 0 || pl_profile_fits(&s->profile, job->cores_least,
+                                                           job->memory, pl_job_length(s, job)));
+    if (!fits && d->failed_count < SHAPES) {
+        d->failed[d->failed_count++] = job;
+    }
+    return fits;
+}
+
+/* What went before it because it did not fit was overtaken. */
+static pl_job *overtake(decision *d, pl_job *job)
+{
+    for (int i = 0; i < d->passed_count; i++) {
+        if (d->passed[i]->overtaken < 0) {
+            d->passed[i]->overtaken = d->now;
+        }
+    }
+    return start(d, job, cores_for(d, job));
+}
+
+/* One user's jobs in their order; only those of a priority above 0, or all. */
+static pl_job *try_user(decision *d, const pl_account *user, bool express)
+{
+    bool first = true;
+    for (size_t i = 0; i < user->waiting.count; i++) {
+        pl_job *job = user->waiting.jobs[i];
+        if (express && job->priority <= 0) {
+            return NULL;
+        }
+        if (pl_schedule_limit(d->s, job).reason != PL_WAIT_NONE) {
+            continue;
+        }
+        if (!failed_alike(d, job) && startable(d, job)) {
+            return overtake(d, job);
+        }
+        if (first && d->passed_count < PASSED) {
+            d->passed[d->passed_count++] = job;
+        }
+        first = false;
+    }
+    return NULL;
+}
+
+/* Whether anything could be started at all: on a full machine the queue is not looked through. */
+static bool has_room(const pl_schedule *s)
+{
+    return s->cores_used < s->setup.cores && s->memory_used < s->setup.memory;
+}
+
+static pl_job *start_any(decision *d)
+{
+    pl_schedule *s = d->s;
+    pl_job *started = NULL;
+    for (size_t i = 0; s->express && !started && i < s->ranked_count; i++) {
+        started = try_user(d, s->ranked[i], true);
+    }
+    for (size_t i = 0; !started && i < s->ranked_count; i++) {
+        started = try_user(d, s->ranked[i], false);
+    }
+    return started;
+}
+
+/* ---- preemption ---- */
+
+static bool yields(const pl_job *victim, const pl_job *job, double now)
+{
+    if (!victim->preemptible || victim->preempting || victim->beside || victim->cores == 0) {
+        return false;
+    }
+    if (victim->user == job->user || job->priority > 0) {
+        return victim->priority <= job->priority;
+    }
+    return job->user->key < victim->user->key && now - victim->started >= least_run;
+}
+
+/* The youngest of those that yield; NULL: none. */
+static pl_job *pick_victim(const pl_schedule *s, const pl_job *job, double now)
+{
+    pl_job *youngest = NULL;
+    for (size_t i = 0; i < s->running.count; i++) {
+        pl_job *victim = s->running.jobs[i];
+        if (yields(victim, job, now) && (!youngest || victim->started > youngest->started)) {
+            youngest = victim;
+        }
+    }
+    return youngest;
+}
+
+/* What is free, what will be when those that were told have stopped, and what more could be. */
+static void count_room(const pl_schedule *s, const pl_job *job, double now, bool all,
+                       int32_t *cores, double *memory)
+{
+    *cores = pl_schedule_free_cores(s, job);
+    *memory = s->setup.memory - s->memory_used;
+    for (size_t i = 0; i < s->running.count; i++) {
+        const pl_job *r = s->running.jobs[i];
+        if (r->preempting || (all && yields(r, job, now))) {
+            *cores += r->cores;
+            *memory += r->memory;
+        }
+    }
+}
+
+static bool enough(const pl_job *job, int32_t cores, double memory)
+{
+    return cores >= job->cores_least && memory >= job->memory;
+}
+
+/* The job whose turn it is: others may be stopped for it. It then holds what becomes free. Of a user's jobs one of the
+ * highest priority; preemptible jobs themselves displace nobody. */
+static pl_job *next_in_turn(const pl_schedule *s)
+{
+    for (size_t i = 0; i < s->ranked_count; i++) {
+        const pl_job_list *list = &s->ranked[i]->waiting;
+        for (size_t k = 0; k < list->count && k < 8; k++) {
+            pl_job *job = list->jobs[k];
+            if (job->priority == list->jobs[0]->priority && !job->preemptible &&
+                job->gpu_memory <= 0 && pl_schedule_limit(s, job).reason == PL_WAIT_NONE) {
+                return job;
+            }
+        }
+    }
+    return NULL;
+}
+
+static pl_job *preempt(decision *d)
+{
+    pl_schedule *s = d->s;
+    int32_t cores;
+    double memory;
+    pl_job *job = s->preemptible ? next_in_turn(s) : NULL;
+    if (!job) {
+        return NULL;
+    }
+    count_room(s, job, d->now, false, &cores, &memory);
+    if (enough(job, cores, memory)) {
+        return NULL; /* it only has to wait for those that were told */
+    }
+    count_room(s, job, d->now, true, &cores, &memory);
+    pl_job *victim = enough(job, cores, memory) ? pick_victim(s, job, d->now) : NULL;
+    if (victim) {
+        victim->preempting = true;
+        job->blocked = job->blocked < 0 ? d->now : job->blocked;
+        *d->out = (pl_action){PL_ACTION_PREEMPT, victim};
+    }
+    return victim;
+}
+
+/* ---- the decision ---- */
+
+int pl_schedule_decide(pl_schedule *s, double now, pl_action *out, int most)
+{
+    int count = 0;
+    for (size_t i = s->aside.count; i-- > 0;) {
+        if (s->aside.jobs[i]->due > 0 && s->aside.jobs[i]->due <= now) {
+            pl_schedule_delay(s, s->aside.jobs[i], 0, now);
+        }
+    }
+    while (count < most && s->waiting && !s->draining && (has_room(s) || s->preemptible)) {
+        decision d = {.s = s, .now = now, .out = out + count};
+        pl_schedule_rank(s, now);
+        if (!(has_room(s) && (start_reserved(&d) || start_any(&d))) && !preempt(&d)) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+pl_job *pl_schedule_beside(pl_schedule *s, pl_job *host, double context, double now)
+{
+    pl_job *job = host->user->waiting.count ? host->user->waiting.jobs[0] : NULL;
+    if (!job || s->draining || !job->shares || job->cores_least > host->cores || host->device < 0 ||
+        job->user->running + 1 > job->user->limits.running ||
+        s->memory_used + job->memory > s->setup.memory) {
+        return NULL;
+    }
+    const pl_device *d = &s->devices[host->device];
+    double charge = job->gpu_memory - context;
+    if (d->others + d->used + charge + s->device_held[host->device] > d->memory) {
+        return NULL;
+    }
+    pl_schedule_begin(s, job, 0, host->device, true, charge, now);
+    return job;
+}
+
+double pl_schedule_next_due(const pl_schedule *s, double now)
+{
+    double next = INFINITY;
+    for (size_t i = 0; i < s->aside.count; i++) {
+        const pl_job *job = s->aside.jobs[i];
+        if (job->due > 0 && !job->held && job->after_count == 0) {
+            next = fmin(next, job->due);
+        }
+    }
+    for (size_t i = 0; s->waiting && s->preemptible && i < s->running.count; i++) {
+        const pl_job *r = s->running.jobs[i];
+        double yields_at = r->started + least_run;
+        if (r->preemptible && !r->preempting && yields_at > now) {
+            next = fmin(next, yields_at);
+        }
+    }
+    return next;
+}

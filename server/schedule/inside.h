@@ -1,0 +1,110 @@
+/* inside.h - the inside of a schedule. Private to this room. */
+#ifndef PLIANT_SERVER_SCHEDULE_INSIDE_H
+#define PLIANT_SERVER_SCHEDULE_INSIDE_H
+
+#include "server/schedule/schedule.h"
+
+typedef struct pl_job_list {
+    pl_job **jobs;
+    size_t count, capacity;
+} pl_job_list;
+
+/* A user, or a group: what it has used and may. */
+struct pl_account {
+    char *name;
+    pl_account *group;         /* NULL: it is one */
+    double share, usage, seen; /* usage at that time */
+    double key;                /* usage and what runs by share, at the last decision */
+    double planned;            /* the same in the forecast */
+    int64_t running, cores, gpus;
+    pl_account_limits limits;
+    pl_job_list waiting; /* of a user: next first */
+    size_t next;         /* in the forecast: of waiting */
+};
+
+typedef struct pl_accounts {
+    pl_account **list;
+    size_t count, capacity;
+} pl_accounts;
+
+/* When so much becomes free (or is taken, where negative). */
+typedef struct pl_change {
+    double time, memory;
+    int32_t cores;
+} pl_change;
+
+/* What will be free when, from now on. */
+typedef struct pl_profile {
+    pl_change *changes; /* [count] by time */
+    size_t count, capacity;
+    double now, memory;
+    int32_t cores; /* free now */
+} pl_profile;
+
+enum { RESERVATIONS = 16 };
+
+struct pl_schedule {
+    pl_schedule_setup setup;
+    int32_t cores_used, interactive_used;
+    double memory_used;
+    bool draining;
+    pl_device devices[PL_SCHEDULE_DEVICES];
+    int32_t device_count;
+    double device_held[PL_SCHEDULE_DEVICES]; /* reserved at this decision */
+    pl_accounts users, groups;
+    pl_account **ranked; /* [ranked_count] users with waiting jobs, least key first */
+    size_t ranked_count, ranked_capacity;
+    pl_job_list aside, running, order;
+    size_t waiting, express, preemptible; /* express: of waiting, priority above 0 */
+    int64_t newest, oldest;               /* orders given */
+    double mean_length;
+    pl_job *reserved[RESERVATIONS]; /* overtaken jobs, longest first */
+    size_t reserved_count;
+    pl_profile profile;
+};
+
+/* lists */
+bool pl_job_list_reserve(pl_job_list *list, size_t more);
+void pl_job_list_append(pl_job_list *list, pl_job *job); /* reserved; sets job->at */
+void pl_job_list_drop(pl_job_list *list, pl_job *job);   /* order is lost */
+/* Into and out of the user's queue, by priority and order. */
+void pl_schedule_enqueue(pl_schedule *s, pl_job *job);
+void pl_schedule_dequeue(pl_schedule *s, pl_job *job);
+
+/* accounts.c */
+pl_account *pl_accounts_find(const pl_accounts *accounts, const char *name);
+pl_account *pl_accounts_get(pl_accounts *accounts, const char *name, pl_account *group);
+void pl_accounts_clear(pl_accounts *accounts);
+double pl_account_used(const pl_schedule *s, const pl_account *account, double now);
+/* What a job that begins or ends changes, for its user and group. */
+void pl_account_change(const pl_schedule *s, pl_account *user, int64_t running, int64_t cores,
+                       int64_t gpus, double now);
+/* Keys of all users with waiting jobs, and those in order. */
+void pl_schedule_rank(pl_schedule *s, double now);
+int pl_account_compare(const pl_account *a, const pl_account *b);
+/* Cores that a job weighs: a GPU is its part of the machine. */
+double pl_job_weight(const pl_schedule *s, int64_t cores, int64_t gpus);
+
+/* profile.c */
+/* As it is now: free cores and memory, and when running jobs are expected to end. */
+void pl_profile_begin(pl_schedule *s, double now);
+/* The earliest start from now on of a job of that length; INFINITY: never. */
+double pl_profile_earliest(const pl_profile *p, int32_t cores, double memory, double length);
+bool pl_profile_fits(const pl_profile *p, int32_t cores, double memory, double length);
+void pl_profile_take(pl_profile *p, double from, double until, int32_t cores, double memory);
+void pl_profile_clear(pl_profile *p);
+double pl_job_length(const pl_schedule *s, const pl_job *job); /* known, or the mean */
+double pl_job_expected_end(const pl_schedule *s, const pl_job *job, double now);
+
+/* fit.c: what a job lacks, by its limits and by the machine as it is */
+pl_wait pl_schedule_limit(const pl_schedule *s, const pl_job *job); /* PL_WAIT_NONE: within them */
+pl_wait pl_schedule_lack(const pl_schedule *s, const pl_job *job);
+int32_t pl_schedule_free_cores(const pl_schedule *s, const pl_job *job);
+/* The device with most room for it, reservations kept; -1: none, or it needs none. */
+int32_t pl_schedule_pick_device(const pl_schedule *s, const pl_job *job);
+
+/* books.c */
+void pl_schedule_begin(pl_schedule *s, pl_job *job, int32_t cores, int32_t device, bool beside,
+                       double gpu_charge, double now);
+
+#endif
