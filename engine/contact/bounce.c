@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A prox ends after so many sweeps; where that is too early, the next goes on from it. */
-enum { PROXES = 20 };
+enum { PROXES = 40 };
 
 bool pl_contact_has_bounce(const pl_contact_bodies *b)
 {

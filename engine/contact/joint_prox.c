@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Rows that are worth a second thread. */
-enum { PARALLEL = 512, MOST_SWEEPS = 300 };
+enum { PARALLEL = 512 };
+/* The most sweeps of a prox: at first, and where those before did not come to an end. Rows that contradict each
+ * other never do. */
+enum { MOST_SWEEPS = 320, LEAST_SWEEPS = 10 };
 /* Of p: changes below it are rounding. */
 static const double ROUNDING = 1e-13;
 
@@ -17,7 +20,7 @@ void pl_joint_prox_clear(pl_joint_prox *j)
                       j->p,    j->y,    j->last,   j->free,   j->part,      j->moved};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
-    *j = (pl_joint_prox){0};
+    *j = (pl_joint_prox){.most = j->most};
 }
 
 static bool make_room(pl_joint_prox *j, const pl_contact_rows *rows)
@@ -110,6 +113,7 @@ pl_status pl_joint_prox_set(pl_joint_prox *j, const pl_contact_rows *rows, const
         }
     memcpy(j->y, j->p, 3 * (size_t)rows->count * sizeof *j->y);
     j->t = 1;
+    j->most = j->most > 0 ? j->most : MOST_SWEEPS;
     move(j, rows, j->p, 1);
     return PL_OK;
 }
@@ -227,12 +231,16 @@ void pl_joint_prox_solve(pl_joint_prox *j, pl_contact_rows *rows, const double *
         set_free(j, &rows->row[r], v, r);
         memcpy(j->last + 3 * r, j->p + 3 * r, 3 * sizeof *j->last);
     }
-    for (int k = 0; k < MOST_SWEEPS; k++) {
+    bool done = false;
+    for (int k = 0; k < j->most && !done; k++) {
         const sums s = sweep(j, rows, threads);
         accelerate(j, rows->count, s.turn > 0);
-        if (s.change <= fmax(exact * exact, ROUNDING * ROUNDING * s.size))
-            break;
+        done = s.change <= fmax(exact * exact, ROUNDING * ROUNDING * s.size);
     }
+    if (done && j->most < MOST_SWEEPS)
+        j->most *= 2;
+    else if (!done && j->most > LEAST_SWEEPS)
+        j->most /= 2;
     move(j, rows, j->p, threads);
     for (int64_t r = 0; r < rows->count; r++)
         store(j, &rows->row[r], r);

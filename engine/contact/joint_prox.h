@@ -30,6 +30,7 @@ typedef struct pl_joint_prox {
     double *free;         /* [rows][3]: r(v) - r_0, m: r_0 has a gap of d and no slip */
     double *part;         /* [rows][3]: sums of a sweep */
     double *moved;        /* [touched][3]: z - v, m */
+    int most;             /* sweeps of the next prox; 0: as many as there may be */
     double t;             /* of Nesterov's sequence, which goes on from one time to the next */
 } pl_joint_prox;
 

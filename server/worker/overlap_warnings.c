@@ -183,40 +183,27 @@ static bool should_touch(const pl_scene *scene, const pl_placed_body *a, const p
         .enabled;
 }
 
-/* "contact is off"; "there is no contact between bodies with method admm". */
-static void describe_lack(const pl_scene *scene, char *out, size_t size)
+static const char *describe_lack(const pl_scene *scene)
 {
-    const pl_solver_settings *solver = &scene->solver;
-    if (!pl_contact_refused(solver))
-        snprintf(out, size, "contact is off");
-    else if (solver->device != PL_DEVICE_CPU)
-        snprintf(out, size, "there is no contact between bodies on a GPU");
-    else
-        snprintf(out, size, "there is no contact between bodies with method %s%s",
-                 pl_method_name(solver->method),
-                 solver->automatic ? ", which auto selects for this scene" : "");
+    return pl_contact_refused(&scene->solver) ? "there is no contact between bodies on a GPU"
+                                              : "contact is off";
 }
 
 static const char *cure_of_lack(const pl_scene *scene)
 {
-    if (!pl_contact_refused(&scene->solver))
-        return "turn it on";
-    return scene->solver.device == PL_DEVICE_CPU ? "use another method" : "use the CPU";
+    return pl_contact_refused(&scene->solver) ? "use the CPU" : "turn it on";
 }
 
 static void describe_overlap(const pl_scene *scene, const pl_placed_body *a,
                              const pl_placed_body *b, int64_t in_b, int64_t in_a, char *out,
                              size_t size)
 {
-    char why[128];
+    const char *why = scene->contact.enabled ? "contact between them is off until they are apart"
+                                             : describe_lack(scene);
     double move[3];
     bool swap = is_pinned(scene, b->body) && !is_pinned(scene, a->body);
     const pl_placed_body *moved = swap ? a : b;
     pl_bodies_separate(scene, swap ? b : a, moved, move);
-    if (scene->contact.enabled)
-        snprintf(why, sizeof why, "contact between them is off until they are apart");
-    else
-        describe_lack(scene, why, sizeof why);
     snprintf(out, size,
              "bodies '%.127s' and '%.127s' overlap at the start, with %lld and %lld vertices: %s; "
              "translate '%.127s' by [%.4g, %.4g, %.4g] m, or attach them",
@@ -227,7 +214,7 @@ static void describe_overlap(const pl_scene *scene, const pl_placed_body *a,
 static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
                               const pl_placed_body *b, pl_warnings *out)
 {
-    char text[768], why[128];
+    char text[768];
     int64_t in_b = 0, in_a = 0;
     pl_status status = PL_OK;
     if (boxes_meet(a->lo, a->hi, b->lo, b->hi)) {
@@ -240,11 +227,10 @@ static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
     if (in_a + in_b > 0) {
         describe_overlap(scene, a, b, in_b, in_a, text, sizeof text);
     } else if (!scene->contact.enabled && may_meet(scene, a, b)) {
-        describe_lack(scene, why, sizeof why);
         snprintf(text, sizeof text,
                  "bodies '%.127s' and '%.127s' may meet, and would pass through each other: %s; "
                  "%s, make one an obstacle, or attach them",
-                 a->body->name, b->body->name, why, cure_of_lack(scene));
+                 a->body->name, b->body->name, describe_lack(scene), cure_of_lack(scene));
     } else {
         return PL_OK;
     }

@@ -89,6 +89,12 @@ static void spread(cpu *c, double sign, double *values)
     }
 }
 
+void pl_cpu_apart_renew(cpu *c)
+{
+    if (c->apart)
+        c->apart->prox.most = 0;
+}
+
 pl_status pl_cpu_apart_begin(pl_backend *b, pl_array *const *u)
 {
     cpu *c = cpu_of(b);

@@ -178,6 +178,8 @@ pl_status pl_cpu_apart_create(cpu *c);
 void pl_cpu_apart_release(cpu *c);
 /* Whether a group is the one that keeps bodies apart. */
 bool pl_cpu_is_apart(const cpu *c, int32_t group);
+/* A step begins: a prox may have as many sweeps as any. */
+void pl_cpu_apart_renew(cpu *c);
 pl_status pl_cpu_apart_begin(pl_backend *b, pl_array *const *u);
 /* What the local step of the group that keeps bodies apart takes as given. */
 void pl_cpu_apart_find(cpu *c, const pl_admm_local *local);

@@ -47,6 +47,7 @@ static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_ar
 {
     cpu *c = cpu_of(b);
     pl_cpu_hessian_begin(c);
+    pl_cpu_apart_renew(c);
     return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x));
 }
 
