@@ -17,6 +17,7 @@
 
 #include "engine/backends/array.h"
 #include "engine/backends/histories.h"
+#include "engine/contact/points.h"
 #include "engine/contact/set.h"
 #include "engine/scene/metrics.h"
 #include "engine/model/model.h"
@@ -286,6 +287,8 @@ typedef struct pl_pairs_ops {
     pl_status (*advance)(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out);
     /* What the rows do at x, where the last `advance` ended. PL_OK or PL_NO_MEMORY. */
     pl_status (*measure)(pl_backend *b, const pl_array *x, pl_contact_sums *out);
+    /* The rows that do it, at the same x. PL_OK or PL_NO_MEMORY. */
+    pl_status (*points)(pl_backend *b, const pl_array *x, pl_contact_points *out);
     /* The set: its memory is saved and restored with the solver's. */
     pl_contact_set *(*set)(pl_backend *b);
 } pl_pairs_ops;

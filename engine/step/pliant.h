@@ -93,6 +93,10 @@ const double *pl_state_velocities(const pl_state *state);
  * elements[element_count][3]: of each tetrahedron, then of each triangle, over its thickness at rest. Either
  * may be NULL. 0 where there is none, and where it is beyond a float's range. PL_OK or PL_NO_MEMORY. */
 pl_status pl_state_stress(const pl_state *state, double *vertices, double *elements);
+/* Where bodies push each other in the state, [*count], of a scene with PL_OUTPUT_CONTACTS: the pairs of features
+ * that carry force, of more than PL_CONTACT_POINTS (contact/points.h) those that press most. The state's memory until
+ * it is stepped. */
+const pl_contact_point *pl_state_contacts(const pl_state *state, int64_t *count);
 double pl_state_time(const pl_state *state);
 int64_t pl_state_step(const pl_state *state);
 

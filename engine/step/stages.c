@@ -413,10 +413,13 @@ static pl_status begin_contact(rounds *r)
 static bool measure_contact(rounds *r)
 {
     pl_state *s = r->state;
+    pl_backend *b = r->by->backend;
     pl_contact_sums sums;
-    if (fail_contact(r, r->by->backend->ops->pairs->measure(r->by->backend, r->x, &sums)) !=
-            PL_OK ||
+    if (fail_contact(r, b->ops->pairs->measure(b, r->x, &sums)) != PL_OK ||
         !pl_touched_set(&s->touched_new, &sums))
+        return false;
+    if (s->model->lists_contacts &&
+        b->ops->pairs->points(b, r->x, &s->touched_new.points) != PL_OK)
         return false;
     if (r->by->model->inertia > 0)
         s->dissipated_new.energy[PL_DISSIPATION_FRICTION] += sums.taken;

@@ -2,6 +2,7 @@
 #ifndef PLIANT_ENGINE_STEP_TOUCHED_H
 #define PLIANT_ENGINE_STEP_TOUCHED_H
 
+#include "engine/contact/points.h"
 #include "engine/contact/set.h"
 #include "engine/solvers/bytes.h"
 
@@ -11,6 +12,7 @@ typedef struct pl_touched {
     double taken;   /* J, by friction since the start */
     int32_t count, room;
     pl_body_force *forces; /* [count] */
+    pl_contact_points points; /* of a model with lists_contacts */
 } pl_touched;
 
 void pl_touched_clear(pl_touched *touched);
@@ -20,8 +22,8 @@ bool pl_touched_set(pl_touched *touched, const pl_contact_sums *sums);
 void pl_touched_begin(pl_touched *step, const pl_touched *before);
 
 void pl_touched_save(const pl_touched *touched, pl_bytes_out *out);
-/* Reads one of a scene with so many bodies. PL_OK, PL_INVALID or PL_NO_MEMORY. */
-pl_status pl_touched_read(pl_touched *touched, int32_t bodies, pl_bytes_in *in);
+/* Reads one of a scene with so many bodies; older states have no points. PL_OK, PL_INVALID or PL_NO_MEMORY. */
+pl_status pl_touched_read(pl_touched *touched, int32_t bodies, bool has_points, pl_bytes_in *in);
 
 /* Into a frame's metrics: forces are the state's memory. */
 void pl_touched_measure(const pl_touched *touched, pl_contact_metrics *out);

@@ -595,6 +595,10 @@ static pl_status strict_pairs_measure(pl_backend *b, const pl_array *x, pl_conta
 {
     return CPU->pairs->measure(cpu_of(b), POS(x), out);
 }
+static pl_status strict_pairs_points(pl_backend *b, const pl_array *x, pl_contact_points *out)
+{
+    return CPU->pairs->points(cpu_of(b), POS(x), out);
+}
 static pl_contact_set *strict_pairs_set(pl_backend *b)
 {
     return CPU->pairs->set(cpu_of(b));
@@ -680,6 +684,7 @@ static const pl_pairs_ops strict_pairs = {
     .renew = strict_pairs_renew,
     .advance = strict_pairs_advance,
     .measure = strict_pairs_measure,
+    .points = strict_pairs_points,
     .set = strict_pairs_set,
 };
 

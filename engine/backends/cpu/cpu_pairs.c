@@ -50,10 +50,16 @@ static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
     return pl_contact_set_measure(cpu_of(b)->contact, pl_numbers_read(x), out);
 }
 
+static pl_status points(pl_backend *b, const pl_array *x, pl_contact_points *out)
+{
+    return pl_contact_points_find(pl_contact_set_rows(cpu_of(b)->contact), b->model->touching,
+                                  pl_numbers_read(x), out);
+}
+
 static pl_contact_set *set_of(pl_backend *b)
 {
     return cpu_of(b)->contact;
 }
 
 const pl_pairs_ops pl_cpu_pairs_ops = {
-    .begin = begin, .renew = renew, .advance = advance, .measure = measure, .set = set_of};
+    .begin = begin, .renew = renew, .advance = advance, .measure = measure, .points = points, .set = set_of};

@@ -199,6 +199,7 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
         m->solver = scene->solver;
         m->solver.linear = pl_newton_linear(&scene->solver, m->free_vertices);
         m->detail = scene->output.metrics;
+        m->lists_contacts = scene->output.fields & PL_OUTPUT_CONTACTS;
         status = build_parts(&b, faults);
     } else {
         status = PL_NO_MEMORY;
