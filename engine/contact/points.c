@@ -88,8 +88,8 @@ pl_status pl_contact_points_find(const pl_contact_rows *rows, const pl_contact_b
         return PL_NO_MEMORY;
     for (int64_t r = 0; r < rows->count; r++) {
         const pl_contact_row *row = &rows->row[r];
-        if (row->force > chosen.above || (row->force > 0 && row->force == chosen.above &&
-                                          chosen.ties-- > 0))
+        if (row->force > chosen.above ||
+            (row->force > 0 && row->force == chosen.above && chosen.ties-- > 0))
             out->point[out->count++] = point_of(row, bodies, x);
     }
     return PL_OK;

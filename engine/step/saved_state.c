@@ -119,9 +119,9 @@ static bool header_good(const pl_state *s, const unsigned char *bytes, size_t si
         return false;
     memcpy(&h, bytes, sizeof h);
     *format = h.format;
-    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 &&
-           h.format >= WITHOUT_TOUCHING && h.format <= FORMAT && h.model == s->model->hash &&
-           h.size == size && h.checksum == checksum(bytes, size);
+    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 && h.format >= WITHOUT_TOUCHING &&
+           h.format <= FORMAT && h.model == s->model->hash && h.size == size &&
+           h.checksum == checksum(bytes, size);
 }
 
 /* From bytes, or not known. */

@@ -418,8 +418,7 @@ static bool measure_contact(rounds *r)
     if (fail_contact(r, b->ops->pairs->measure(b, r->x, &sums)) != PL_OK ||
         !pl_touched_set(&s->touched_new, &sums))
         return false;
-    if (s->model->lists_contacts &&
-        b->ops->pairs->points(b, r->x, &s->touched_new.points) != PL_OK)
+    if (s->model->lists_contacts && b->ops->pairs->points(b, r->x, &s->touched_new.points) != PL_OK)
         return false;
     if (r->by->model->inertia > 0)
         s->dissipated_new.energy[PL_DISSIPATION_FRICTION] += sums.taken;

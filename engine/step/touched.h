@@ -11,7 +11,7 @@ typedef struct pl_touched {
     double gap;     /* m, INFINITY: none are near */
     double taken;   /* J, by friction since the start */
     int32_t count, room;
-    pl_body_force *forces; /* [count] */
+    pl_body_force *forces;    /* [count] */
     pl_contact_points points; /* of a model with lists_contacts */
 } pl_touched;
 

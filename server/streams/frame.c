@@ -69,9 +69,8 @@ static size_t describe(const pl_frame_header *h, char out[NPY_HEADER_MOST])
                  "(3,)), ('gap', '%s')], 'fortran_order': False, 'shape': (%llu,), }",
                  real, real, real, (unsigned long long)h->contacts);
     else
-        snprintf(text, sizeof text,
-                 "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, 3), }", real,
-                 (unsigned long long)h->count);
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, 3), }",
+                 real, (unsigned long long)h->count);
     return npy_header(text, out);
 }
 

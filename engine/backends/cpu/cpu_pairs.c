@@ -61,5 +61,9 @@ static pl_contact_set *set_of(pl_backend *b)
     return cpu_of(b)->contact;
 }
 
-const pl_pairs_ops pl_cpu_pairs_ops = {
-    .begin = begin, .renew = renew, .advance = advance, .measure = measure, .points = points, .set = set_of};
+const pl_pairs_ops pl_cpu_pairs_ops = {.begin = begin,
+                                       .renew = renew,
+                                       .advance = advance,
+                                       .measure = measure,
+                                       .points = points,
+                                       .set = set_of};
