@@ -42,7 +42,7 @@ static void check_point(const pl_run *r, const pl_contact_point *p)
 }
 
 /* The points of two bodies add up to the metrics' force of the first on the second, however many they are. */
-static void check_sums(const pl_run *r, int64_t *own)
+static void check_forces(const pl_run *r, int64_t *own)
 {
     int64_t count, between = 0;
     const pl_contact_point *point = pl_state_contacts(r->state, &count);
@@ -64,11 +64,18 @@ static void check_sums(const pl_run *r, int64_t *own)
         for (int c = 0; c < 3; c++)
             ck_assert_double_eq_tol(sum[c], m->forces[f].newton[c], 1e-14 * scale);
     }
-    for (int64_t i = 0; i < count; i++) {
-        check_point(r, &point[i]);
+    for (int64_t i = 0; i < count; i++)
         *own += point[i].body[0] == point[i].body[1];
-    }
-    ck_assert_int_le(between, count);
+    ck_assert_int_eq(between + (m->force_count ? 0 : count), count);
+}
+
+static void check_sums(const pl_run *r, int64_t *own)
+{
+    int64_t count;
+    const pl_contact_point *point = pl_state_contacts(r->state, &count);
+    check_forces(r, own);
+    for (int64_t i = 0; i < count; i++)
+        check_point(r, &point[i]);
 }
 
 static const char *const INTEGRATORS[] = {"backward_euler", "bdf2"};
@@ -84,6 +91,31 @@ START_TEST(points_add_up_to_the_forces)
     }
     ck_assert_int_gt(touched, 10);
     ck_assert_int_eq(own, 0);
+    pl_run_close(r);
+}
+END_TEST
+
+/* Two cubes meet and part. */
+START_TEST(no_points_stay_when_bodies_part)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2, 'integrator': '%s'},"
+        " 'gravity': [0, 0, 0], 'materials': {'m': {'young': 1e5}}, 'bodies': ["
+        "  {'mesh': {'box': {'size': [0.4, 0.4, 0.4]}}, 'transform': {'translate': [-0.25, 0, 0]},"
+        "   'initial': {'velocity': [2, 0, 0]}},"
+        "  {'mesh': {'box': {'size': [0.4, 0.4, 0.4]}}, 'transform': {'translate': [0.25, 0.02, 0]}"
+        "  }], " CONTACTS "}",
+        INTEGRATORS[_i]);
+    int64_t own = 0, touched = 0, count;
+    for (int k = 0; k < 60; k++) {
+        pl_run_frames(r, 1);
+        check_forces(r, &own);
+        touched += r->metrics.contact.force_count;
+    }
+    ck_assert_int_gt(touched, 2);
+    pl_state_contacts(r->state, &count);
+    ck_assert_int_eq(count, 0);
     pl_run_close(r);
 }
 END_TEST
@@ -230,6 +262,7 @@ int main(void)
     TCase *t = tcase_create("points");
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, points_add_up_to_the_forces, 0, 2);
+    tcase_add_loop_test(t, no_points_stay_when_bodies_part, 0, 2);
     tcase_add_test(t, a_body_touches_itself);
     tcase_add_test(t, points_lie_where_bodies_touch);
     tcase_add_loop_test(t, nothing_is_listed_that_was_not_asked_for, 0, 2);
