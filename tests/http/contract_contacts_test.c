@@ -55,8 +55,7 @@ static pl_contact_point *points_of(const http_reply *reply, pl_frame_header *h)
 /* The force of the upper block on the lower one by the metrics. */
 static void force_of(double out[3])
 {
-    http_reply *r = http_get_as(d, session_target(done, "metrics?from=25"),
-                                "application/x-ndjson");
+    http_reply *r = http_get_as(d, session_target(done, "metrics?from=25"), "application/x-ndjson");
     http_expect(r, 200);
     const char *line = strstr(r->body, "{\"seq\":25");
     ck_assert_ptr_nonnull(line);

@@ -23,13 +23,12 @@ static pl_contact_surface *surface_of(void)
 
 static pl_contact_row row_of(double force)
 {
-    return (pl_contact_row){
-        .pair = {.kind = PL_CONTACT_VERTEX_TRIANGLE,
-                 .vertex = {0, 3, 4, 5},
-                 .weight = {1, -0.5, -0.25, -0.25},
-                 .normal = {0, 0, 1}},
-        .force = force,
-        .grip = {2, -3, 0}};
+    return (pl_contact_row){.pair = {.kind = PL_CONTACT_VERTEX_TRIANGLE,
+                                     .vertex = {0, 3, 4, 5},
+                                     .weight = {1, -0.5, -0.25, -0.25},
+                                     .normal = {0, 0, 1}},
+                            .force = force,
+                            .grip = {2, -3, 0}};
 }
 
 START_TEST(a_point_says_where_and_how)
