@@ -51,6 +51,21 @@ typedef struct pl_estimate {
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults);
 
+/* Two bodies that begin nearer to each other than contact keeps them. */
+typedef struct pl_close_start {
+    int32_t body[2]; /* the lower first */
+    int32_t
+        vertex[2];    /* a corner of the two features that are nearest, in each body's mesh order */
+    double gap, kept; /* m: of those features, and what contact keeps */
+    int32_t moved;    /* the body that `move` moves; -1: no short move clears it */
+    double move[3];   /* m: then nothing is too near to it */
+} pl_close_start;
+
+/* Those of a scene that pl_scene_check accepts, ordered by bodies: *out is malloc'ed. None without contact
+ * between bodies, and none of bodies that are in one another, which contact lets pass. PL_OK or PL_NO_MEMORY. */
+pl_status pl_scene_close_starts(const pl_scene *scene, const pl_mesh *meshes, pl_close_start **out,
+                                int64_t *count);
+
 /* The vertices of a body, placed at rest, that a selection names, in the body's mesh order: *out is
  * malloc'ed. A selection that matches nothing is a fault at `pointer`. */
 pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_selection *select,
