@@ -176,7 +176,7 @@ static pl_status find_move(search *s, pl_close_start *pair)
         const int which = k ? 1 - first : first;
         bool good;
         for (int c = 0; c < 3; c++)
-            pair->move[c] = (which ? way : -way) * normal[c] + 0.0; /* no -0 */
+            pair->move[c] = fabs(normal[c]) < 1e-6 ? 0 : (which ? way : -way) * normal[c];
         pl_status status = clears(s, pair->body[which], pair->move, &good);
         if (status != PL_OK)
             return status;
