@@ -254,10 +254,13 @@ static pl_status fail_intersection(const rounds *r)
         edges ? "The edge at vertex" : "Vertex", (long long)(vertex - first[body[0]]), body[0],
         edges ? "edge" : "triangle", (long long)(second[0] - first[body[1]]),
         (long long)(second[1] - first[body[1]]), edges ? "" : ", ...", body[1]);
+    const double kept = t->distance[pl_contact_bodies_at(t, body[0], body[1])];
     snprintf(
         f->advice, sizeof f->advice,
-        "Use a smaller time.step or a larger contact.thickness; look there for pins that force "
-        "surfaces into each other; or accept it with \"contact\": {\"check\": false}.");
+        "Use a smaller time.step, or a contact.thickness of %.2g m (now %.2g m); look there for "
+        "pins that force surfaces into each other; or accept it with \"contact\": "
+        "{\"check\": false}.",
+        2 * kept, kept);
     return PL_FAILED;
 }
 
