@@ -147,6 +147,12 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
         free(memory.data);
         return PL_NO_MEMORY;
     }
+    if (m->touching && before->touching &&
+        !pl_touched_copy(&s->touched, &from->touched, m->lists_contacts)) {
+        free(x);
+        free(memory.data);
+        return PL_NO_MEMORY;
+    }
     b->ops->memory->download(from->whole.backend, x, from->x, count);
     b->ops->memory->download(from->whole.backend, x + count, from->v, count);
     b->ops->memory->download(from->whole.backend, x + 2 * count, from->v_old, count);

@@ -36,6 +36,30 @@ bool pl_touched_set(pl_touched *t, const pl_contact_sums *sums)
     return true;
 }
 
+static bool copy_points(pl_contact_points *to, const pl_contact_points *from)
+{
+    if (from->count > to->room) {
+        pl_contact_points_clear(to);
+        to->point = malloc((size_t)from->count * sizeof *to->point);
+        to->room = to->point ? from->count : 0;
+    }
+    to->count = from->count <= to->room ? from->count : 0;
+    if (to->count > 0)
+        memcpy(to->point, from->point, (size_t)to->count * sizeof *to->point);
+    return to->count == from->count;
+}
+
+bool pl_touched_copy(pl_touched *t, const pl_touched *from, bool points)
+{
+    if (!set_forces(t, from->forces, from->count))
+        return false;
+    t->points.count = 0;
+    t->active = from->active;
+    t->gap = from->gap;
+    t->taken = from->taken;
+    return !points || copy_points(&t->points, &from->points);
+}
+
 void pl_touched_begin(pl_touched *step, const pl_touched *before)
 {
     step->active = step->count = 0;

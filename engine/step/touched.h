@@ -18,6 +18,8 @@ typedef struct pl_touched {
 void pl_touched_clear(pl_touched *touched);
 /* A stage has ended with these sums. False: no memory, and nothing has changed. */
 bool pl_touched_set(pl_touched *touched, const pl_contact_sums *sums);
+/* Becomes what the other is, with the points if they are to be listed. False: no memory. */
+bool pl_touched_copy(pl_touched *touched, const pl_touched *from, bool points);
 /* A step begins: nothing touches in it yet, and what friction has taken goes on. */
 void pl_touched_begin(pl_touched *step, const pl_touched *before);
 

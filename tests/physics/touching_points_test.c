@@ -227,6 +227,32 @@ START_TEST(a_restored_state_has_its_points)
 }
 END_TEST
 
+/* A branch begins with the contacts of the frame that it begins at, as far as its scene lists them. */
+START_TEST(a_state_that_follows_has_its_points)
+{
+    pl_run *r = heap(1, INTEGRATORS[_i], true, ", " CONTACTS),
+           *other = heap(1, INTEGRATORS[_i], true, ", " CONTACTS),
+           *without = heap(1, INTEGRATORS[_i], true, "");
+    int64_t count;
+    pl_run_frames(r, 12);
+    ck_assert_int_eq(pl_state_follow(other->state, r->state), PL_OK);
+    check_same(r, other);
+    pl_state_measure(other->model, other->state, &other->metrics);
+    ck_assert_int_eq(other->metrics.contact.pairs, r->metrics.contact.pairs);
+    ck_assert_double_eq(other->metrics.contact.friction_work, r->metrics.contact.friction_work);
+    check_forces(other, &(int64_t){0});
+    ck_assert_int_eq(pl_state_follow(without->state, r->state), PL_OK);
+    pl_state_contacts(without->state, &count);
+    ck_assert_int_eq(count, 0);
+    pl_run_frames(r, 2);
+    pl_run_frames(other, 2);
+    check_same(r, other);
+    pl_run_close(without);
+    pl_run_close(other);
+    pl_run_close(r);
+}
+END_TEST
+
 /* A state of format 2 has no points, and all else of it is read. */
 START_TEST(a_state_without_points_is_read)
 {
@@ -268,6 +294,7 @@ int main(void)
     tcase_add_loop_test(t, nothing_is_listed_that_was_not_asked_for, 0, 2);
     tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, a_restored_state_has_its_points);
+    tcase_add_loop_test(t, a_state_that_follows_has_its_points, 0, 2);
     tcase_add_test(t, a_state_without_points_is_read);
     return run_cases("touching_points", t);
 }
