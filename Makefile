@@ -349,7 +349,7 @@ figures: $(BUILD)/tests/figures/figures ## draw figures 3, 6, 7 and 8 of Brown 2
 SAN_TESTS := $(patsubst tests/%.c,build/san-part/tests/%,$(wildcard tests/unit/protocol_*_test.c \
              tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
              tests/faults/worker_run_test.c tests/http/hostile_test.c) \
-             $(addprefix tests/unit/contact_,$(addsuffix _test.c,close crossings measure memory prox rows set)))
+             $(addprefix tests/unit/contact_,$(addsuffix _test.c,close crossings measure memory points prox rows set)))
 .PHONY: sanitised
 sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
 	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/san-part KERNELS_BUILD=build CFLAGS='-O1 -g1' sanitised-programs

@@ -17,6 +17,7 @@
 
 #include "engine/backends/array.h"
 #include "engine/backends/histories.h"
+#include "engine/contact/points.h"
 #include "engine/contact/set.h"
 #include "engine/scene/metrics.h"
 #include "engine/model/model.h"
@@ -293,6 +294,8 @@ typedef struct pl_pairs_ops {
     pl_status (*measure)(pl_backend *b, const pl_array *x, pl_contact_sums *out);
     /* Restitution: velocities v at the answer of a step that began with v_start. See pl_contact_bounce. */
     pl_status (*bounce)(pl_backend *b, const pl_array *v_start, pl_array *v);
+    /* The rows that do it, at the same x. PL_OK or PL_NO_MEMORY. */
+    pl_status (*points)(pl_backend *b, const pl_array *x, pl_contact_points *out);
     /* The set: its memory is saved and restored with the solver's. */
     pl_contact_set *(*set)(pl_backend *b);
 } pl_pairs_ops;

@@ -46,6 +46,7 @@ struct pl_model {
     bool friction;    /* the same */
     pl_solver_settings solver;
     pl_metrics_detail detail;
+    bool lists_contacts; /* pl_state_contacts: not hashed, as it decides no bits of a step */
     uint64_t built_hash; /* of the model as it was built */
     uint64_t hash;       /* pl_model_hash(): that, and what controls have changed */
 

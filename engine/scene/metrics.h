@@ -30,6 +30,14 @@ typedef struct pl_body_force {
     double newton[3]; /* of the first on the second */
 } pl_body_force;
 
+/* A pair of features that push each other, of two bodies or of a body and itself. */
+typedef struct pl_contact_point {
+    int32_t body[2];  /* the lower first */
+    double place[3];  /* m, half-way between the two features */
+    double newton[3]; /* N, of the first on the second, with friction */
+    double gap;       /* m, between the features along the push; below 0 where they crossed */
+} pl_contact_point;
+
 /* Contact between bodies, and of bodies with themselves. */
 typedef struct pl_contact_metrics {
     bool on;             /* else the scene has none, and the rest means nothing */

@@ -22,7 +22,8 @@ enum {
     PL_OUTPUT_POSITION = 1,
     PL_OUTPUT_VELOCITY = 2,
     PL_OUTPUT_STRESS = 4,
-    PL_OUTPUT_ELEMENT_STRESS = 8
+    PL_OUTPUT_ELEMENT_STRESS = 8,
+    PL_OUTPUT_CONTACTS = 16 /* of the frame, and of no vertex */
 };
 
 typedef struct pl_output {

@@ -51,6 +51,21 @@ typedef struct pl_estimate {
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults);
 
+/* Two bodies that begin nearer to each other than contact keeps them. */
+typedef struct pl_close_start {
+    int32_t body[2]; /* the lower first */
+    int32_t
+        vertex[2];    /* a corner of the two features that are nearest, in each body's mesh order */
+    double gap, kept; /* m: of those features, and what contact keeps */
+    int32_t moved;    /* the body that `move` moves; -1: no short move clears it */
+    double move[3];   /* m: then nothing is too near to it */
+} pl_close_start;
+
+/* Those of a scene that pl_scene_check accepts, ordered by bodies: *out is malloc'ed. None without contact
+ * between bodies, and none of bodies that are in one another, which contact lets pass. PL_OK or PL_NO_MEMORY. */
+pl_status pl_scene_close_starts(const pl_scene *scene, const pl_mesh *meshes, pl_close_start **out,
+                                int64_t *count);
+
 /* The vertices of a body, placed at rest, that a selection names, in the body's mesh order: *out is
  * malloc'ed. A selection that matches nothing is a fault at `pointer`. */
 pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_selection *select,
@@ -93,6 +108,10 @@ const double *pl_state_velocities(const pl_state *state);
  * elements[element_count][3]: of each tetrahedron, then of each triangle, over its thickness at rest. Either
  * may be NULL. 0 where there is none, and where it is beyond a float's range. PL_OK or PL_NO_MEMORY. */
 pl_status pl_state_stress(const pl_state *state, double *vertices, double *elements);
+/* Where bodies push each other in the state, [*count], of a scene with PL_OUTPUT_CONTACTS: the pairs of features
+ * that carry force, of more than PL_CONTACT_POINTS (contact/points.h) those that press most. The state's memory until
+ * it is stepped. */
+const pl_contact_point *pl_state_contacts(const pl_state *state, int64_t *count);
 double pl_state_time(const pl_state *state);
 int64_t pl_state_step(const pl_state *state);
 

@@ -5,7 +5,7 @@
  *     integrator's past (step_history.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
  *     contacts of each obstacle (format 1 has none)
  *     energy and power by each function (of a model that dissipates alone), and their steps
- *     contacts between bodies, of a model that has any (touched.h)
+ *     contacts between bodies, of a model that has any (touched.h; format 2 has no points of them)
  *     size of the solver's memory, and that memory (solver.h)
  *
  * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
@@ -19,7 +19,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved states are little-endian");
 
-enum { FORMAT = 2, WITHOUT_TOUCHING = 1 };
+enum { FORMAT = 3, WITHOUT_POINTS = 2, WITHOUT_TOUCHING = 1 };
 
 typedef struct header {
     char magic[8];
@@ -119,9 +119,9 @@ static bool header_good(const pl_state *s, const unsigned char *bytes, size_t si
         return false;
     memcpy(&h, bytes, sizeof h);
     *format = h.format;
-    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 &&
-           (h.format == FORMAT || h.format == WITHOUT_TOUCHING) && h.model == s->model->hash &&
-           h.size == size && h.checksum == checksum(bytes, size);
+    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 && h.format >= WITHOUT_TOUCHING &&
+           h.format <= FORMAT && h.model == s->model->hash && h.size == size &&
+           h.checksum == checksum(bytes, size);
 }
 
 /* From bytes, or not known. */
@@ -143,6 +143,12 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     if (m->solver.method == before->solver.method)
         pl_stepper_save(&from->whole, &memory);
     if (!x || memory.failed) {
+        free(x);
+        free(memory.data);
+        return PL_NO_MEMORY;
+    }
+    if (m->touching && before->touching &&
+        !pl_touched_copy(&s->touched, &from->touched, m->lists_contacts)) {
         free(x);
         free(memory.data);
         return PL_NO_MEMORY;
@@ -202,7 +208,9 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
     const bool dissipates = pl_dissipates(m);
     const void *dissipated = dissipates ? pl_bytes_take(&in, sizeof s->dissipated) : NULL;
     pl_touched touched = {0};
-    pl_status status = m->touching ? pl_touched_read(&touched, m->body_count, &in) : PL_OK;
+    pl_status status = PL_OK;
+    if (m->touching)
+        status = pl_touched_read(&touched, m->body_count, format > WITHOUT_POINTS, &in);
     if (status == PL_OK && (in.failed || !has_history || step < 0 || step > m->steps))
         status = PL_INVALID;
     /* The stepper looks before it takes, and goes last: a refusal leaves the state as it was. */

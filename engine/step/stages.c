@@ -254,11 +254,13 @@ static pl_status fail_intersection(const rounds *r)
         edges ? "The edge at vertex" : "Vertex", (long long)(vertex - first[body[0]]), body[0],
         edges ? "edge" : "triangle", (long long)(second[0] - first[body[1]]),
         (long long)(second[1] - first[body[1]]), edges ? "" : ", ...", body[1]);
+    const double kept = t->distance[pl_contact_bodies_at(t, body[0], body[1])];
     snprintf(
         f->advice, sizeof f->advice,
-        "%sUse a smaller time.step or a larger contact.thickness; look there for pins that force "
-        "surfaces into each other; or accept it with \"contact\": {\"check\": false}.",
-        r->by->model->solver.automatic ? "" : "Use \"method\": \"auto\". ");
+        "%sUse a smaller time.step, or a contact.thickness of %.2g m (now %.2g m); look there for "
+        "pins that force surfaces into each other; or accept it with \"contact\": "
+        "{\"check\": false}.",
+        r->by->model->solver.automatic ? "" : "Use \"method\": \"auto\". ", 2 * kept, kept);
     return PL_FAILED;
 }
 
@@ -415,10 +417,12 @@ static pl_status begin_contact(rounds *r)
 static bool measure_contact(rounds *r)
 {
     pl_state *s = r->state;
+    pl_backend *b = r->by->backend;
     pl_contact_sums sums;
-    if (fail_contact(r, r->by->backend->ops->pairs->measure(r->by->backend, r->x, &sums)) !=
-            PL_OK ||
+    if (fail_contact(r, b->ops->pairs->measure(b, r->x, &sums)) != PL_OK ||
         !pl_touched_set(&s->touched_new, &sums))
+        return false;
+    if (s->model->lists_contacts && b->ops->pairs->points(b, r->x, &s->touched_new.points) != PL_OK)
         return false;
     if (r->by->model->inertia > 0)
         s->dissipated_new.energy[PL_DISSIPATION_FRICTION] += sums.taken;

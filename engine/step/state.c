@@ -246,6 +246,12 @@ int64_t pl_state_step(const pl_state *state)
     return state->step;
 }
 
+const pl_contact_point *pl_state_contacts(const pl_state *state, int64_t *count)
+{
+    *count = state->touched.points.count;
+    return state->touched.points.point;
+}
+
 /* How deep vertices are in obstacles, where those stand now. */
 static void measure_penetration(const pl_model *m, pl_state *s)
 {

@@ -2,6 +2,7 @@
 #ifndef PLIANT_ENGINE_STEP_TOUCHED_H
 #define PLIANT_ENGINE_STEP_TOUCHED_H
 
+#include "engine/contact/points.h"
 #include "engine/contact/set.h"
 #include "engine/solvers/bytes.h"
 
@@ -10,18 +11,21 @@ typedef struct pl_touched {
     double gap;     /* m, INFINITY: none are near */
     double taken;   /* J, by friction since the start */
     int32_t count, room;
-    pl_body_force *forces; /* [count] */
+    pl_body_force *forces;    /* [count] */
+    pl_contact_points points; /* of a model with lists_contacts */
 } pl_touched;
 
 void pl_touched_clear(pl_touched *touched);
 /* A stage has ended with these sums. False: no memory, and nothing has changed. */
 bool pl_touched_set(pl_touched *touched, const pl_contact_sums *sums);
+/* Becomes what the other is, with the points if they are to be listed. False: no memory. */
+bool pl_touched_copy(pl_touched *touched, const pl_touched *from, bool points);
 /* A step begins: nothing touches in it yet, and what friction has taken goes on. */
 void pl_touched_begin(pl_touched *step, const pl_touched *before);
 
 void pl_touched_save(const pl_touched *touched, pl_bytes_out *out);
-/* Reads one of a scene with so many bodies. PL_OK, PL_INVALID or PL_NO_MEMORY. */
-pl_status pl_touched_read(pl_touched *touched, int32_t bodies, pl_bytes_in *in);
+/* Reads one of a scene with so many bodies; older states have no points. PL_OK, PL_INVALID or PL_NO_MEMORY. */
+pl_status pl_touched_read(pl_touched *touched, int32_t bodies, bool has_points, pl_bytes_in *in);
 
 /* Into a frame's metrics: forces are the state's memory. */
 void pl_touched_measure(const pl_touched *touched, pl_contact_metrics *out);

@@ -51,6 +51,83 @@ static void put_array(pl_export *e, const char *name, const pl_npy_shape *shape,
     pl_zip_add(&e->zip, name, spans, 2);
 }
 
+/* ---- contacts: the points of all frames one after the other ---- */
+
+typedef struct contact_pass {
+    pl_export *e;
+    int64_t *offset;  /* [frames + 1]: where the points of each frame begin */
+    int first, count; /* which of a point's seven numbers; count 0: its bodies */
+} contact_pass;
+
+static bool count_contacts(void *context, const pl_export_frame *f)
+{
+    contact_pass *p = context;
+    p->offset[p->e->done + 1] = p->offset[p->e->done] + f->contacts;
+    return true;
+}
+
+/* What the pass is of. */
+static void put_point(const contact_pass *p, const pl_contact_point *point)
+{
+    const double number[] = {point->place[0],  point->place[1],  point->place[2], point->newton[0],
+                             point->newton[1], point->newton[2], point->gap};
+    const float narrow[] = {(float)number[0], (float)number[1], (float)number[2], (float)number[3],
+                            (float)number[4], (float)number[5], (float)number[6]};
+    pl_zip *zip = &p->e->zip;
+    if (p->count == 0)
+        pl_zip_write(zip, point->body, sizeof point->body);
+    else if (p->e->wide)
+        pl_zip_write(zip, number + p->first, (size_t)p->count * sizeof *number);
+    else
+        pl_zip_write(zip, narrow + p->first, (size_t)p->count * sizeof *narrow);
+}
+
+static bool contact_frame(void *context, const pl_export_frame *f)
+{
+    contact_pass *p = context;
+    if (f->contacts != p->offset[p->e->done + 1] - p->offset[p->e->done])
+        return pl_export_fail(p->e, PL_EXPORT_DAMAGED, "frame %" PRId64 " changed", f->frame);
+    for (int64_t i = 0; i < f->contacts; i++)
+        put_point(p, &f->contact[i]);
+    return true;
+}
+
+static bool put_contact_array(contact_pass *p, const char *name, int first, int count)
+{
+    pl_export *e = p->e;
+    const char *real = e->wide ? "<f8" : "<f4";
+    const pl_npy_shape shape = {
+        count ? real : "<i4", count == 1 ? 1 : 2, {p->offset[e->count], count ? count : 2}};
+    char header[PL_NPY_HEADER_MAX];
+    size_t size = pl_npy_header(&shape, header);
+    p->first = first;
+    p->count = count;
+    pl_zip_begin(&e->zip, name, size + pl_npy_bytes(&shape));
+    pl_zip_write(&e->zip, header, size);
+    if (!pl_export_frames(e, false, contact_frame, p))
+        return false;
+    pl_zip_end(&e->zip);
+    return true;
+}
+
+static bool put_contacts(pl_export *e)
+{
+    contact_pass p = {.e = e, .offset = calloc((size_t)e->count + 1, sizeof *p.offset)};
+    if (!p.offset)
+        return pl_export_no_memory(e);
+    bool good = pl_export_frames(e, false, count_contacts, &p) &&
+                put_contact_array(&p, "contact_bodies.npy", 0, 0) &&
+                put_contact_array(&p, "contact_positions.npy", 0, 3) &&
+                put_contact_array(&p, "contact_forces.npy", 3, 3) &&
+                put_contact_array(&p, "contact_gaps.npy", 6, 1);
+    if (good)
+        put_array(e, "contact_offsets.npy", &(pl_npy_shape){"<i8", 1, {e->count + 1}}, p.offset);
+    free(p.offset);
+    return good;
+}
+
+/* ---- the file ---- */
+
 static bool write_npz(pl_export *e)
 {
     const pl_shape *s = &e->shape;
@@ -58,7 +135,8 @@ static bool write_npz(pl_export *e)
     if (!put_frames(e, "positions.npy", PL_FIELD_POSITION) ||
         (e->fields & PL_FIELD_VELOCITY && !put_frames(e, "velocities.npy", PL_FIELD_VELOCITY)) ||
         (e->fields & PL_FIELD_STRESS && !put_frames(e, "stress.npy", PL_FIELD_STRESS)) ||
-        (elements && !put_frames(e, "element_stress.npy", PL_FIELD_ELEMENT_STRESS)))
+        (elements && !put_frames(e, "element_stress.npy", PL_FIELD_ELEMENT_STRESS)) ||
+        (e->fields & PL_FIELD_CONTACTS && !put_contacts(e)))
         return false;
     put_array(e, "time.npy", &(pl_npy_shape){"<f8", 1, {e->count}}, e->times);
     put_array(e, "frame.npy", &(pl_npy_shape){"<i8", 1, {e->count}}, e->frames);

@@ -21,11 +21,14 @@
        "frame,\n"                                                                                  \
        "     triangles, edges, tets, body (of each vertex); with element_stress sheets; of a "     \
        "part\n"                                                                                    \
-       "     vertex, its numbers in the whole. float64 if output.precision is double")             \
+       "     vertex, its numbers in the whole. float64 if output.precision is double. With\n"      \
+       "     contacts stored contact_offsets (frames + 1): frame k has the rows from [k] up to\n"  \
+       "     [k + 1] of contact_bodies (m, 2), contact_positions, contact_forces (m, 3) and\n"     \
+       "     contact_gaps")                                                                        \
     DO(VTU, vtu,                                                                                   \
        "PATH.pvd and one .vtu a frame beside it: ParaView opens the .pvd. Displacement,\n"         \
        "     volume ratio and stretch count from frame 0; velocity and stress where they are\n"    \
-       "     stored")                                                                              \
+       "     stored. With contacts stored PATH_contacts.pvd has their points, with force and gap") \
     DO(PC2, pc2,                                                                                   \
        "a cache of points, and beside it the .obj whose vertices it moves: in Blender import\n"    \
        "     the .obj, add a Mesh Cache modifier (flip axes: none) and choose the file")           \

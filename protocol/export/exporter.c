@@ -308,13 +308,12 @@ static bool read_name(pl_export *e)
 /* The topology, or what is asked for of it. */
 static bool read_shape(pl_export *e)
 {
-    int32_t body;
-    if (!read_bodies(e, &body) ||
+    if (!read_bodies(e, &e->body) ||
         (pl_export_kind_of(e)->tets && !e->order.surface && !read_tets(e)))
         return false;
-    if (body < 0 && !e->order.surface)
+    if (e->body < 0 && !e->order.surface)
         return true;
-    if (pl_shape_choose(&e->shape, body, e->order.surface, &e->chosen) != PL_OK)
+    if (pl_shape_choose(&e->shape, e->body, e->order.surface, &e->chosen) != PL_OK)
         return pl_export_no_memory(e);
     return e->shape.vertices > 0 ||
            pl_export_fail(e, PL_EXPORT_NO_SURFACE, "there is nothing to draw");
@@ -348,6 +347,7 @@ bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
     e->order = *order;
     e->order.name = name;
     e->order.body = body;
+    e->body = -1;
     e->fault = fault;
     e->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
     fault->why = PL_EXPORT_FINE;
@@ -409,5 +409,6 @@ void pl_export_close(pl_export *e)
     free(e->payload);
     for (int k = 0; k < 4; k++)
         free(e->made[k]);
+    free(e->contact);
     free(e);
 }

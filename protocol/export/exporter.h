@@ -6,6 +6,7 @@
 
 #include "protocol/export/export.h"
 #include "protocol/export/shape.h"
+#include "protocol/log/frame_contacts.h"
 #include "protocol/log/log.h"
 
 /* Three values an item, valid until the next frame is read: float64 where the export is `wide`, else
@@ -23,6 +24,8 @@ typedef struct pl_export_frame {
     pl_export_values velocity;       /* [vertices], m/s */
     pl_export_values stress;         /* [vertices], Pa: von Mises', greatest principal, mean */
     pl_export_values element_stress; /* [tetrahedra, then sheets], the same */
+    int64_t contacts;
+    const pl_contact_point *contact; /* [contacts]: those of the body, where one is chosen */
 } pl_export_frame;
 
 struct pl_export {
@@ -34,6 +37,7 @@ struct pl_export {
     pl_shape shape;
     int64_t stored;  /* vertices of a stored frame */
     int32_t *chosen; /* [shape.vertices]: which of them, ascending; NULL: all */
+    int32_t body;    /* the only one that is exported; -1: all */
     int64_t count;   /* frames to be written */
     int64_t *frames; /* [count] */
     double *times;   /* [count] */
@@ -49,6 +53,8 @@ struct pl_export {
     /* Positions, velocities, stress, elements' stress that are not taken as they lie: converted, or
      * those of what is chosen. */
     void *made[4];
+    pl_contact_point *contact; /* of the frame at hand */
+    int64_t contact_room;
     pl_outlet out;
     pl_zip zip;
 };

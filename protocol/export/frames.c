@@ -99,6 +99,28 @@ static const void *read_elements(pl_export *e, const pl_frame_header *h)
     return out;
 }
 
+/* The points of the frame that are of the chosen body, or all; false: no memory. */
+static bool read_contacts(pl_export *e, const pl_frame_header *h, pl_export_frame *out)
+{
+    const unsigned char *stored = pl_frame_contacts_at(h, e->payload);
+    if ((int64_t)h->contacts > e->contact_room) {
+        free(e->contact);
+        e->contact_room = 2 * (int64_t)h->contacts;
+        e->contact = malloc((size_t)e->contact_room * sizeof *e->contact);
+        if (!e->contact)
+            e->contact_room = 0;
+    }
+    if (h->contacts > 0 && !e->contact)
+        return false;
+    for (uint64_t i = 0; i < h->contacts; i++) {
+        pl_contact_point *to = &e->contact[out->contacts];
+        pl_frame_contacts_decode(h, stored + i * pl_frame_point_bytes(h), 1, to);
+        out->contacts += e->body < 0 || to->body[0] == e->body || to->body[1] == e->body;
+    }
+    out->contact = e->contact;
+    return true;
+}
+
 /* ---- a frame ---- */
 
 static bool grow(pl_export *e, uint64_t size)
@@ -146,7 +168,7 @@ pl_log_outcome pl_export_read(pl_export *e, int64_t frame, pl_export_frame *out)
     out->element_stress.any = elements ? read_elements(e, &h) : NULL;
     if (out->positions.any && (out->velocity.any || !(h.fields & PL_FIELD_VELOCITY)) &&
         (out->stress.any || !(h.fields & PL_FIELD_STRESS)) &&
-        (out->element_stress.any || !elements))
+        (out->element_stress.any || !elements) && read_contacts(e, &h, out))
         return PL_LOG_OK;
     errno = ENOMEM;
     return PL_LOG_ERROR;

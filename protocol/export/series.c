@@ -1,4 +1,5 @@
 /* A series for ParaView: .vtu files and the .pvd that lists them. */
+#include "protocol/export/contact_series.h"
 #include "protocol/export/exporter.h"
 #include "protocol/export/strain.h"
 #include "protocol/export/vtu.h"
@@ -20,6 +21,7 @@ typedef struct vtu_series {
     int64_t *frames;               /* [count]: those that were written */
     double *times;                 /* [count] */
     int64_t done;
+    pl_contact_series contacts;
 } vtu_series;
 
 static bool put_pvd(vtu_series *s)
@@ -32,6 +34,8 @@ static bool put_pvd(vtu_series *s)
                 : pl_export_no_memory(s->e);
     free(text.text);
     free(name);
+    if (good && s->e->fields & PL_FIELD_CONTACTS)
+        good = pl_contact_series_list(&s->contacts, s->e, s->frames, s->times, s->done);
     return good;
 }
 
@@ -85,6 +89,8 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
         return pl_export_no_memory(e);
     bool good = pl_export_put_file(e, name, s->file.spans, s->file.count);
     free(name);
+    if (good && !e->order.plain && e->fields & PL_FIELD_CONTACTS)
+        good = pl_contact_series_put(&s->contacts, e, f);
     s->frames[s->done] = f->frame;
     s->times[s->done++] = f->time;
     /* Where they lie in a folder it can be watched while it is written. */
@@ -142,6 +148,7 @@ static bool write_vtu(pl_export *e)
     vtu_series s = {.e = e};
     bool good = prepare(&s) && pl_export_frames(e, !e->order.plain, vtu_frame, &s) &&
                 (e->order.plain || put_pvd(&s));
+    pl_contact_series_clear(&s.contacts);
     pl_vtu_clear(&s.vtu);
     pl_vtu_file_clear(&s.file);
     free(s.displacement);

@@ -20,6 +20,7 @@ static void list_cells(const pl_vtu_mesh *m, cells out[PL_VTU_KINDS])
     out[0] = (cells){m->tets, 4, 10, m->tet};
     out[1] = (cells){m->triangles, 3, 5, m->triangle};
     out[2] = (cells){m->edges, 2, 3, m->edge};
+    out[3] = (cells){m->points, 1, 1, m->point};
 }
 
 /* ---- what frames share ---- */
@@ -27,7 +28,8 @@ static void list_cells(const pl_vtu_mesh *m, cells out[PL_VTU_KINDS])
 pl_status pl_vtu_open(pl_vtu *v, const pl_vtu_mesh *mesh)
 {
     cells kinds[PL_VTU_KINDS];
-    *v = (pl_vtu){.mesh = *mesh, .cells = mesh->tets + mesh->triangles + mesh->edges};
+    *v = (pl_vtu){.mesh = *mesh,
+                  .cells = mesh->tets + mesh->triangles + mesh->edges + mesh->points};
     v->ends = malloc((size_t)v->cells * sizeof *v->ends + 1);
     v->types = malloc((size_t)v->cells + 1);
     if (!v->ends || !v->types) {
@@ -84,7 +86,8 @@ static void add_arrays(layout *l, const char *section, const pl_vtu_array *array
 
 static uint64_t count_corners(const pl_vtu_mesh *m)
 {
-    return 4 * (uint64_t)m->tets + 3 * (uint64_t)m->triangles + 2 * (uint64_t)m->edges;
+    return 4 * (uint64_t)m->tets + 3 * (uint64_t)m->triangles + 2 * (uint64_t)m->edges +
+           (uint64_t)m->points;
 }
 
 static void lay_out(pl_vtu *v, const pl_vtu_frame *frame, layout *l)
@@ -92,10 +95,12 @@ static void lay_out(pl_vtu *v, const pl_vtu_frame *frame, layout *l)
     const pl_vtu_mesh *m = &v->mesh;
     pl_span_sum *sums = v->sums + PL_VTU_KINDS;
     uint64_t n = (uint64_t)m->vertices, cell_count = (uint64_t)v->cells;
+    int bodies = m->bodies ? m->bodies : 1;
     l->count = 0;
     add_arrays(l, "PointData", frame->points, m->vertices);
     if (m->body)
-        l->blocks[l->count++] = (block){"PointData", "Int32", "body", 1, m->body, n * 4, &sums[0]};
+        l->blocks[l->count++] = (block){
+            "PointData", "Int32", "body", bodies, m->body, n * 4 * (uint64_t)bodies, &sums[0]};
     add_arrays(l, "CellData", frame->cells, v->cells);
     l->blocks[l->count++] = (block){"Points",         "Float32", "Points", 3,
                                     frame->positions, n * 12,    NULL};

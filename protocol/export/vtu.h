@@ -7,16 +7,18 @@
 
 #include "protocol/export/zip.h"
 
-enum { PL_VTU_ARRAYS = 8, PL_VTU_BLOCKS = 2 * PL_VTU_ARRAYS + 5, PL_VTU_KINDS = 3 };
+enum { PL_VTU_ARRAYS = 8, PL_VTU_BLOCKS = 2 * PL_VTU_ARRAYS + 5, PL_VTU_KINDS = 4 };
 
 /* What all frames of a session share. */
 typedef struct pl_vtu_mesh {
     int64_t vertices;
-    const int32_t *body;            /* [vertices] index of the body; or NULL */
-    int64_t tets, triangles, edges; /* the cells, in this order */
-    const int32_t *tet;             /* [tets][4] */
-    const int32_t *triangle;        /* [triangles][3] */
-    const int32_t *edge;            /* [edges][2] */
+    int bodies;                             /* of a vertex: 0 stands for 1 */
+    const int32_t *body;                    /* [vertices][bodies] index of the body; or NULL */
+    int64_t tets, triangles, edges, points; /* the cells, in this order */
+    const int32_t *tet;                     /* [tets][4] */
+    const int32_t *triangle;                /* [triangles][3] */
+    const int32_t *edge;                    /* [edges][2] */
+    const int32_t *point;                   /* [points] */
 } pl_vtu_mesh;
 
 typedef struct pl_vtu_array {

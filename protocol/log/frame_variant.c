@@ -1,5 +1,6 @@
 #include "protocol/log/frame_variant.h"
 
+#include "protocol/log/frame_contacts.h"
 #include "protocol/text/bytes.h"
 
 #include <stdlib.h>
@@ -31,12 +32,13 @@ const char *pl_field_name(uint32_t field)
            : field == PL_FIELD_VELOCITY       ? "velocity"
            : field == PL_FIELD_STRESS         ? "stress"
            : field == PL_FIELD_ELEMENT_STRESS ? "element_stress"
+           : field == PL_FIELD_CONTACTS       ? "contacts"
                                               : NULL;
 }
 
 static uint32_t field_named(const char *name, size_t length)
 {
-    for (uint32_t bit = 1; bit <= PL_FIELD_ELEMENT_STRESS; bit <<= 1) {
+    for (uint32_t bit = 1; bit <= PL_FIELD_CONTACTS; bit <<= 1) {
         const char *known = pl_field_name(bit);
         if (known && strlen(known) == length && memcmp(known, name, length) == 0)
             return bit;
@@ -55,7 +57,7 @@ bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong)
     for (const char *at = list;;) {
         size_t length = strcspn(at, ",");
         uint32_t bit = field_named(at, length);
-        if (!(bit & PL_FIELDS_KNOWN) || (fields & bit)) {
+        if (!(bit & PL_FIELDS_SENT) || (fields & bit)) {
             *wrong = at;
             return false;
         }
@@ -73,7 +75,7 @@ bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong)
 bool pl_frame_variant_settle(pl_frame_variant *v, const pl_frame_header *stored)
 {
     v->dtype = v->dtype ? v->dtype : stored->dtype;
-    v->fields = v->fields ? v->fields : stored->fields & PL_FIELDS_KNOWN;
+    v->fields = v->fields ? v->fields : stored->fields & PL_FIELDS_SENT;
     return v->dtype == stored->dtype && v->fields == stored->fields && !v->surface;
 }
 
@@ -198,14 +200,27 @@ static bool lay_out(const pl_frame_variant *v, const pl_frame_header *stored, in
         return false;
     out->header = *stored;
     out->header.dtype = v->dtype ? v->dtype : stored->dtype;
-    out->header.fields = v->fields ? v->fields : stored->fields & PL_FIELDS_KNOWN;
+    out->header.fields = v->fields ? v->fields : stored->fields & PL_FIELDS_SENT;
     out->header.elements = 0;
+    out->header.contacts = out->header.fields & PL_FIELD_CONTACTS ? stored->contacts : 0;
     out->header.count = v->surface ? (uint64_t)map_count : stored->count;
     out->width = stored->dtype == PL_DTYPE_F64 ? sizeof(double) : sizeof(float);
-    out->length = PL_FRAME_HEADER + pl_frame_box_bytes(&out->header) +
-                  (uint64_t)__builtin_popcount(out->header.fields) * out->header.count *
-                      pl_frame_value_bytes(&out->header);
+    out->length = PL_FRAME_HEADER + pl_frame_body_bytes(&out->header);
     return out->length <= PL_RECORD_MAX_PAYLOAD;
+}
+
+/* The points, which are of the whole frame whatever vertices are chosen. */
+static void copy_contacts(const pl_frame_header *stored, const char *payload,
+                          const pl_frame_header *to, char *out)
+{
+    const unsigned char *from = pl_frame_contacts_at(stored, (const unsigned char *)payload);
+    unsigned char *at = (unsigned char *)out + PL_FRAME_HEADER + pl_frame_body_bytes(to) -
+                        to->contacts * pl_frame_point_bytes(to);
+    for (uint64_t i = 0; i < to->contacts; i++) {
+        pl_contact_point point;
+        pl_frame_contacts_decode(stored, from + i * pl_frame_point_bytes(stored), 1, &point);
+        pl_frame_contacts_encode(to, &point, 1, at + i * pl_frame_point_bytes(to));
+    }
 }
 
 /* map NULL: all vertices. `gathered` has room for the chosen ones where they are converted after. */
@@ -231,6 +246,7 @@ static void fill(const layout *to, const pl_frame_header *stored, const char *pa
         box += 6 * sizeof(double);
         at += (uint64_t)count * pl_frame_value_bytes(&to->header);
     }
+    copy_contacts(stored, payload, &to->header, out);
 }
 
 pl_status pl_frame_variant_encode(const pl_frame_variant *v, const pl_record *stored,

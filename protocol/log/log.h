@@ -35,7 +35,8 @@ enum { PL_LOG_CONTINUE = -1 };
 pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
                              const char *epoch_json, pl_log_writer **out);
 /* Append frame k: one write for the frame record, one for the metrics record, one index entry.
- * k must be the next frame. values: [count][3] of each field, then [elements][3], in dtype order. Rolls segments at PL_SEGMENT_BYTES
+ * k must be the next frame. values: [count][3] of each field, then [elements][3], then the contacts, as they are
+ * stored. Rolls segments at PL_SEGMENT_BYTES
  * or PL_SEGMENT_FRAMES. A short write or ENOSPC leaves the log readable to the last committed frame
  * (the torn tail is cut) and returns PL_IO with errno; the same frame may be tried again.
  * An index entry that cannot be written is no failure: it is tried again with the next frame. */

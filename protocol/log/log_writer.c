@@ -463,12 +463,12 @@ pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *
         return PL_INVALID;
     uint64_t vertex_bytes = pl_frame_fields(header) * pl_frame_value_bytes(header);
     if (vertex_bytes == 0 || header->count > PL_RECORD_MAX_PAYLOAD / vertex_bytes ||
-        header->elements > PL_RECORD_MAX_PAYLOAD / pl_frame_value_bytes(header)) {
+        header->elements > PL_RECORD_MAX_PAYLOAD / pl_frame_value_bytes(header) ||
+        header->contacts > PL_RECORD_MAX_PAYLOAD / pl_frame_point_bytes(header)) {
         errno = EFBIG;
         return PL_IO;
     }
-    uint64_t values_size = header->count * vertex_bytes +
-                           header->elements * pl_frame_value_bytes(header);
+    uint64_t values_size = pl_frame_body_bytes(header);
     uint64_t more = pl_record_size(PL_FRAME_HEADER + values_size) + pl_record_size(metrics_length);
     if (w->count >= w->segment_frames || (w->count > 0 && w->end + more > PL_SEGMENT_BYTES)) {
         pl_status status = roll(w);

@@ -130,9 +130,19 @@ void pl_frame_header_encode(const pl_frame_header *h, unsigned char *out)
 {
     pl_put_u32(out, h->dtype);
     pl_put_u32(out + 4, h->fields);
-    pl_put_u64(out + 8, h->count);
+    pl_put_u32(out + 8, (uint32_t)h->count);
+    pl_put_u32(out + 12, (uint32_t)h->contacts);
     pl_put_f64(out + 16, h->time);
     pl_put_u64(out + 24, h->step);
+}
+
+/* Whether the fields and their dtype can be, and the points are those of a field. */
+static bool form_good(const pl_frame_header *h)
+{
+    return h->dtype >= PL_DTYPE_F32 && h->dtype <= PL_DTYPE_U16 &&
+           (pl_frame_fields(h) > 0 || h->fields & PL_FIELD_CONTACTS) &&
+           (h->contacts == 0 || h->fields & PL_FIELD_CONTACTS) &&
+           !(h->dtype == PL_DTYPE_U16 && h->fields & PL_FIELD_ELEMENT_STRESS);
 }
 
 bool pl_frame_header_decode(const unsigned char *payload, uint64_t length, pl_frame_header *out)
@@ -142,22 +152,19 @@ bool pl_frame_header_decode(const unsigned char *payload, uint64_t length, pl_fr
     pl_frame_header h = {
         .dtype = pl_get_u32(payload),
         .fields = pl_get_u32(payload + 4),
-        .count = pl_get_u64(payload + 8),
+        .count = pl_get_u32(payload + 8),
+        .contacts = pl_get_u32(payload + 12),
         .time = pl_get_f64(payload + 16),
         .step = pl_get_u64(payload + 24),
     };
-    if (h.dtype < PL_DTYPE_F32 || h.dtype > PL_DTYPE_U16 || h.fields == 0)
+    if (!form_good(&h))
         return false;
-    uint64_t vertex_bytes = pl_frame_fields(&h) * pl_frame_value_bytes(&h);
-    bool has_elements = h.fields & PL_FIELD_ELEMENT_STRESS;
-    if (vertex_bytes == 0 || h.count > PL_RECORD_MAX_PAYLOAD / vertex_bytes ||
-        (has_elements && h.dtype == PL_DTYPE_U16))
+    /* No overflow: both counts are below 2^32. */
+    uint64_t known = PL_FRAME_HEADER + pl_frame_body_bytes(&h), item = pl_frame_value_bytes(&h);
+    if (length < known || (length > known && !(h.fields & PL_FIELD_ELEMENT_STRESS)) ||
+        (length - known) % item != 0)
         return false;
-    uint64_t vertices = PL_FRAME_HEADER + pl_frame_box_bytes(&h) + h.count * vertex_bytes;
-    if (length < vertices || (length > vertices && !has_elements) ||
-        (length - vertices) % pl_frame_value_bytes(&h) != 0)
-        return false;
-    h.elements = (length - vertices) / pl_frame_value_bytes(&h);
+    h.elements = (length - known) / item;
     *out = h;
     return true;
 }

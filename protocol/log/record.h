@@ -74,26 +74,29 @@ pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_r
 /* F32 and F64 are stored and sent; U16 is only sent. */
 typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2, PL_DTYPE_U16 = 3 } pl_dtype;
 enum { PL_FIELD_POSITION = 1, PL_FIELD_VELOCITY = 2, PL_FIELD_STRESS = 4, PL_FIELDS_KNOWN = 7 };
-/* Of elements instead of vertices: stored behind the others, and never sent. */
-enum { PL_FIELD_ELEMENT_STRESS = 8 };
+/* Of elements instead of vertices: stored behind the others, and never sent. Of the frame: points where bodies push
+ * each other (frame_contacts.h), last of all. */
+enum { PL_FIELD_ELEMENT_STRESS = 8, PL_FIELD_CONTACTS = 16 };
+enum { PL_FIELDS_SENT = PL_FIELDS_KNOWN | PL_FIELD_CONTACTS };
 
-/* 32 bytes: dtype u32, fields u32 (bit set), vertex count u64, simulated time f64, step u64; then
- * for each field in bit order count x 3 values, (x, y, z) of a vertex together; of stress von Mises', the
- * greatest principal and the mean one, Pa; last, of PL_FIELD_ELEMENT_STRESS, the same three of each tetrahedron
- * and then of each triangle of cloth, to the payload's end. With U16 the fields'
- * boxes come before all values: for each field six f64, the least x, y, z and the greatest; a value q
- * stands for least + q (greatest - least) / 65535. */
+/* 32 bytes: dtype u32, fields u32 (bit set), vertex count u32, count of contacts u32, simulated time f64, step
+ * u64; then for each field in bit order count x 3 values, (x, y, z) of a vertex together; of stress von Mises', the
+ * greatest principal and the mean one, Pa; of PL_FIELD_ELEMENT_STRESS the same three of each tetrahedron
+ * and then of each triangle of cloth; of PL_FIELD_CONTACTS the points, to the payload's end. With U16 the
+ * vertices' fields' boxes come before all values: for each field six f64, the least x, y, z and the greatest; a value
+ * q stands for least + q (greatest - least) / 65535. */
 typedef struct pl_frame_header {
     uint32_t dtype, fields;
     uint64_t count;
     double time;
     uint64_t step;
     uint64_t elements; /* that have values; told by the payload's length */
+    uint64_t contacts; /* points */
 } pl_frame_header;
 /* How many fields of vertices there are. */
 static inline uint64_t pl_frame_fields(const pl_frame_header *h)
 {
-    return (uint64_t)__builtin_popcount(h->fields & ~(uint32_t)PL_FIELD_ELEMENT_STRESS);
+    return (uint64_t)__builtin_popcount(h->fields & PL_FIELDS_KNOWN);
 }
 /* Bytes of the three values that one vertex has in one field. */
 static inline uint64_t pl_frame_value_bytes(const pl_frame_header *h)
@@ -105,8 +108,19 @@ static inline uint64_t pl_frame_value_bytes(const pl_frame_header *h)
 /* Bytes between the header and the first value. */
 static inline uint64_t pl_frame_box_bytes(const pl_frame_header *h)
 {
-    return h->dtype == PL_DTYPE_U16 ? (uint64_t)__builtin_popcount(h->fields) * 6 * sizeof(double)
-                                    : 0;
+    return h->dtype == PL_DTYPE_U16 ? pl_frame_fields(h) * 6 * sizeof(double) : 0;
+}
+/* Bytes of a point: the two bodies, i32, and seven f64, or f32 unless the dtype is F64. */
+static inline uint64_t pl_frame_point_bytes(const pl_frame_header *h)
+{
+    return 8 + 7 * (h->dtype == PL_DTYPE_F64 ? sizeof(double) : sizeof(float));
+}
+/* Bytes of all that follows the header. */
+static inline uint64_t pl_frame_body_bytes(const pl_frame_header *h)
+{
+    return pl_frame_box_bytes(h) +
+           (h->count * pl_frame_fields(h) + h->elements) * pl_frame_value_bytes(h) +
+           h->contacts * pl_frame_point_bytes(h);
 }
 void pl_frame_header_encode(const pl_frame_header *h, unsigned char *out);
 /* False where the header is none, or its counts do not add up to the payload's length. */

@@ -24,6 +24,7 @@
     DO(ENERGY_GAINED, energy_gained, "frames with more energy than the first, from nowhere")       \
     DO(PENETRATION, penetration, "frames with a vertex deep in an obstacle")                       \
     DO(OVERLAP, overlap, "bodies in one another, or that may pass through each other")             \
+    DO(CLOSE_START, close_start, "bodies that begin nearer to each other than contact keeps")      \
     DO(START_INSIDE, start_inside, "vertices that begin in an obstacle")                           \
     DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step is many times an obstacle")       \
     DO(STIFF_STEP, stiff_step, "bodies too stiff for the method at this step")                     \

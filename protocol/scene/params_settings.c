@@ -162,11 +162,13 @@ static const pl_param output_rows[] = {
            "Detail of the metrics: a record per frame, or also every iteration."),
     CHOICE("precision", precisions, pl_output, precision, "Stored numbers: float32 or float64."),
     CUSTOM(
-        "fields", FIELDS, "array of: position, velocity, stress, element_stress",
+        "fields", FIELDS, "array of: position, velocity, stress, element_stress, contacts",
         "Values stored for each vertex; position is always among them. stress: von Mises, the "
         "greatest principal and the mean Cauchy stress (Pa) of the tetrahedra around the vertex, "
         "weighted by volume; 0 without tetrahedra. element_stress: the same for each tetrahedron "
-        "and each triangle of cloth (over its thickness at rest), for exports as npz and vtu.",
+        "and each triangle of cloth (over its thickness at rest), for exports as npz and vtu. "
+        "contacts: where bodies touch each other or themselves, with force (N) and gap (m), up to "
+        "65536 a frame.",
         AT(pl_output, fields), DEFAULT(PL_OUTPUT_POSITION), WORDED("position")),
     LIST("probes", pl_probe_table, FROM(1, 256), pl_output, probes, probe_count,
          "Named numbers in each frame's metrics; /probes has them as a table.", WORDED("none")),

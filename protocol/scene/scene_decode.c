@@ -175,9 +175,11 @@ static void decode_axes(pl_decoder *d, json_t *value, const pl_param *p, void *o
 
 static void decode_fields(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
-    static const char *const names[] = {"position", "velocity", "stress", "element_stress", NULL};
-    int32_t fields = decode_words(
-        d, value, names, "array of: position, velocity, stress, element_stress", "each field once");
+    static const char *const names[] = {"position",       "velocity", "stress",
+                                        "element_stress", "contacts", NULL};
+    int32_t fields = decode_words(d, value, names,
+                                  "array of: position, velocity, stress, element_stress, contacts",
+                                  "each field once");
     if (fields && !(fields & PL_OUTPUT_POSITION))
         pl_decode_refuse(d, value, "missing", "position among them",
                          "Positions are always stored.");

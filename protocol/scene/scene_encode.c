@@ -91,8 +91,9 @@ static void put_axes(pl_json_writer *w, int32_t axes)
 
 static void put_fields(pl_json_writer *w, int32_t fields)
 {
-    static const char *const names[] = {"position", "velocity", "stress", "element_stress"};
-    put_words(w, names, 4, fields);
+    static const char *const names[] = {"position", "velocity", "stress", "element_stress",
+                                        "contacts"};
+    put_words(w, names, sizeof names / sizeof *names, fields);
 }
 
 static void put_by_tag(pl_json_writer *w, const pl_scene *scene, const pl_body *body)

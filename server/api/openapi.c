@@ -48,7 +48,7 @@ static const parameter known_parameters[] = {
      "all (default), or surface: those of topology?array=surface; an export then has no "
      "tetrahedra"},
     {"fields", "string",
-     "position, velocity, stress, or several separated by commas; only stored ones"},
+     "position, velocity, stress, contacts, or several separated by commas; only stored ones"},
     {"wait", "integer", "seconds to wait for a new state, at most 60"},
     {"prune", "boolean", "allow the change to delete stored frames"},
     {"state", "string", "only sessions in this state"},

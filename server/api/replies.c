@@ -193,8 +193,8 @@ static const pl_reply_field failure_fields[] = {
 };
 static const pl_reply_field warning_fields[] = {
     {"code",
-     "=unconverged,inverted,energy_gained,penetration,overlap,start_inside,thin_obstacle,"
-     "stiff_step,few_elements,odd_size",
+     "=unconverged,inverted,energy_gained,penetration,overlap,close_start,start_inside,"
+     "thin_obstacle,stiff_step,few_elements,odd_size",
      "kind of the warning; the first four come from the frames of the run"},
     {"detail", "string", "a sentence with numbers and advice"},
     {"count", "integer", "number of frames of a run, vertices of start_inside, else bodies"},

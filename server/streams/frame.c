@@ -42,16 +42,36 @@ void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first)
 
 /* ---- npy ---- */
 
-/* An NPY 1.0 header of (n, 3); the whole is a multiple of 64. Returns its size. */
-static size_t npy_header(uint32_t dtype, uint64_t count, char out[128])
+enum { NPY_BLOCK = 64, NPY_HEADER_MOST = 4 * NPY_BLOCK };
+
+/* An NPY 1.0 header of the array's description, as long as a multiple of 64. Returns its size. */
+static size_t npy_header(const char *description, char out[NPY_HEADER_MOST])
 {
-    memset(out, ' ', 128);
-    memcpy(out, "\x93NUMPY\x01\x00\x76\x00", 10);
-    int n = snprintf(out + 10, 118, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, 3), }",
-                     dtype == PL_DTYPE_F64 ? "<f8" : "<f4", (unsigned long long)count);
-    out[10 + n] = ' ';
-    out[127] = '\n';
-    return 128;
+    size_t n = strlen(description), size = (10 + n + NPY_BLOCK) / NPY_BLOCK * NPY_BLOCK;
+    size = size < 2 * NPY_BLOCK ? 2 * NPY_BLOCK : size;
+    memset(out, ' ', size);
+    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    out[8] = (char)(size - 10);
+    out[9] = 0;
+    memcpy(out + 10, description, n);
+    out[size - 1] = '\n';
+    return size;
+}
+
+/* (n, 3) of a field of vertices; of contacts (n,) with named parts. */
+static size_t describe(const pl_frame_header *h, char out[NPY_HEADER_MOST])
+{
+    const char *real = h->dtype == PL_DTYPE_F64 ? "<f8" : "<f4";
+    char text[NPY_HEADER_MOST - NPY_BLOCK];
+    if (h->fields == PL_FIELD_CONTACTS)
+        snprintf(text, sizeof text,
+                 "{'descr': [('bodies', '<i4', (2,)), ('position', '%s', (3,)), ('force', '%s', "
+                 "(3,)), ('gap', '%s')], 'fortran_order': False, 'shape': (%llu,), }",
+                 real, real, real, (unsigned long long)h->contacts);
+    else
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, 3), }",
+                 real, (unsigned long long)h->count);
+    return npy_header(text, out);
 }
 
 /* An array has one dtype and no box: u16 means nothing in it, and of two fields it is one. */
@@ -84,8 +104,8 @@ static void reply_npy(pl_request *r, int64_t k, const pl_blob *record)
         reply_damaged(r, k);
         return;
     }
-    char header[128];
-    size_t size = npy_header(h.dtype, h.count, header);
+    char header[NPY_HEADER_MOST];
+    size_t size = describe(&h, header);
     size_t values = (size_t)(head.length - PL_FRAME_HEADER);
     char *text = malloc(size + values);
     if (text) {

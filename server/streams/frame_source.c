@@ -1,6 +1,7 @@
 #include "server/streams/frame_source.h"
 
 #include "protocol/text/json.h"
+#include "protocol/log/frame_contacts.h"
 #include "protocol/log/session_file.h"
 #include "server/sessions/sessions.h"
 #include "server/streams/tail.h"
@@ -62,6 +63,40 @@ static const pl_blob *get_surface(pl_frame_cache *cache, pl_session *session)
 
 /* ---- one frame ---- */
 
+static void put_vector(pl_json_writer *w, const char *key, const double v[3])
+{
+    pl_json_key(w, key);
+    pl_json_begin_array(w);
+    for (int c = 0; c < 3; c++) {
+        pl_json_put_number(w, v[c], 9);
+    }
+    pl_json_end_array(w);
+}
+
+/* [{"bodies": [first, second], "position", "force", "gap"}, ...] */
+static void put_contacts(pl_json_writer *w, const pl_frame_header *h, const char *payload)
+{
+    const unsigned char *at = pl_frame_contacts_at(h, (const unsigned char *)payload);
+    pl_json_key(w, "contacts");
+    pl_json_begin_array(w);
+    for (uint64_t i = 0; i < h->contacts; i++) {
+        pl_contact_point p;
+        pl_frame_contacts_decode(h, at + i * pl_frame_point_bytes(h), 1, &p);
+        pl_json_begin_object(w);
+        pl_json_key(w, "bodies");
+        pl_json_begin_array(w);
+        for (int k = 0; k < 2; k++) {
+            pl_json_put_integer(w, p.body[k]);
+        }
+        pl_json_end_array(w);
+        put_vector(w, "position", p.place);
+        put_vector(w, "force", p.newton);
+        pl_json_set_number(w, "gap", p.gap);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+}
+
 /* {"frame", "time", "step", "position": [x, y, z, x, ...], ...} and a newline, of a record. */
 static char *make_line(char *record, size_t *size)
 {
@@ -92,6 +127,9 @@ static char *make_line(char *record, size_t *size)
             pl_json_put_number(&w, (double)values[i], 9);
         }
         pl_json_end_array(&w);
+    }
+    if (h.fields & PL_FIELD_CONTACTS) {
+        put_contacts(&w, &h, payload);
     }
     pl_json_end_object(&w);
     free(values);
@@ -267,6 +305,19 @@ static void refuse(pl_request *r, const char *pointer, const char *code, const c
     pl_faults_clear(&faults);
 }
 
+/* Fields that the session does not store: the last of them is named. */
+static void refuse_missing(pl_request *r, uint32_t missing)
+{
+    const char *name = "";
+    char hint[128];
+    for (uint32_t field = 1; field <= PL_FIELDS_SENT; field <<= 1) {
+        name = missing & field ? pl_field_name(field) : name;
+    }
+    snprintf(hint, sizeof hint,
+             "Ask for it in the scene: \"output\": {\"fields\": [\"position\", \"%s\"]}.", name);
+    refuse(r, "/query/fields", "not_stored", name, "what the session stores", hint);
+}
+
 /* The keys themselves. */
 static bool parse(pl_request *r, pl_frame_variant *v)
 {
@@ -278,7 +329,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
     }
     if (fields && !pl_fields_parse(fields, &v->fields, &wrong)) {
         refuse(r, "/query/fields", "bad_query_value", fields,
-               "position, velocity, stress or several with commas", "");
+               "position, velocity, stress, contacts or several with commas", "");
         return false;
     }
     return pl_request_surface(r, &v->surface);
@@ -330,13 +381,7 @@ bool pl_frame_view_parse(pl_request *r, const pl_stream_hub *hub, pl_session *se
     }
     pl_frame_header stored = stored_header(session, reader);
     if (view.variant.fields & ~stored.fields) {
-        bool stress = view.variant.fields & ~stored.fields & PL_FIELD_STRESS;
-        refuse(r, "/query/fields", "not_stored", stress ? "stress" : "velocity",
-               "what the session stores",
-               stress ? "Ask for it in the scene: \"output\": {\"fields\": [\"position\", "
-                        "\"stress\"]}."
-                      : "Ask for velocities in the scene: \"output\": {\"fields\": [\"position\", "
-                        "\"velocity\"]}.");
+        refuse_missing(r, view.variant.fields & ~stored.fields);
         return false;
     }
     view.as_stored = pl_frame_variant_settle(&view.variant, &stored) && form == PL_FRAME_RECORD;
@@ -345,7 +390,8 @@ bool pl_frame_view_parse(pl_request *r, const pl_stream_hub *hub, pl_session *se
     if (view.vertices < 0) {
         return false;
     }
-    if (form == PL_FRAME_LINE && view.vertices > PL_LINE_VERTICES_MAX) {
+    if (form == PL_FRAME_LINE && view.vertices > PL_LINE_VERTICES_MAX &&
+        view.variant.fields & PL_FIELDS_KNOWN) {
         pl_reply_problemf(r, 406, "not_acceptable", "No acceptable form",
                           "a frame of %lld vertices is no line of JSON: at most %d; ask for "
                           "application/vnd.pliant.frames",

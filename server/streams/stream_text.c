@@ -113,7 +113,7 @@ static void put_view(pl_json_writer *w, const pl_frame_view *view)
     pl_json_set_string(w, "dtype", pl_dtype_name(view->variant.dtype));
     pl_json_key(w, "fields");
     pl_json_begin_array(w);
-    for (uint32_t field = 1; field <= PL_FIELDS_KNOWN; field <<= 1) {
+    for (uint32_t field = 1; field <= PL_FIELDS_SENT; field <<= 1) {
         if (view->variant.fields & field) {
             pl_json_put_string(w, pl_field_name(field));
         }

@@ -1,5 +1,6 @@
 #include "server/worker/frame_writer.h"
 
+#include "protocol/log/frame_contacts.h"
 #include "protocol/log/metrics_json.h"
 #include "server/worker/worker_log.h"
 
@@ -11,7 +12,8 @@
 
 _Static_assert((int)PL_OUTPUT_VELOCITY == (int)PL_FIELD_VELOCITY &&
                    (int)PL_OUTPUT_STRESS == (int)PL_FIELD_STRESS &&
-                   (int)PL_OUTPUT_ELEMENT_STRESS == (int)PL_FIELD_ELEMENT_STRESS,
+                   (int)PL_OUTPUT_ELEMENT_STRESS == (int)PL_FIELD_ELEMENT_STRESS &&
+                   (int)PL_OUTPUT_CONTACTS == (int)PL_FIELD_CONTACTS,
                "a scene's bits are a record's");
 
 /* Bytes of a stored number. */
@@ -20,26 +22,46 @@ static size_t width_of(const pl_frame_writer *w)
     return w->single ? sizeof(float) : sizeof(double);
 }
 
+/* Bytes of the numbers of vertices and elements. */
+static size_t bytes_of(const pl_frame_writer *w)
+{
+    return (size_t)w->values * width_of(w);
+}
+
+/* Room for a whole frame with so many bytes of points; false: no memory. */
+static bool make_room(pl_frame_writer *w, size_t points)
+{
+    if (w->whole && bytes_of(w) + points <= w->room)
+        return true;
+    unsigned char *larger = realloc(w->whole, bytes_of(w) + 2 * points + 1);
+    if (!larger)
+        return false;
+    w->whole = larger;
+    w->room = bytes_of(w) + 2 * points + 1;
+    return true;
+}
+
 pl_status pl_frame_writer_init(pl_frame_writer *w, pl_log_writer *log, const pl_scene *scene,
                                const pl_model *model)
 {
-    bool has_stress = scene->output.fields & PL_OUTPUT_STRESS;
-    bool has_elements = scene->output.fields & PL_OUTPUT_ELEMENT_STRESS;
-    int fields = __builtin_popcount((unsigned)scene->output.fields) - has_elements;
+    const uint32_t fields = (uint32_t)scene->output.fields;
+    bool has_stress = fields & PL_FIELD_STRESS, has_elements = fields & PL_FIELD_ELEMENT_STRESS;
     *w = (pl_frame_writer){.log = log,
                            .scene = scene,
                            .vertices = pl_model_vertex_count(model),
                            .elements = has_elements ? pl_model_element_count(model) : 0,
+                           .has_contacts = fields & PL_FIELD_CONTACTS,
                            .ms_output = NAN};
-    w->values = 3 * (fields * w->vertices + w->elements);
+    const pl_frame_header h = {.fields = fields};
+    w->values = 3 * ((int64_t)pl_frame_fields(&h) * w->vertices + w->elements);
     size_t stress = 3 * (size_t)w->vertices * sizeof *w->stress;
     size_t elements = 3 * (size_t)w->elements * sizeof *w->element_stress;
     w->stress = has_stress ? malloc(stress + 1) : NULL;
     w->element_stress = has_elements ? malloc(elements + 1) : NULL;
     w->single = scene->output.precision == PL_OUTPUT_SINGLE;
-    bool any = has_stress || has_elements;
-    w->whole = any ? malloc((size_t)w->values * width_of(w) + 1) : NULL;
-    if ((any && !w->whole) || (has_stress && !w->stress) || (has_elements && !w->element_stress)) {
+    bool any = has_stress || has_elements || w->has_contacts;
+    if ((any && !make_room(w, 0)) || (has_stress && !w->stress) ||
+        (has_elements && !w->element_stress)) {
         pl_frame_writer_clear(w);
         return PL_NO_MEMORY;
     }
@@ -76,15 +98,15 @@ static int64_t put_numbers(pl_frame_writer *w, int64_t at, const double *numbers
 {
     for (int64_t i = 0; i < n; i++) {
         if (w->single)
-            ((float *)w->whole)[at + i] = (float)numbers[i];
+            ((float *)(void *)w->whole)[at + i] = (float)numbers[i];
         else
-            ((double *)w->whole)[at + i] = numbers[i];
+            ((double *)(void *)w->whole)[at + i] = numbers[i];
     }
     return at + n;
 }
 
-/* The stresses after the fields that were fetched. */
-static const void *add_stresses(pl_frame_writer *w, const void *fetched)
+/* The stresses after the fields that were fetched; the points stand behind them. */
+static const void *make_whole(pl_frame_writer *w, const void *fetched)
 {
     int64_t at = w->values - 3 * ((w->stress ? w->vertices : 0) + w->elements);
     memcpy(w->whole, fetched, (size_t)at * width_of(w));
@@ -104,12 +126,25 @@ static const void *stored_values(pl_frame_writer *w, bool wait, int64_t *bad_ver
     if (!values)
         return NULL;
     if (w->whole)
-        values = add_stresses(w, values);
+        values = make_whole(w, values);
     int64_t bad = w->single ? find_bad_float(values, w->values)
                             : find_bad_double(values, w->values);
     if (bad >= 0)
         *bad_vertex = bad / 3 % w->vertices;
     return bad >= 0 ? NULL : values;
+}
+
+/* Where the state's bodies push each other, behind all values. */
+static pl_status put_contacts(pl_frame_writer *w)
+{
+    pl_frame_header *h = &w->begun.header;
+    int64_t count;
+    const pl_contact_point *points = pl_state_contacts(w->begun.state, &count);
+    h->contacts = (uint64_t)count;
+    if (!make_room(w, (size_t)(h->contacts * pl_frame_point_bytes(h))))
+        return PL_NO_MEMORY;
+    pl_frame_contacts_encode(h, points, count, w->whole + bytes_of(w));
+    return PL_OK;
 }
 
 /* The frame is no longer under way. */
@@ -124,7 +159,8 @@ pl_status pl_frame_writer_begin(pl_frame_writer *w, int64_t frame, pl_state *sta
 {
     double begin = pl_worker_clock();
     int32_t fields = w->scene->output.fields;
-    if ((w->whole && pl_state_stress(state, w->stress, w->element_stress) != PL_OK) ||
+    bool stressed = w->stress || w->element_stress;
+    if ((stressed && pl_state_stress(state, w->stress, w->element_stress) != PL_OK) ||
         pl_state_fetch(state, w->single, fields & PL_OUTPUT_VELOCITY) != PL_OK)
         return PL_NO_MEMORY;
     w->begun = (pl_begun_frame){.state = state,
@@ -135,6 +171,10 @@ pl_status pl_frame_writer_begin(pl_frame_writer *w, int64_t frame, pl_state *sta
                                            .elements = (uint64_t)w->elements,
                                            .time = pl_state_time(state),
                                            .step = (uint64_t)pl_state_step(state)}};
+    if (w->has_contacts && put_contacts(w) != PL_OK) {
+        end(w);
+        return PL_NO_MEMORY;
+    }
     if (metrics) {
         metrics->frame = frame;
         metrics->ms_output = w->ms_output;
@@ -185,7 +225,7 @@ static pl_frame_outcome compare_values(const pl_frame_writer *w, pl_log_reader *
     pl_log_range range;
     if (pl_log_find(stored, frame, PL_LOG_FRAME, &range) != PL_LOG_OK)
         return PL_FRAME_UNREADABLE;
-    size_t size = (size_t)w->values / 3 * pl_frame_value_bytes(&f->header);
+    size_t size = (size_t)pl_frame_body_bytes(&f->header);
     pl_frame_header_encode(&f->header, header);
     uint32_t crc = pl_crc32c(pl_crc32c(0, header, sizeof header), values, size);
     return range.record.length == sizeof header + size && range.record.payload_crc == crc

@@ -28,7 +28,11 @@ typedef struct pl_frame_writer {
     bool single;                /* stored as floats */
     double *stress;             /* [vertices][3], or NULL where none is stored */
     double *element_stress;     /* [elements][3], or NULL */
-    void *whole;      /* [values], where a stress is stored, which is not fetched; else NULL */
+    bool has_contacts;
+    /* [values] and the points of the frame that is begun, which were put there then; where a stress or contacts
+     * are stored, which are not fetched; else NULL */
+    unsigned char *whole;
+    size_t room;      /* bytes of it */
     double ms_output; /* what the last frame took in all, NaN before the first */
     pl_begun_frame begun;
 } pl_frame_writer;

@@ -2,6 +2,7 @@
 
 #include "engine/scene/carries.h"
 #include "engine/scene/contact_between.h"
+#include "engine/step/pliant.h"
 #include "engine/vectors.h"
 #include "server/worker/placed_body.h"
 #include "server/worker/separation.h"
@@ -237,6 +238,40 @@ static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
     return pl_warnings_add(out, PL_WARNING_OVERLAP, 2, scene->body_count, text);
 }
 
+/* ---- too near at the start ---- */
+
+static void describe_close(const pl_scene *scene, const pl_close_start *pair, char *out,
+                           size_t size)
+{
+    const char *name[] = {scene->bodies[pair->body[0]].name, scene->bodies[pair->body[1]].name};
+    int n = snprintf(out, size,
+                     "bodies '%.127s' and '%.127s' begin %.3g m apart, at vertex %d and vertex %d, "
+                     "and contact keeps %.3g m: they are pushed apart in the first steps; ",
+                     name[0], name[1], pair->gap, pair->vertex[0], pair->vertex[1], pair->kept);
+    if (n < 0 || (size_t)n >= size)
+        return;
+    if (pair->moved >= 0)
+        snprintf(out + n, size - (size_t)n, "translate '%.127s' by [%.4g, %.4g, %.4g] m",
+                 scene->bodies[pair->moved].name, pair->move[0], pair->move[1], pair->move[2]);
+    else
+        snprintf(out + n, size - (size_t)n,
+                 "move them apart, or use a contact.thickness of %.3g m or less", pair->gap);
+}
+
+static pl_status find_close(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out)
+{
+    char text[768];
+    int64_t count;
+    pl_close_start *pairs;
+    pl_status status = pl_scene_close_starts(scene, meshes, &pairs, &count);
+    for (int64_t i = 0; status == PL_OK && i < count && i < PL_WARNINGS_MAX; i++) {
+        describe_close(scene, &pairs[i], text, sizeof text);
+        status = pl_warnings_add(out, PL_WARNING_CLOSE_START, 2, scene->body_count, text);
+    }
+    free(pairs);
+    return status;
+}
+
 pl_status pl_overlap_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warnings *out)
 {
     pl_status status = PL_OK;
@@ -255,5 +290,5 @@ pl_status pl_overlap_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_w
     for (int32_t b = 0; b < count; b++)
         pl_placed_body_clear(&bodies[b]);
     free(bodies);
-    return status;
+    return status == PL_OK ? find_close(scene, meshes, out) : status;
 }

@@ -1,5 +1,5 @@
-/* overlap_warnings.h - warnings of bodies that overlap at the start, or that may meet later without contact between
- * them. */
+/* overlap_warnings.h - warnings of bodies that overlap at the start, that begin nearer than contact keeps them, or
+ * that may meet later without contact between them. */
 #ifndef PLIANT_SERVER_WORKER_OVERLAP_WARNINGS_H
 #define PLIANT_SERVER_WORKER_OVERLAP_WARNINGS_H
 

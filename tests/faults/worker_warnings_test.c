@@ -290,6 +290,124 @@ START_TEST(test_overlap_is_undone)
 }
 END_TEST
 
+/* A number behind a text. */
+static double after(const char *detail, const char *text)
+{
+    const char *at = strstr(detail, text);
+    ck_assert_msg(at != NULL, "%s", detail);
+    return strtod(at + strlen(text), NULL);
+}
+
+/* Bodies that begin nearer than contact keeps them are named, with how near, and a translation after which there is
+ * no warning; it moves what is not held, and leads through no floor. */
+START_TEST(test_close_start)
+{
+    static const struct {
+        double from[3];
+        const char *more, *moved; /* NULL: no warning; "": moves nothing */
+        double gap;
+    } cases[] = {
+        {{1.003, 0, 0}, "", "'b'", 0.003},
+        {{1, 0, 0}, "", "'b'", 0}, /* side by side, touching */
+        {{1.02, 0.3, 0}, "", NULL, 0},
+        {{0.2, -1.004, 0.1}, "", "'b'", 0.004},
+        {{0.2, -1.004, 0.1}, ", \"obstacles\": [{\"plane\": {\"offset\": -9}}]", "'a'", 0.004},
+        {{0.1, 1.004, 0.1}, ", \"obstacles\": [{\"plane\": {\"offset\": -9}}]", "'b'", 0.004},
+        {{1.003, 0, 0}, ", \"pins\": [{\"body\": \"b\", \"select\": \"all\"}]", "'a'", 0.003},
+        {{1.1, 0, 0}, ", \"contact\": {\"thickness\": 0.2}", "'b'", 0.1},
+        {{1.1, 0, 0}, ", \"contact\": {\"thickness\": 0.05}", NULL, 0},
+        {{1.003, 0, 0}, ", \"contact\": {\"enabled\": false}", NULL, 0},
+        {{1.003, 0, 0},
+         ", \"contact\": {\"pairs\": [{\"between\": [\"a\", \"b\"], \"enabled\": false}]}",
+         NULL,
+         0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        session_fixture f;
+        char second[256];
+        const double *from = cases[k].from;
+        double move[3];
+        snprintf(second, sizeof second, "\"transform\": {\"translate\": [%g, %g, %g]}", from[0],
+                 from[1], from[2]);
+        pl_preflight report = check_cubes(&f, second, cases[k].more);
+        const pl_warning *w = find(&report.warnings, PL_WARNING_CLOSE_START);
+        ck_assert_msg(!w == !cases[k].moved, "%zu: %s", k, w ? w->detail : "nothing");
+        ck_assert(!find(&report.warnings, PL_WARNING_OVERLAP) || strstr(cases[k].more, "false"));
+        if (w) {
+            ck_assert_double_eq_tol(after(w->detail, "'b' begin "), cases[k].gap, 1e-9);
+            const char *advice = strstr(w->detail, "translate ");
+            ck_assert_msg(advice && strstr(advice, cases[k].moved) == advice + 10, "%s", w->detail);
+            ck_assert_int_eq(
+                sscanf(strchr(advice, '['), "[%lf, %lf, %lf] m", &move[0], &move[1], &move[2]), 3);
+            const double sign = cases[k].moved[1] == 'a' ? -1 : 1; /* a moves, as if b moved back */
+            snprintf(second, sizeof second, "\"transform\": {\"translate\": [%.9g, %.9g, %.9g]}",
+                     from[0] + sign * move[0], from[1] + sign * move[1], from[2] + sign * move[2]);
+        }
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+        report = check_cubes(&f, second, cases[k].more);
+        ck_assert_msg(!find(&report.warnings, PL_WARNING_CLOSE_START), "%zu", k);
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
+/* In a row the outer two may move outwards, and the inner two cannot: the advice is a smaller thickness. */
+START_TEST(test_close_start_in_a_row)
+{
+    session_fixture f;
+    pl_preflight report = checked(
+        &f, "{\"pliant\": 1, \"time\": {\"duration\": 1}, \"contact\": {\"thickness\": 0.01},"
+            " \"bodies\": [{\"name\": \"a\", \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}},"
+            " {\"name\": \"b\", \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}},"
+            " \"transform\": {\"translate\": [1.004, 0, 0]}},"
+            " {\"name\": \"c\", \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}},"
+            " \"transform\": {\"translate\": [2.009, 0, 0]}},"
+            " {\"name\": \"d\", \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}},"
+            " \"transform\": {\"translate\": [3.013, 0, 0]}}]}");
+    static const char *const said[] = {"translate 'a' by [-0.0065, 0, 0] m",
+                                       "contact.thickness of 0.005 m or less",
+                                       "translate 'd' by [0.0065, 0, 0] m"};
+    int close = 0;
+    for (int32_t k = 0; k < report.warnings.count; k++) {
+        const pl_warning *w = &report.warnings.items[k];
+        if (w->code == PL_WARNING_CLOSE_START)
+            ck_assert_msg(strstr(w->detail, said[close++]), "%s", w->detail);
+    }
+    ck_assert_int_eq(close, 3);
+    pl_preflight_clear(&report);
+    session_fixture_destroy(&f);
+}
+END_TEST
+
+/* A sheet keeps what its material says; half of it, and half of the box's own. */
+START_TEST(test_close_start_of_a_sheet)
+{
+    for (int k = 0; k < 2; k++) {
+        session_fixture f;
+        char second[] = "\"material\": \"c\", \"mesh\": {\"cloth\": {\"size\": [0.5, 0.5],"
+                        " \"cells\": [3, 3]}}, \"transform\": {\"rotate\": {\"axis\": [1, 0, 0],"
+                        " \"degrees\": 90}, \"translate\": [0, 0.515, 0]}",
+             scene[1024];
+        snprintf(scene, sizeof scene,
+                 "{\"pliant\": 1, \"time\": {\"duration\": 1}, \"materials\": {\"m\": {}, \"c\":"
+                 " {\"thickness\": %s, \"density\": 300}}, \"bodies\": [{\"name\": \"a\","
+                 " \"material\": \"m\", \"mesh\": {\"box\": {\"cells\": [1, 1, 1]}}},"
+                 " {\"name\": \"c\", %s}]}",
+                 k ? "0.001" : "0.05", second);
+        pl_preflight report = checked(&f, scene);
+        const pl_warning *w = find(&report.warnings, PL_WARNING_CLOSE_START);
+        ck_assert_msg((w == NULL) == (k == 1), "%s", w ? w->detail : "nothing");
+        ck_assert_msg(k || (strstr(w->detail, "bodies 'a' and 'c' begin 0.015 m apart") &&
+                            strstr(w->detail, "translate 'c' by [0, 0.0")),
+                      "%s", w ? w->detail : "");
+        pl_preflight_clear(&report);
+        session_fixture_destroy(&f);
+    }
+}
+END_TEST
+
 /* ---- of its frames ---- */
 
 /* Pressed together faster than five iterations a step can follow. */
@@ -472,6 +590,9 @@ int main(void)
     tcase_add_test(t, test_overlap);
     tcase_add_test(t, test_overlap_without_contact);
     tcase_add_test(t, test_overlap_is_undone);
+    tcase_add_test(t, test_close_start);
+    tcase_add_test(t, test_close_start_in_a_row);
+    tcase_add_test(t, test_close_start_of_a_sheet);
     tcase_add_test(t, test_counts);
     tcase_add_test(t, test_nothing);
     tcase_add_test(t, test_penetration);

@@ -234,6 +234,40 @@ START_TEST(extreme_moduli_stay_finite)
 }
 END_TEST
 
+/* Pins drive a block through another one that pins hold: no round can prevent it. What is to be changed is said, with
+ * the distance that the two keep. */
+START_TEST(an_intersection_says_what_to_change)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 100}, 'contact': {%s},"
+        " 'bodies': [{'name': 'free', 'mesh': {'box': {'size': [0.1, 0.1, 0.1],"
+        "    'cells': [1, 1, 1]}}, 'transform': {'translate': [0, 9, 0]}},"
+        "  {'name': 'moved', 'mesh': {'box': {'size': [0.2, 0.2, 0.2], 'cells': [1, 1, 1]}}},"
+        "  {'name': 'held', 'mesh': {'box': {'size': [0.2, 0.2, 0.2], 'cells': [1, 1, 1]}},"
+        "    'transform': {'translate': [0.3, 0.02, 0.01]}}],"
+        " 'pins': [{'body': 'held', 'select': 'all'}, {'body': 'moved', 'select': 'all',"
+        "    'motion': {'velocity': [1, 0, 0]}}]}",
+        _i == 0 ? "'thickness': 0.004" : "'thickness': 0.004, 'check': false");
+    pl_status status = PL_OK;
+    for (int k = 0; k < 30 && status == PL_OK; k++)
+        status = pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL);
+    ck_assert_int_eq(status, _i == 0 ? PL_FAILED : PL_OK);
+    if (_i == 0) {
+        const pl_failure *f = &r->failure;
+        ck_assert_int_eq(f->code, PL_FAILURE_INTERSECTION);
+        ck_assert(f->body == 1 || f->body == 2);
+        ck_assert_msg(strstr(f->message, "/bodies/1") && strstr(f->message, "/bodies/2"), "%s",
+                      f->message);
+        ck_assert_msg(strstr(f->advice, "a smaller time.step") &&
+                          strstr(f->advice, "a contact.thickness of 0.008 m (now 0.004 m)") &&
+                          strstr(f->advice, "\"contact\": {\"check\": false}."),
+                      "%s", f->advice);
+    }
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("failures");
@@ -246,6 +280,7 @@ int main(void)
     tcase_add_loop_test(t, not_converged_names_the_vertex, 0, METHOD_COUNT);
     tcase_add_loop_test(t, a_run_that_diverges_fails, 0, METHOD_COUNT);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);
+    tcase_add_loop_test(t, an_intersection_says_what_to_change, 0, 2);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

@@ -607,6 +607,10 @@ static pl_status strict_pairs_bounce(pl_backend *b, const pl_array *v_start, pl_
 {
     return CPU->pairs->bounce(cpu_of(b), POS(v_start), POS(v));
 }
+static pl_status strict_pairs_points(pl_backend *b, const pl_array *x, pl_contact_points *out)
+{
+    return CPU->pairs->points(cpu_of(b), POS(x), out);
+}
 static pl_contact_set *strict_pairs_set(pl_backend *b)
 {
     return CPU->pairs->set(cpu_of(b));
@@ -695,6 +699,7 @@ static const pl_pairs_ops strict_pairs = {
     .advance = strict_pairs_advance,
     .measure = strict_pairs_measure,
     .bounce = strict_pairs_bounce,
+    .points = strict_pairs_points,
     .set = strict_pairs_set,
 };
 

@@ -76,6 +76,7 @@ static const char TOUCHING[] =
     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 2}, 'solver': {'iterations': 50, %s},"
     " 'contact': {'restitution': 0.5},"
     " 'materials': {'m': {'model': 'arap'}, 'r': {'bending': {}}},"
+    " 'output': {'fields': ['position', 'contacts']},"
     " 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'm'},"
     "  {'mesh': {'box': {'cells': [1, 1, 1]}}, 'material': 'm',"
     "   'transform': {'translate': [0.1, 1.03, 0.2]}, 'initial': {'velocity': [0, -8, 0]}},"

@@ -20,7 +20,7 @@ static pl_text table_of(const char *const *records, int64_t count)
     ck_assert_int_eq(pl_log_writer_open(t.fd, 1, 0, "{}", &w), PL_OK);
     for (int64_t k = 0; k < count; k++) {
         const float values[3] = {0};
-        pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, 1, 0, (uint64_t)k, 0};
+        pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, 1, 0, (uint64_t)k, 0, 0};
         ck_assert_int_eq(pl_log_append(w, k, &header, values, records[k], strlen(records[k])),
                          PL_OK);
     }

@@ -1,8 +1,10 @@
 /* Frames in another form than stored: every dtype, the surface alone, some of the fields. */
+#include "protocol/log/frame_contacts.h"
 #include "protocol/log/frame_variant.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,70 @@ START_TEST(test_refusals)
 }
 END_TEST
 
+/* ---- contacts ---- */
+
+static const pl_contact_point points[] = {{{0, 2}, {0.5, -1.25, 3}, {10, 20.5, -30}, 0.0625},
+                                          {{1, 1}, {1, 2, 4}, {1e300, -1e300, 0}, -0.5}};
+enum { POINTS = 2 };
+
+/* The frame above with points behind it; returns the payload. */
+static char *with_contacts(uint32_t dtype, pl_record *record)
+{
+    pl_frame_header h;
+    *record = stored_frame(dtype);
+    ck_assert(pl_frame_header_decode((unsigned char *)payload, record->length, &h));
+    h.fields |= PL_FIELD_CONTACTS;
+    h.contacts = POINTS;
+    char *out = malloc(sizeof payload + POINTS * 64);
+    memcpy(out, payload, record->length);
+    pl_frame_header_encode(&h, (unsigned char *)out);
+    pl_frame_contacts_encode(&h, points, POINTS, (unsigned char *)out + record->length);
+    record->length += POINTS * pl_frame_point_bytes(&h);
+    return out;
+}
+
+static const pl_frame_variant of_contacts[] = {
+    {0, 0, false},
+    {PL_DTYPE_F64, PL_FIELD_POSITION | PL_FIELD_CONTACTS, true},
+    {PL_DTYPE_U16, PL_FIELD_POSITION | PL_FIELD_CONTACTS, false},
+    {PL_DTYPE_F32, PL_FIELD_CONTACTS, true},
+    {PL_DTYPE_U16, PL_FIELD_CONTACTS, false},
+    {PL_DTYPE_F32, PL_FIELD_VELOCITY, false},
+};
+
+/* The points go along whatever vertices are chosen; numbers beyond a float are the greatest one. */
+START_TEST(test_contacts)
+{
+    const pl_frame_variant *v = &of_contacts[_i / 2];
+    pl_record stored, r;
+    pl_frame_header h;
+    char *from = with_contacts(stored_types[_i % 2], &stored), *bytes;
+    size_t size;
+    ck_assert_int_eq(pl_frame_variant_encode(v, &stored, from, surface, 4, &bytes, &size), PL_OK);
+    ck_assert_int_eq(pl_record_decode((unsigned char *)bytes, size, &r), PL_RECORD_GOOD);
+    const unsigned char *body = (unsigned char *)bytes + PL_RECORD_HEADER;
+    ck_assert(pl_frame_header_decode(body, r.length, &h));
+    const bool has = v->fields == 0 || v->fields & PL_FIELD_CONTACTS;
+    const bool wide = h.dtype == PL_DTYPE_F64 && stored_types[_i % 2] == PL_DTYPE_F64;
+    ck_assert_uint_eq(h.contacts, has ? POINTS : 0);
+    pl_contact_point out[POINTS];
+    pl_frame_contacts_decode(&h, pl_frame_contacts_at(&h, body), (int64_t)h.contacts, out);
+    for (int i = 0; has && i < POINTS; i++) {
+        ck_assert_mem_eq(out[i].body, points[i].body, sizeof out[i].body);
+        ck_assert_mem_eq(out[i].place, points[i].place, sizeof out[i].place);
+        ck_assert_double_eq(out[i].gap, points[i].gap);
+        for (int c = 0; c < 3; c++) {
+            double n = points[i].newton[c], most = wide ? DBL_MAX : (double)FLT_MAX;
+            ck_assert_double_eq(out[i].newton[c], fmax(fmin(n, most), -most));
+        }
+    }
+    if (v->fields == 0)
+        ck_assert_mem_eq(body, from, (size_t)stored.length);
+    free(bytes);
+    free(from);
+}
+END_TEST
+
 START_TEST(test_names)
 {
     uint32_t bits = 0;
@@ -198,6 +264,7 @@ START_TEST(test_names)
               bits == (PL_FIELD_POSITION | PL_FIELD_VELOCITY));
     ck_assert(pl_fields_parse("velocity", &bits, &wrong) && bits == PL_FIELD_VELOCITY);
     ck_assert(pl_fields_parse("position,stress", &bits, &wrong) && bits == 5);
+    ck_assert(pl_fields_parse("contacts", &bits, &wrong) && bits == PL_FIELD_CONTACTS);
     ck_assert_uint_eq(pl_field_parse("stress"), PL_FIELD_STRESS);
     ck_assert_uint_eq(pl_field_parse("element_stress"), PL_FIELD_ELEMENT_STRESS);
     ck_assert_uint_eq(pl_field_parse("position,stress"), 0);
@@ -218,6 +285,7 @@ int main(void)
     TCase *t = tcase_create("variants");
     tcase_add_loop_test(t, test_variants, 0, 2 * VARIANTS);
     tcase_add_loop_test(t, test_as_stored, 0, 2);
+    tcase_add_loop_test(t, test_contacts, 0, 2 * (sizeof of_contacts / sizeof *of_contacts));
     tcase_add_test(t, test_flat);
     tcase_add_test(t, test_refusals);
     tcase_add_test(t, test_names);

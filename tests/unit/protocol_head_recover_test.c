@@ -24,7 +24,7 @@ static void teardown(void)
 static void append(pl_log_writer *w, int32_t attempt, int64_t k)
 {
     float values[6] = {(float)k, (float)attempt, 3, 4, 5, 6};
-    pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, 2, 0, (uint64_t)k, 0};
+    pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, 2, 0, (uint64_t)k, 0, 0};
     ck_assert_int_eq(pl_log_append(w, k, &header, values, "{}", 2), PL_OK);
 }
 

@@ -26,8 +26,8 @@ static inline pl_status append(pl_log_writer *w, int64_t k)
 {
     float values[3 * VERTICES];
     char metrics[64];
-    pl_frame_header header = {PL_DTYPE_F32,    PL_FIELD_POSITION, VERTICES,
-                              0.5 * (double)k, (uint64_t)k,       0};
+    pl_frame_header header = {
+        PL_DTYPE_F32, PL_FIELD_POSITION, VERTICES, 0.5 * (double)k, (uint64_t)k, 0, 0};
     for (int i = 0; i < 3 * VERTICES; i++)
         values[i] = (float)(1000 * k + i);
     int n = snprintf(metrics, sizeof metrics, "{\"frame\":%lld}", (long long)k);

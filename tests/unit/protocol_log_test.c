@@ -90,7 +90,7 @@ START_TEST(segments_roll_by_bytes)
     enum { COUNT = 1000000 };
     pl_log_writer *w = open_writer(1, 0);
     float *values = calloc(3 * COUNT, sizeof *values);
-    pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, COUNT, 0, 0, 0};
+    pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, COUNT, 0, 0, 0, 0};
     for (int64_t k = 0; k < 7; k++) {
         values[0] = (float)k;
         ck_assert_int_eq(pl_log_append(w, k, &header, values, "{}", 2), PL_OK);

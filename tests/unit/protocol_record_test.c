@@ -115,7 +115,7 @@ END_TEST
 START_TEST(frame_header)
 {
     unsigned char b[PL_FRAME_HEADER];
-    pl_frame_header h = {PL_DTYPE_F64, PL_FIELD_POSITION, 5, 0.25, 9, 0}, out;
+    pl_frame_header h = {PL_DTYPE_F64, PL_FIELD_POSITION, 5, 0.25, 9, 0, 0}, out;
     pl_frame_header_encode(&h, b);
     ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + 5 * 24, &out));
     ck_assert(out.dtype == PL_DTYPE_F64 && out.count == 5 && out.time == 0.25 && out.step == 9);
@@ -125,10 +125,10 @@ START_TEST(frame_header)
     h.count = UINT64_MAX / 24 + 2; /* the product wraps round to something small */
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + h.count * 24, &out));
-    h = (pl_frame_header){3, PL_FIELD_POSITION, 5, 0, 0, 0};
+    h = (pl_frame_header){3, PL_FIELD_POSITION, 5, 0, 0, 0, 0};
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 5 * 12, &out));
-    h = (pl_frame_header){PL_DTYPE_F32, 0, 5, 0, 0, 0};
+    h = (pl_frame_header){PL_DTYPE_F32, 0, 5, 0, 0, 0, 0};
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER, &out));
 }
@@ -138,7 +138,7 @@ END_TEST
 START_TEST(elements)
 {
     unsigned char b[PL_FRAME_HEADER];
-    pl_frame_header h = {PL_DTYPE_F32, PL_FIELD_POSITION | PL_FIELD_STRESS, 5, 0, 0, 7}, out;
+    pl_frame_header h = {PL_DTYPE_F32, PL_FIELD_POSITION | PL_FIELD_STRESS, 5, 0, 0, 7, 0}, out;
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 2 * 5 * 12 + 7 * 12, &out));
     h.fields |= PL_FIELD_ELEMENT_STRESS;
@@ -151,9 +151,36 @@ START_TEST(elements)
     h.fields = PL_FIELD_ELEMENT_STRESS; /* of no vertex: positions are always stored */
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 7 * 12, &out));
-    h = (pl_frame_header){PL_DTYPE_U16, PL_FIELD_POSITION | PL_FIELD_ELEMENT_STRESS, 5, 0, 0, 7};
+    h = (pl_frame_header){PL_DTYPE_U16, PL_FIELD_POSITION | PL_FIELD_ELEMENT_STRESS, 5, 0, 0, 7, 0};
     pl_frame_header_encode(&h, b);
     ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 48 + 5 * 6 + 7 * 6, &out));
+}
+END_TEST
+
+/* Points of contact stand behind all else. Their number is in the header, so that both they and elements can be of any
+ * number. */
+START_TEST(contacts)
+{
+    enum { VERTICES = 5 * 12, ELEMENTS = 7 * 12, POINTS = 3 * 36 };
+    unsigned char b[PL_FRAME_HEADER];
+    pl_frame_header h = {PL_DTYPE_F32, PL_FIELD_POSITION | PL_FIELD_ELEMENT_STRESS, 5, 0, 0, 7, 3},
+                    out;
+    pl_frame_header_encode(&h, b);
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + VERTICES + POINTS, &out));
+    h.fields |= PL_FIELD_CONTACTS;
+    pl_frame_header_encode(&h, b);
+    ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + VERTICES + ELEMENTS + POINTS, &out));
+    ck_assert(out.count == 5 && out.elements == 7 && out.contacts == 3);
+    ck_assert_uint_eq(pl_frame_fields(&out), 1);
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + VERTICES + POINTS - 12, &out));
+    h = (pl_frame_header){PL_DTYPE_F64, PL_FIELD_CONTACTS, 5, 0, 0, 0, 3}; /* alone */
+    pl_frame_header_encode(&h, b);
+    ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + 3 * 64, &out));
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 3 * 64 - 8, &out));
+    ck_assert(!pl_frame_header_decode(b, PL_FRAME_HEADER + 4 * 64, &out));
+    h = (pl_frame_header){PL_DTYPE_U16, PL_FIELD_POSITION | PL_FIELD_CONTACTS, 5, 0, 0, 0, 3};
+    pl_frame_header_encode(&h, b);
+    ck_assert(pl_frame_header_decode(b, PL_FRAME_HEADER + 48 + 5 * 6 + POINTS, &out));
 }
 END_TEST
 
@@ -185,6 +212,7 @@ int main(void)
     tcase_add_test(tcase, header_bounds);
     tcase_add_test(tcase, frame_header);
     tcase_add_test(tcase, elements);
+    tcase_add_test(tcase, contacts);
     tcase_add_test(tcase, sha256);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

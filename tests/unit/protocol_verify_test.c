@@ -21,7 +21,7 @@ static void write_frames(pl_log_writer *w, int64_t from, int64_t to)
 {
     for (int64_t k = from; k < to; k++) {
         float values[6] = {(float)k, 2, 3, 4, 5, 6};
-        pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, 2, 0, (uint64_t)k, 0};
+        pl_frame_header header = {PL_DTYPE_F32, PL_FIELD_POSITION, 2, 0, (uint64_t)k, 0, 0};
         ck_assert_int_eq(pl_log_append(w, k, &header, values, "{\"a\": 1}", 8), PL_OK);
     }
 }

@@ -20,6 +20,7 @@ import {
 const AWAY = /net::ERR_(CONNECTION|SOCKET|EMPTY|INCOMPLETE)\w*|status of 503/;
 
 const PICKED = [224, 33, 138],
+    TOUCH = [11, 114, 133],
     CLAY = [186, 172, 146];
 const canvasOf = (page) => page.locator('.view canvas');
 const frameOf = async (page) => {
@@ -334,6 +335,61 @@ await run({
             await page.getByRole('slider', { name: 'Frame' }).fill('0');
             await until(async () => (await contacts()) === 0, `none with the ${name} in frame 0`);
         }
+        await quiet(page);
+    },
+
+    // A box on a box: as many points as the worker tells, seen through the boxes, and none where they are far apart
+    // or the session does not store them.
+    async contacts_between_bodies_are_drawn(daemon) {
+        const cube = (name, size, y) => ({
+            name,
+            material: 'rubber',
+            mesh: { box: { size: [size, size, size], cells: [2, 2, 2] } },
+            transform: { translate: [0.02 * y, y, 0.01] },
+        });
+        const stacked = (name, fields) =>
+            scene({
+                name,
+                bodies: [cube('upper', 0.3, 0.37), cube('lower', 0.4, 0)],
+                pins: [{ name: 'base', body: 'lower', select: { side: '-y' } }],
+                obstacles: [],
+                solver: {},
+                time: { step: 0.01, steps: 30 },
+                output: { fields },
+            });
+        const { id } = await daemon.submit(stacked('stacked', ['position', 'contacts']));
+        const without = await daemon.submit(stacked('not stored', ['position']));
+        await daemon.over(id);
+        await daemon.over(without.id);
+        const accept = { Accept: 'application/x-ndjson' };
+        const text = await daemon.call('GET', `/v1/sessions/${id}/frames/30?fields=contacts`, undefined, accept);
+        const { contacts } = typeof text === 'string' ? JSON.parse(text) : text;
+        check(contacts.length > 3, `${contacts.length} contacts`);
+        const page = await open(daemon);
+        const drawn = async () => Number(await canvasOf(page).getAttribute('data-touches'));
+        const visit = async (session, name, frame) => {
+            await page.evaluate((hash) => {
+                location.hash = hash;
+            }, `/sessions/${session}?frame=${frame}`);
+            await page.getByRole('heading', { name, exact: true }).waitFor();
+            await until(
+                async () => (await canvasOf(page).getAttribute('data-frame')) === `${frame}`,
+                `frame ${frame} of ${name}`,
+            );
+        };
+        await visit(id, 'stacked', 30);
+        await until(async () => (await drawn()) === contacts.length, 'a point for each contact');
+        const pixels = () => count(page, canvasOf(page), TOUCH);
+        await until(async () => (await pixels()) > 200, 'points and forces seen');
+        await shot(page, 'touches');
+        const seen = await pixels();
+        await page.getByRole('button', { name: 'marks' }).click();
+        await until(async () => (await pixels()) < seen / 4, 'no marks');
+        await page.getByRole('button', { name: 'marks' }).click();
+        await page.getByRole('slider', { name: 'Frame' }).fill('0');
+        await until(async () => (await drawn()) === 0, 'none in frame 0');
+        await visit(without.id, 'not stored', 30);
+        check((await drawn()) === 0, 'contacts that are not stored');
         await quiet(page);
     },
 

@@ -101,11 +101,17 @@ await run({
     },
 
     async advice_on_an_intersection_is_a_change() {
-        const advice = 'Use a smaller time.step, or accept it with "contact": {"check": false}.';
+        const advice =
+            'Use a smaller time.step, or a contact.thickness of 4.1e-05 m (now 2e-05 m); look there for pins that ' +
+            'force surfaces into each other; or accept it with "contact": {"check": false}.';
         const scene = { time: { step: 0.02, duration: 1 }, output: { every: 1 }, solver: {} };
         const changes = changesOf({ failure: { code: 'intersection', advice } }, scene);
-        check(changes.length === 2, `${changes.length} changes`);
+        check(changes.length === 3, `${changes.length} changes`);
         check(changes[0].change.time.step === 0.01, 'half the step');
-        check(changes[1].change.contact.check === false, 'no check');
+        check(changes[1].change.contact.thickness === 4.1e-5, 'twice the thickness');
+        check(!('check' in changes[1].change.contact), 'and nothing else');
+        check(changes[2].change.contact.check === false, 'no check');
+        const old = advice.replace(/a contact.thickness of [^;]*/, 'a larger contact.thickness');
+        check(changesOf({ failure: { code: 'intersection', advice: old } }, scene).length === 2, 'no number');
     },
 });

@@ -117,10 +117,23 @@ const pl_command pl_commands[] = {
                   "only); with it:"},
                  {"--dtype", "f32|f64|u16", "type of the values (as stored)"},
                  {"--vertices", "all|surface", "which vertices (all)"},
-                 {"--fields", "F", "position, velocity, stress or several with commas (as stored)"},
+                 {"--fields", "F",
+                  "position, velocity, stress, contacts or several with commas (as stored)"},
                  {"--max-fps", "N", "at most N frames a second"},
                  {"--latest", NULL, "skip to the newest frame"}},
      .run = pl_command_frames},
+    {.name = "contacts",
+     .arguments = "ID|DIR",
+     .summary = "print where bodies touch, with forces and gaps, as CSV",
+     .least = 1,
+     .most = 1,
+     .notes =
+         "A row for each pair of surface features that carry force, of two bodies or of one with\n"
+         "itself: m, N (of the first body on the second), m. With --json a line per frame. The "
+         "scene\n"
+         "must ask for it: \"output\": {\"fields\": [\"position\", \"contacts\"]}.",
+     .options = {RANGE_OPTIONS},
+     .run = pl_command_contacts},
     {.name = "metrics",
      .arguments = "ID|DIR",
      .summary = "print residuals, energies and times of each frame as lines of JSON",

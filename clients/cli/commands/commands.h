@@ -20,6 +20,7 @@ int pl_command_list(pl_cli *cli);
 int pl_command_show(pl_cli *cli);
 int pl_command_follow(pl_cli *cli);
 int pl_command_watch(pl_cli *cli);
+int pl_command_contacts(pl_cli *cli);
 int pl_command_frames(pl_cli *cli);
 int pl_command_metrics(pl_cli *cli);
 int pl_command_events(pl_cli *cli);

@@ -133,6 +133,12 @@ void pl_session_frame_values(const pl_session_frame *frame, double *out)
     }
 }
 
+void pl_session_frame_contact(const pl_session_frame *frame, int64_t i, pl_contact_point *out)
+{
+    const pl_frame_header h = {.dtype = frame->wide ? PL_DTYPE_F64 : PL_DTYPE_F32};
+    pl_frame_contacts_decode(&h, frame->contact + (uint64_t)i * pl_frame_point_bytes(&h), 1, out);
+}
+
 static bool give_frame(frame_run *run, int64_t frame, const unsigned char *payload, uint64_t length)
 {
     pl_frame_header header;
@@ -150,6 +156,8 @@ static bool give_frame(frame_run *run, int64_t frame, const unsigned char *paylo
         .time = header.time,
         .positions = positions,
         .velocity = frame_field(&run->single[1], payload, length, &header, PL_FIELD_VELOCITY),
+        .contacts = header.fields & PL_FIELD_CONTACTS ? (int64_t)header.contacts : -1,
+        .contact = pl_frame_contacts_at(&header, payload),
         .stored = payload + PL_FRAME_HEADER,
         .wide = header.dtype == PL_DTYPE_F64};
     run->stopped = !run->take(run->context, &f);

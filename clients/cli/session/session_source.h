@@ -6,6 +6,7 @@
 
 #include "clients/cli/net/api.h"
 
+#include "protocol/log/frame_contacts.h"
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
 
@@ -29,9 +30,13 @@ typedef struct pl_session_frame {
     const float *velocity;       /* [vertices][3], m/s; NULL where the session does not store it */
     const unsigned char *stored; /* the positions as stored: float32, or with `wide` float64 */
     bool wide;
+    int64_t
+        contacts; /* points where bodies push each other; -1 where the session does not store them */
+    const unsigned char *contact; /* [contacts]: as stored */
 } pl_session_frame;
 /* The positions as stored, into out [vertices][3]. */
 void pl_session_frame_values(const pl_session_frame *frame, double *out);
+void pl_session_frame_contact(const pl_session_frame *frame, int64_t i, pl_contact_point *out);
 /* Gives each frame first, first + every, .. up to last; false ends it early. With `follow` it waits
  * for more, until the session ends (then last is not looked at). */
 typedef bool (*pl_take_frame)(void *context, const pl_session_frame *frame);

@@ -17,11 +17,12 @@ except ImportError:
 HELLO, FRAME, METRICS, EPOCH, HEARTBEAT, GAP, END, CONTROL, STATE = range(1, 10)
 HEADER_BYTES = 48
 _HEADER = struct.Struct("<4sHHIIQQQII")
-_FRAME = struct.Struct("<IIQdQ")
+_FRAME = struct.Struct("<IIIIdQ")
 _MAX_PAYLOAD = 1 << 32
 _F32, _F64, _U16 = 1, 2, 3
 _VALUE_BYTES = {_F32: 4, _F64: 8, _U16: 2}
 _FIELDS = {1: "position", 2: "velocity", 4: "stress"}
+_CONTACTS = 16
 
 
 def _crc_tables() -> List[int]:
@@ -86,18 +87,39 @@ def read_record(source: Any) -> Optional[Record]:
     return Record(kind, attempt, frame, view[:length])
 
 
+class Contact(NamedTuple):
+    """Where two bodies, or a body and itself, push each other: the two bodies, where in m, the
+    force of the first on the second in N, and the gap between them in m."""
+
+    bodies: Tuple[int, int]
+    position: Tuple[float, float, float]
+    force: Tuple[float, float, float]
+    gap: float
+
+
 class Frame:
     """One frame. `positions` and `velocities` are float arrays of shape (vertices, 3): numpy arrays
     that look into the bytes as they came, or where there is no numpy memoryviews that do. Quantised
     frames (dtype u16) are made into float32 when they are first asked for."""
 
-    __slots__ = ("number", "time", "step", "vertices", "dtype", "_payload", "_places", "_made")
+    __slots__ = (
+        "number",
+        "time",
+        "step",
+        "vertices",
+        "dtype",
+        "_payload",
+        "_begin",
+        "_places",
+        "_points",
+        "_made",
+    )
 
     def __init__(self, number: int, payload: memoryview) -> None:
         if len(payload) < _FRAME.size:
             raise BrokenStream("a frame shorter than its header")
-        dtype, fields, count, self.time, self.step = _FRAME.unpack_from(payload)
-        if dtype not in _VALUE_BYTES or fields & ~7:
+        dtype, fields, count, points, self.time, self.step = _FRAME.unpack_from(payload)
+        if dtype not in _VALUE_BYTES or fields & ~(7 | _CONTACTS):
             raise BrokenStream(f"a frame of unknown form: dtype {dtype}, fields {fields}")
         self.number: int = number
         self.vertices: int = count
@@ -106,19 +128,22 @@ class Frame:
         names = [name for bit, name in _FIELDS.items() if fields & bit]
         size = count * 3 * _VALUE_BYTES[dtype]
         begin = _FRAME.size + (48 * len(names) if dtype == _U16 else 0)
-        if begin + size * len(names) != len(payload):
+        end = begin + size * len(names)
+        if end + points * (64 if dtype == _F64 else 36) != len(payload):
             raise BrokenStream("a frame whose length does not fit its vertices")
+        self._begin = begin
         self._places = {name: (i, begin + i * size) for i, name in enumerate(names)}
+        self._points = end if fields & _CONTACTS else None
         self._made: Dict[str, Any] = {}
 
     @property
     def fields(self) -> Tuple[str, ...]:
-        return tuple(self._places)
+        return tuple(self._places) + (("contacts",) if self._points is not None else ())
 
     @property
     def data(self) -> memoryview:
         """The values as they came, field after field, little-endian, without header and box."""
-        return self._payload[min(begin for _, begin in self._places.values()) :]
+        return self._payload[self._begin :]
 
     @property
     def positions(self) -> Any:
@@ -136,10 +161,32 @@ class Frame:
         of sessions that store it."""
         return self.field("stress")
 
+    @property
+    def contacts(self) -> Any:
+        """Where bodies push each other or themselves; only of sessions that store it. A numpy array
+        with the parts "bodies", "position", "force" and "gap", or without numpy a list of Contact:
+        indices of the two bodies, m, the force of the first on the second in N, m."""
+        if self._points is None:
+            raise KeyError(f"this frame has no contacts; it has {', '.join(self.fields)}")
+        if "contacts" not in self._made:
+            self._made["contacts"] = self._contacts(self._payload[self._points :])
+        return self._made["contacts"]
+
+    def _contacts(self, part: memoryview) -> Any:
+        wide = self.dtype == "f64"
+        if numpy is not None:
+            real = "<f8" if wide else "<f4"
+            parts = [("bodies", "<i4", (2,)), ("position", real, (3,)), ("force", real, (3,))]
+            return numpy.frombuffer(part, numpy.dtype(parts + [("gap", real)]))
+        rows = struct.iter_unpack("<2i7d" if wide else "<2i7f", part)
+        return [Contact(row[0:2], row[2:5], row[5:8], row[8]) for row in rows]
+
     def field(self, name: str) -> Any:
+        if name == "contacts":
+            return self.contacts
         if name not in self._made:
             if name not in self._places:
-                raise KeyError(f"this frame has no {name}; it has {', '.join(self._places)}")
+                raise KeyError(f"this frame has no {name}; it has {', '.join(self.fields)}")
             self._made[name] = self._array(*self._places[name])
         return self._made[name]
 
@@ -157,7 +204,7 @@ class Frame:
     def __repr__(self) -> str:
         return (
             f"<Frame {self.number} at {self.time:g} s: "
-            f"{self.vertices} vertices, {self.dtype}, {'+'.join(self._places)}>"
+            f"{self.vertices} vertices, {self.dtype}, {'+'.join(self.fields)}>"
         )
 
 

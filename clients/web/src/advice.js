@@ -32,6 +32,13 @@ function largerWeights({ solver }) {
     return { label: 'weights × 2', change: { solver: { weight_scale: scale } } };
 }
 
+// The advice of an intersection has the number: what surfaces keep by default is not in the scene.
+function thickerContact(scene, { failure }) {
+    const thickness = Number(/contact\.thickness of ([\d.e+-]+) m/.exec(failure.advice)[1]);
+    if (!(thickness > 0)) return null;
+    return { label: `contact ${quantity(thickness, 'm')} thick`, change: { contact: { thickness } } };
+}
+
 function twice(key, unit) {
     return ({ resources = {} }, session) => {
         const had = resources[key] || session.resources?.[key];
@@ -49,6 +56,7 @@ const KNOWN = [
     [/\bsolver\.weight_scale\b/, largerWeights],
     [/"method": "auto"/, () => ({ label: 'method auto', change: { solver: { method: 'auto', iterations: null } } })],
     [/"method": "admm"/, () => ({ label: 'method admm', change: { solver: { method: 'admm' } } })],
+    [/\bcontact\.thickness of [\d.e+-]+ m\b/, thickerContact],
     [
         /"check": false/,
         () => ({ label: 'no check of contact', change: { contact: { check: false } } }),

@@ -71,7 +71,8 @@ export class SessionModel extends Emitter {
     get form() {
         const quantised = this.topology && this.topology.vertices > FINE_VERTICES;
         const part = this.surface && !this.#whole ? 'surface' : 'all';
-        return `dtype=${quantised ? 'u16' : 'f32'}&vertices=${part}&fields=position`;
+        const contacts = this.scene?.output?.fields?.includes('contacts') ? ',contacts' : '';
+        return `dtype=${quantised ? 'u16' : 'f32'}&vertices=${part}&fields=position${contacts}`;
     }
 
     // Whether inner vertices are needed too, as for stress; frames are then read anew.

@@ -15,7 +15,8 @@ const F32 = 1,
     F64 = 2,
     U16 = 3;
 const POSITION = 1,
-    VELOCITY = 2;
+    VELOCITY = 2,
+    CONTACTS = 16;
 
 const crcTable = new Uint32Array(256).map((_, i) => {
     let value = i;
@@ -89,16 +90,32 @@ export function jsonOf(record) {
     return record.bytes.length ? JSON.parse(new TextDecoder().decode(record.bytes)) : {};
 }
 
-// {number, time, count, position, velocity}: the values as they came, with `box` where they are
-// quantised. Nothing is copied.
+// Points where bodies push each other: {count, bodies: two each, values: x y z, force x y z, gap each}.
+function contactsOf(view, at, count, wide) {
+    const bytes = 8 + 7 * (wide ? 8 : 4);
+    const bodies = new Int32Array(2 * count),
+        values = new Float32Array(7 * count);
+    for (let i = 0; i < count; i++, at += bytes) {
+        for (let k = 0; k < 2; k++) bodies[2 * i + k] = view.getInt32(at + 4 * k, true);
+        for (let k = 0; k < 7; k++) {
+            const place = at + 8 + k * (wide ? 8 : 4);
+            values[7 * i + k] = wide ? view.getFloat64(place, true) : view.getFloat32(place, true);
+        }
+    }
+    return { count, bodies, values };
+}
+
+// {number, time, count, position, velocity, contacts}: the values as they came, with `box` where they are
+// quantised. No values of vertices are copied.
 export function frameOf(record) {
     const { buffer, byteOffset, byteLength } = record.bytes;
     const view = new DataView(buffer, byteOffset, byteLength);
     const dtype = view.getUint32(0, true),
         fields = view.getUint32(4, true);
-    const count = Number(view.getBigUint64(8, true));
+    const count = view.getUint32(8, true),
+        points = view.getUint32(12, true);
     const kind = { [F32]: Float32Array, [F64]: Float64Array, [U16]: Uint16Array }[dtype];
-    if (!kind || fields & ~(POSITION | VELOCITY)) throw new Error('a frame of an unknown form');
+    if (!kind || fields & ~(POSITION | VELOCITY | CONTACTS)) throw new Error('a frame of an unknown form');
     const names = [POSITION, VELOCITY].filter((bit) => fields & bit);
     let at = FRAME_HEADER + (dtype === U16 ? 48 * names.length : 0);
     const frame = {
@@ -114,6 +131,10 @@ export function frameOf(record) {
         };
         at += 3 * count * kind.BYTES_PER_ELEMENT;
     });
+    if (fields & CONTACTS) {
+        frame.contacts = contactsOf(view, at, Math.min(points, byteLength / 36), dtype === F64);
+        at += points * (dtype === F64 ? 64 : 36);
+    }
     if (at !== byteLength) throw new Error('a frame whose length does not fit its vertices');
     return frame;
 }

@@ -42,8 +42,9 @@ function follow(view, model, status) {
 function tellPicture(view, model, frame, decode) {
     const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
     model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };
-    const { count: contacts } = view.contacts;
-    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs, contacts });
+    const { count: contacts } = view.contacts,
+        { count: touches } = view.touches;
+    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs, contacts, touches });
 }
 
 // The frame before, or one shortly before it that is here.
@@ -472,7 +473,7 @@ function Tools({ view, model, again }) {
                     setMarks(!marks);
                     view.stale = true;
                 }}
-                title="Pins, contacts and forces on obstacles"
+                title="Pins, contacts and forces on obstacles; contacts between bodies where output.fields stores them"
             >
                 marks
             </button>

@@ -31,6 +31,7 @@ import { copyField } from './records.js';
 import { Stage } from './stage.js';
 import { Stress } from './stress.js';
 import { Surface } from './surface.js';
+import { Touches } from './touches.js';
 
 const CLAY = 0xd6c4a6;
 const PIN = 0xd0782a;
@@ -199,7 +200,8 @@ export class View3D {
         if (ground > low[this.up] - 2 * size) low[this.up] = Math.min(low[this.up], ground);
         this.stage.furnish(low, high, this.up, ground);
         this.contacts = new Contacts(this.obstacles, size);
-        this.contacts.things.forEach((thing) => this.#add(thing));
+        this.touches = new Touches(size);
+        [...this.contacts.things, ...this.touches.things].forEach((thing) => this.#add(thing));
         this.stage.fit(new Vector3(0.6, 0.45, 1));
         if (this.wantedView) this.stage.view = this.wantedView;
     }
@@ -284,6 +286,7 @@ export class View3D {
         this.#moveObstacles(frame.time);
         this.#movePins();
         this.contacts.update(surface, frame.time);
+        this.touches.update(frame.contacts);
         this.#moveMark();
         this.stage.touch();
         return performance.now() - begun;
@@ -390,6 +393,7 @@ export class View3D {
 
     setMarks(shown) {
         this.contacts?.setVisible(shown);
+        this.touches?.setVisible(shown);
         this.pinMesh.visible = shown;
         this.stage.touch();
     }

@@ -80,6 +80,12 @@ static pl_status bounce(pl_backend *b, const pl_array *v_start, pl_array *v)
                              pl_numbers_read(v_start), pl_numbers(v), c->threads);
 }
 
+static pl_status points(pl_backend *b, const pl_array *x, pl_contact_points *out)
+{
+    return pl_contact_points_find(pl_contact_set_rows(cpu_of(b)->contact), b->model->touching,
+                                  pl_numbers_read(x), out);
+}
+
 static pl_contact_set *set_of(pl_backend *b)
 {
     return cpu_of(b)->contact;
@@ -92,4 +98,5 @@ const pl_pairs_ops pl_cpu_pairs_ops = {.begin = begin,
                                        .advance = advance,
                                        .measure = measure,
                                        .bounce = bounce,
+                                       .points = points,
                                        .set = set_of};

@@ -21,6 +21,8 @@ typedef struct pl_build {
 
 /* Let motions outlive the scene: b->scene becomes one whose keyframes the model owns. */
 pl_status pl_build_own_motions(pl_build *b);
+/* Lumped masses, and initial positions and velocities of every body. */
+pl_status pl_build_bodies(pl_build *b);
 pl_status pl_build_pins(pl_build *b);
 
 /* Forces; of a point load the vertices are moved out of the layout. In statics nothing moves. */

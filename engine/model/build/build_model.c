@@ -72,38 +72,6 @@ static pl_status make_materials(pl_build *b)
     return status;
 }
 
-/* Lumped masses, and initial positions and velocities of every body. */
-static pl_status set_bodies(pl_build *b)
-{
-    pl_model *m = b->model;
-    const pl_layout *layout = &b->layout;
-    size_t n = (size_t)m->vertices, bodies = (size_t)m->body_count;
-    m->first_vertex = malloc((bodies + 1) * sizeof *m->first_vertex);
-    m->first_tet = malloc((bodies + 1) * sizeof *m->first_tet);
-    m->first_triangle = malloc((bodies + 1) * sizeof *m->first_triangle);
-    const pl_elements *triangles = &layout->elements[PL_ELEMENT_TRIANGLE];
-    m->thickness = malloc(((size_t)triangles->count + 1) * sizeof *m->thickness);
-    m->mass = malloc(n * sizeof *m->mass);
-    m->x0 = malloc(3 * n * sizeof *m->x0);
-    m->v0 = malloc(3 * n * sizeof *m->v0);
-    if (!m->first_vertex || !m->first_tet || !m->first_triangle || !m->thickness || !m->mass ||
-        !m->x0 || !m->v0)
-        return PL_NO_MEMORY;
-    for (int64_t t = 0; t < triangles->count; t++)
-        m->thickness[t] = b->scene->materials[triangles->material[t]].thickness;
-    memcpy(m->first_vertex, layout->first_vertex, (bodies + 1) * sizeof *m->first_vertex);
-    memcpy(m->first_tet, layout->first_tet, (bodies + 1) * sizeof *m->first_tet);
-    memcpy(m->first_triangle, triangles->first, (bodies + 1) * sizeof *m->first_triangle);
-    pl_layout_masses(b->scene, layout, m->mass);
-    for (size_t i = 0; i < bodies; i++) {
-        const pl_body *body = &b->scene->bodies[i];
-        int64_t v = m->first_vertex[i];
-        pl_body_initial(body, layout->rest + 3 * v, m->mass + v, m->first_vertex[i + 1] - v,
-                        m->x0 + 3 * v, m->v0 + 3 * v);
-    }
-    return PL_OK;
-}
-
 static pl_status set_free_rows(pl_build *b)
 {
     pl_model *m = b->model;
@@ -145,7 +113,7 @@ static pl_status set_diagonal_or_matrix(pl_build *b)
 static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
     pl_status (*const parts[])(pl_build *) = {
-        pl_build_own_motions, make_materials,  set_bodies,
+        pl_build_own_motions, make_materials,  pl_build_bodies,
         pl_build_pins,        pl_build_loads,  set_free_rows,
         pl_build_touching,    pl_build_groups, set_diagonal_or_matrix};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -199,6 +167,7 @@ pl_status pl_model_build(const pl_scene *scene, const pl_mesh *meshes, double a,
         m->solver = scene->solver;
         m->solver.linear = pl_newton_linear(&scene->solver, m->free_vertices);
         m->detail = scene->output.metrics;
+        m->lists_contacts = scene->output.fields & PL_OUTPUT_CONTACTS;
         status = build_parts(&b, faults);
     } else {
         status = PL_NO_MEMORY;
