@@ -99,7 +99,7 @@ function Device({ device, sessions, admin, onDrain }) {
                         <span class="faint">
                             {' '}
                             {session.owner} · {session.resources?.cores ?? 1}{' '}
-                            {session.resources?.cores > 1 ? 'cores' : 'core'} ·{' '}
+                            {(session.resources?.cores ?? 1) === 1 ? 'core' : 'cores'} ·{' '}
                         </span>
                         <span class="numbers">{lineOf(session)}</span>
                     </li>

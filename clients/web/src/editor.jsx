@@ -151,7 +151,7 @@ function waits(seen, cores) {
 function Estimate({ verdict, scene }) {
     const seen = useQueue();
     const { estimate, faults, trouble, busy } = verdict;
-    const cores = scene?.resources?.cores ?? 1;
+    const cores = parseInt(scene?.resources?.cores ?? 1, 10);
     let words = 'is being checked …';
     if (trouble) words = trouble;
     else if (faults.length) words = `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`;

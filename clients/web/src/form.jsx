@@ -40,6 +40,8 @@ function typed(text, { type }) {
         const numbers = words.split(/[\s,]+/).map(Number);
         return numbers.length === 3 && numbers.every(Number.isFinite) ? numbers : null;
     }
+    /* a whole number or a range of them, as cores are */
+    if (type !== 'string' && /^\d+(-\d*)?$/.test(words)) return words.includes('-') ? words : Number(words);
     return text;
 }
 

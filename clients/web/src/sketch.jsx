@@ -62,8 +62,10 @@ function turned({ axis = [0, 0, 1], degrees = 0 } = {}) {
     };
 }
 
-// A mesh that is written out: its edges as lines, else all of it as one shape.
-function written({ vertices, edges }) {
+// A mesh that is written out, flat or by vertex and edge: its edges as lines, else all of it as one shape.
+function written(mesh) {
+    const vertices = mesh.vertices.flat(),
+        edges = mesh.edges?.flat();
     const points = Array.from({ length: vertices.length / 3 }, (_, i) => vertices.slice(3 * i, 3 * i + 3));
     if (!edges) return [{ hull: points }];
     return Array.from({ length: edges.length / 2 }, (_, i) => ({
