@@ -67,7 +67,7 @@ endif
 ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
 # What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
-DEVICE_SRC := $(addprefix engine/backends/device/,fetch.c phases.c kinematics.c objective.c descent.c runs.c stages.c device_model.c matrix.c splitting.c)
+DEVICE_SRC := $(addprefix engine/backends/device/,between.c fetch.c phases.c kinematics.c objective.c descent.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*/*.c))
 SERVER_SRC := $(sort $(filter-out server/worker/%,$(wildcard server/*.c server/*/*.c)))
@@ -359,7 +359,7 @@ sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
 # The fast tier: unit tests and physics, but for those that take longest and run in the check.
 SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,descent device device_many device_splitting \
-              device_stages gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
+              device_stages device_touching gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/physics/%,$(TESTS)))
 .PHONY: test
 test: all $(FAST_TESTS) ## run unit and physics tests, in two minutes after the build

@@ -388,7 +388,7 @@ typedef struct pl_runs_ops {
 
 /* A device that works beside the host: it is waited for, and it can fail. */
 typedef struct pl_queue_ops {
-    /* Have `work` called with `context` before the backend waits for a sum of its device's; NULL: no longer.
+    /* Have `work` called with `context` before the backend waits for a sum of its device's, or for positions; NULL: no longer.
      * It may call `take` of a fetch without waiting, and no other phase. */
     void (*meanwhile)(pl_backend *b, void (*work)(void *context), void *context);
     /* What went wrong with the device; NULL: nothing. From then on no number of any backend of the process

@@ -1,6 +1,6 @@
 #include "engine/contact/joint_prox.h"
 
-#include "engine/vectors.h"
+#include "engine/contact/row_law.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,6 @@ enum { PARALLEL = 512 };
 /* The most sweeps of a prox: at first, and where those before did not come to an end. Rows that contradict each
  * other never do. */
 enum { MOST_SWEEPS = 320, LEAST_SWEEPS = 10 };
-/* Of p: changes below it are rounding. */
-static const double ROUNDING = 1e-13;
 
 void pl_joint_prox_clear(pl_joint_prox *j)
 {
@@ -129,31 +127,11 @@ static void apply(const pl_joint_prox *j, const double *v, int64_t r, double way
             way[c] += w[k] * (v[3 * (int64_t)corner[k] + c] - origin[c]);
 }
 
-/* r - r_0 of a row at v: its gap over d along n, and its slip across. */
 static void set_free(pl_joint_prox *j, const pl_contact_row *row, const double *v, int64_t r)
 {
-    const double *n = row->pair.normal;
-    double way[3], slip[3];
+    double way[3];
     apply(j, v, r, way);
-    const double gap = pl_vector_dot(n, way) - row->distance;
-    pl_vector_subtract(way, row->start, slip);
-    const double along = pl_vector_dot(n, slip);
-    for (int c = 0; c < 3; c++)
-        j->free[3 * r + c] = gap * n[c] + slip[c] - along * n[c];
-}
-
-/* p = f n - g with f at least 0, and g no longer than mu f. */
-static void project(const pl_contact_row *row, double p[3])
-{
-    const double *n = row->pair.normal, normal = pl_vector_dot(n, p);
-    double across[3];
-    for (int c = 0; c < 3; c++)
-        across[c] = p[c] - normal * n[c];
-    const double f = fmax(normal, 0), most = row->friction * f;
-    const double square = pl_vector_dot(across, across);
-    const double share = square > most * most ? most / sqrt(square) : 1;
-    for (int c = 0; c < 3; c++)
-        p[c] = f * n[c] + share * across[c];
+    pl_row_free(row->pair.normal, row->distance, row->start, way, j->free + 3 * r);
 }
 
 /* Of one sweep, in the norm of steps, J. */
@@ -162,30 +140,12 @@ typedef struct sums {
     double turn;         /* (y - p) . (p - last): above 0, momentum goes up */
 } sums;
 
-/* p <- projection of y - step (C (v + W^-1 C^T y) - r_0). */
 static void sweep_row(pl_joint_prox *j, const pl_contact_row *row, int64_t r)
 {
-    double way[3], *p = j->p + 3 * r, *last = j->last + 3 * r, *part = j->part + 3 * r;
-    const double *y = j->y + 3 * r, step = j->step[r];
-    part[0] = part[1] = part[2] = 0;
-    if (step == 0)
-        return;
+    double way[3];
     apply(j, j->moved, r, way);
-    for (int c = 0; c < 3; c++) {
-        last[c] = p[c];
-        p[c] = y[c] - step * (j->free[3 * r + c] + way[c]);
-    }
-    project(row, p);
-    double change = 0, size = 0, turn = 0;
-    for (int c = 0; c < 3; c++) {
-        change += (p[c] - y[c]) * (p[c] - y[c]);
-        size += p[c] * p[c];
-        turn += (y[c] - p[c]) * (p[c] - last[c]);
-    }
-    const double inverse = 1 / step;
-    part[0] = inverse * change;
-    part[1] = inverse * size;
-    part[2] = inverse * turn;
+    pl_row_sweep(row->pair.normal, row->friction, j->step[r], j->y + 3 * r, j->free + 3 * r, way,
+                 j->p + 3 * r, j->last + 3 * r, j->part + 3 * r);
 }
 
 static sums sweep(pl_joint_prox *j, const pl_contact_rows *rows, int threads)
@@ -213,13 +173,27 @@ static void accelerate(pl_joint_prox *j, int64_t count, bool restart)
     j->t = next;
 }
 
-static void store(const pl_joint_prox *j, pl_contact_row *row, int64_t r)
+static void store_row(const pl_joint_prox *j, pl_contact_row *row, int64_t r)
 {
     const double *p = j->p + 3 * r, *n = row->pair.normal;
     row->force = j->step[r] > 0 ? fmax(pl_vector_dot(n, p), 0) : 0;
     row->bound = row->friction * row->force;
     for (int c = 0; c < 3; c++)
         row->grip[c] = j->step[r] > 0 ? row->force * n[c] - p[c] : 0;
+}
+
+void pl_joint_prox_store(const pl_joint_prox *j, pl_contact_rows *rows)
+{
+    for (int64_t r = 0; r < rows->count; r++)
+        store_row(j, &rows->row[r], r);
+}
+
+void pl_joint_prox_adapt(pl_joint_prox *j, bool done)
+{
+    if (done && j->most < MOST_SWEEPS)
+        j->most *= 2;
+    else if (!done && j->most > LEAST_SWEEPS)
+        j->most /= 2;
 }
 
 void pl_joint_prox_solve(pl_joint_prox *j, pl_contact_rows *rows, const double *v, double exact,
@@ -235,13 +209,10 @@ void pl_joint_prox_solve(pl_joint_prox *j, pl_contact_rows *rows, const double *
     for (int k = 0; k < j->most && !done; k++) {
         const sums s = sweep(j, rows, threads);
         accelerate(j, rows->count, s.turn > 0);
-        done = s.change <= fmax(exact * exact, ROUNDING * ROUNDING * s.size);
+        done = s.change <=
+               fmax(exact * exact, PL_JOINT_PROX_ROUNDING * PL_JOINT_PROX_ROUNDING * s.size);
     }
-    if (done && j->most < MOST_SWEEPS)
-        j->most *= 2;
-    else if (!done && j->most > LEAST_SWEEPS)
-        j->most /= 2;
+    pl_joint_prox_adapt(j, done);
     move(j, rows, j->p, threads);
-    for (int64_t r = 0; r < rows->count; r++)
-        store(j, &rows->row[r], r);
+    pl_joint_prox_store(j, rows);
 }

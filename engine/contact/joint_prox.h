@@ -34,6 +34,11 @@ typedef struct pl_joint_prox {
     double t;             /* of Nesterov's sequence, which goes on from one time to the next */
 } pl_joint_prox;
 
+/* Of p: changes below it are rounding. */
+#define PL_JOINT_PROX_ROUNDING 1e-13
+/* How exact the prox is, of the residual of the local step before. */
+#define PL_JOINT_PROX_OF_RESIDUAL 0.1
+
 void pl_joint_prox_clear(pl_joint_prox *prox);
 
 /* For the rows as they are: p is of their multipliers, and `moved` is of p. give [scene vertices] is 1 / W, 0
@@ -44,5 +49,10 @@ pl_status pl_joint_prox_set(pl_joint_prox *prox, const pl_contact_rows *rows, co
  * `moved`, and the rows' multipliers and bounds to p. The bits do not depend on threads. */
 void pl_joint_prox_solve(pl_joint_prox *prox, pl_contact_rows *rows, const double *v, double exact,
                          int threads);
+
+/* What pl_joint_prox_solve does around its sweeps, for whom they are made elsewhere: how many the next prox may take,
+ * by whether this one came to its end; and p as the rows' multipliers and bounds. */
+void pl_joint_prox_adapt(pl_joint_prox *prox, bool done);
+void pl_joint_prox_store(const pl_joint_prox *prox, pl_contact_rows *rows);
 
 #endif

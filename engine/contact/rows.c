@@ -1,6 +1,6 @@
 #include "engine/contact/rows.h"
 
-#include "engine/vectors.h"
+#include "engine/contact/row_law.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,52 +155,39 @@ static void offset_of(const pl_contact_pair *p, const double *x, double r[3])
             r[c] += p->weight[k] * (x[3 * (int64_t)p->vertex[k] + c] - origin[c]);
 }
 
+static pl_row_law law_of(const pl_contact_row *row)
+{
+    return (pl_row_law){.normal = row->pair.normal,
+                        .start = row->start,
+                        .grip = row->grip,
+                        .distance = row->distance,
+                        .stiffness = row->stiffness,
+                        .force = row->force,
+                        .bound = row->bound};
+}
+
 void pl_contact_row_slip(const pl_contact_row *row, const double *x, double slip[3])
 {
     double r[3];
-    const double *n = row->pair.normal;
     offset_of(&row->pair, x, r);
-    pl_vector_subtract(r, row->start, slip);
-    double along = pl_vector_dot(n, slip);
-    for (int c = 0; c < 3; c++)
-        slip[c] -= along * n[c];
+    pl_row_slip(row->pair.normal, row->start, r, slip);
 }
 
-typedef struct state {
-    double t;         /* force along the normal, N */
-    double q[3], abs; /* g + k s and its length, N */
-} state;
-
-static state state_at(const pl_contact_row *row, const double *x)
+static pl_row_state state_at(const pl_contact_row *row, const double *x)
 {
-    double r[3], slip[3];
-    const double *n = row->pair.normal, k = row->stiffness;
+    const pl_row_law law = law_of(row);
+    double r[3];
     offset_of(&row->pair, x, r);
-    state s = {.t = fmax(row->force - k * (pl_vector_dot(n, r) - row->distance), 0)};
-    pl_contact_row_slip(row, x, slip);
-    for (int c = 0; c < 3; c++)
-        s.q[c] = row->grip[c] + k * slip[c];
-    s.abs = sqrt(pl_vector_dot(s.q, s.q));
-    return s;
+    return pl_row_at(&law, r);
 }
 
 /* U and dU/dr. */
 static double evaluate(const pl_contact_row *row, const double *x, double pull[3])
 {
-    const double k = row->stiffness, b = row->bound;
-    pull[0] = pull[1] = pull[2] = 0;
-    if (k == 0)
-        return 0;
-    state s = state_at(row, x);
-    double energy = (s.t * s.t - row->force * row->force) / (2 * k);
-    double share = b > 0 ? (s.abs <= b ? 1 : b / s.abs) : 0;
-    if (b > 0)
-        energy += ((s.abs <= b ? s.abs * s.abs / 2 : b * s.abs - b * b / 2) -
-                   pl_vector_dot(row->grip, row->grip) / 2) /
-                  k;
-    for (int c = 0; c < 3; c++)
-        pull[c] = share * s.q[c] - s.t * row->pair.normal[c];
-    return energy;
+    const pl_row_law law = law_of(row);
+    double r[3];
+    offset_of(&row->pair, x, r);
+    return pl_row_pull(&law, r, pull);
 }
 
 /* gradient = C^T pull at a touched vertex. */
@@ -240,23 +227,12 @@ void pl_contact_rows_pull(pl_contact_rows *rows)
         gather(rows, i);
 }
 
-/* U_n has k n n^T where t > 0; U_t has k (1 - n n^T) where it sticks, and where it slips
- * k b / |q| (1 - n n^T - u u^T) with u along q. */
 bool pl_contact_row_hessian(const pl_contact_row *row, const double *x, double K[3][3])
 {
-    const double k = row->stiffness, b = row->bound, *n = row->pair.normal;
-    memset(K, 0, 9 * sizeof K[0][0]);
-    if (k == 0)
-        return false;
-    state s = state_at(row, x);
-    double normal = s.t > 0 ? k : 0;
-    double across = b > 0 ? k * (s.abs <= b ? 1 : b / s.abs) : 0;
-    double along = b > 0 && s.abs > b ? across / (s.abs * s.abs) : 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            K[i][j] = (normal - across) * n[i] * n[j] + (i == j ? across : 0) -
-                      along * s.q[i] * s.q[j];
-    return normal > 0 || across > 0;
+    const pl_row_law law = law_of(row);
+    double r[3];
+    offset_of(&row->pair, x, r);
+    return pl_row_hessian(&law, r, K);
 }
 
 void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x)
@@ -282,7 +258,7 @@ double pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
         pl_contact_row *row = &rows->row[r];
         if (row->stiffness == 0)
             continue;
-        state s = state_at(row, x);
+        const pl_row_state s = state_at(row, x);
         most = fmax(most, (s.t - row->force) / (row->stiffness * row->distance));
         row->force = s.t;
         row->bound = row->friction * s.t;

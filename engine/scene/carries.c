@@ -203,11 +203,6 @@ pl_method_kind pl_auto_method(const pl_scene *scene)
     return hard || (split && !hinges) ? PL_METHOD_ADMM : PL_METHOD_AUTO;
 }
 
-const char *pl_contact_refused(const pl_solver_settings *solver)
-{
-    return solver->device == PL_DEVICE_CPU ? NULL : "a GPU has no kernels for it yet";
-}
-
 bool pl_obstacles_are_hard(const pl_solver_settings *solver)
 {
     if (solver->has_obstacles)

@@ -48,9 +48,6 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size);
  *   - but no scene with hinges for its bodies' starts alone, as ADMM cannot carry them. */
 pl_method_kind pl_auto_method(const pl_scene *scene);
 
-/* Why a device cannot carry contact between bodies, a clause to follow on a colon; NULL where it can. Static. */
-const char *pl_contact_refused(const pl_solver_settings *solver);
-
 /* Whether a scene's obstacles are constraints: as it says, or else where the method holds them. */
 bool pl_obstacles_are_hard(const pl_solver_settings *solver);
 

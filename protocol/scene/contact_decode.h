@@ -11,8 +11,4 @@ void pl_decode_between(pl_decoder *d, json_t *value, const pl_param *p, void *ou
 /* Pairs without a restitution have that of contact. */
 void pl_check_contact(pl_decoder *d, json_t *object, void *out, bool clean);
 
-/* Of a scene without faults, whose method is settled: where method and device do not support contact it is
- * off, and a scene that demands it has a fault. object: the scene's contact, or NULL. */
-void pl_settle_contact(pl_decoder *d, json_t *object, pl_scene *scene);
-
 #endif

@@ -545,10 +545,8 @@ static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_fau
     /* What follows when the key is left out altogether: the defaults bound together. */
     if (!scene.time.steps)
         check_time(&d, NULL, &scene.time, !json_object_get(document, "time"));
-    if (faults->total == before && !d.no_memory) {
+    if (faults->total == before && !d.no_memory)
         settle_auto(json_object_get(document, "solver"), &scene);
-        pl_settle_contact(&d, json_object_get(document, "contact"), &scene);
-    }
     if (!scene.name)
         scene.name = strdup("");
     if (d.no_memory || !scene.name || faults->total > before) {

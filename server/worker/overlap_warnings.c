@@ -184,23 +184,12 @@ static bool should_touch(const pl_scene *scene, const pl_placed_body *a, const p
         .enabled;
 }
 
-static const char *describe_lack(const pl_scene *scene)
-{
-    return pl_contact_refused(&scene->solver) ? "there is no contact between bodies on a GPU"
-                                              : "contact is off";
-}
-
-static const char *cure_of_lack(const pl_scene *scene)
-{
-    return pl_contact_refused(&scene->solver) ? "use the CPU" : "turn it on";
-}
-
 static void describe_overlap(const pl_scene *scene, const pl_placed_body *a,
                              const pl_placed_body *b, int64_t in_b, int64_t in_a, char *out,
                              size_t size)
 {
     const char *why = scene->contact.enabled ? "contact between them is off until they are apart"
-                                             : describe_lack(scene);
+                                             : "contact is off";
     double move[3];
     bool swap = is_pinned(scene, b->body) && !is_pinned(scene, a->body);
     const pl_placed_body *moved = swap ? a : b;
@@ -229,9 +218,9 @@ static pl_status look_at_pair(const pl_scene *scene, const pl_placed_body *a,
         describe_overlap(scene, a, b, in_b, in_a, text, sizeof text);
     } else if (!scene->contact.enabled && may_meet(scene, a, b)) {
         snprintf(text, sizeof text,
-                 "bodies '%.127s' and '%.127s' may meet, and would pass through each other: %s; "
-                 "%s, make one an obstacle, or attach them",
-                 a->body->name, b->body->name, describe_lack(scene), cure_of_lack(scene));
+                 "bodies '%.127s' and '%.127s' may meet, and would pass through each other: "
+                 "contact is off; turn it on, make one an obstacle, or attach them",
+                 a->body->name, b->body->name);
     } else {
         return PL_OK;
     }

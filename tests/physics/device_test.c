@@ -471,7 +471,6 @@ enum { LACKING_COUNT = sizeof LACKING / sizeof *LACKING };
 START_TEST(what_it_lacks_is_refused)
 {
     pl_run_on_host();
-    pl_run_apart();
     pl_run *r = pl_run_openf(1, "{'pliant': 1, 'solver': {%s}, %s}", LACKING[_i].solver,
                              LACKING[_i].scene);
     const char *why = pl_backend_refuses(&pl_backend_device_f64, r->model);
@@ -558,7 +557,6 @@ enum { GPU_SCENE_COUNT = sizeof GPU_SCENES / sizeof *GPU_SCENES };
 START_TEST(scenes_are_refused_where_the_device_refuses)
 {
     pl_run_on_host();
-    pl_run_apart();
     const char *pointer = GPU_SCENES[_i].pointer;
     pl_run *r = pl_run_openf(1, "{'pliant': 1, 'solver': {%s}, %s}", GPU_SCENES[_i].solver,
                              GPU_SCENES[_i].scene);
@@ -612,7 +610,6 @@ START_TEST(its_memory_is_estimated)
     };
     precision p = _i % 2 ? SINGLE : DOUBLE;
     pl_run_on_host();
-    pl_run_apart();
     pl_run *r = pl_run_openf(1, "{'pliant': 1, %s}", scenes[_i / 2]);
     pl_estimate estimate;
     pl_faults faults = {0};
@@ -652,7 +649,6 @@ START_TEST(precision_decides_bits)
                 {PL_DEVICE_CPU, PL_PRECISION_DOUBLE}};
     uint64_t hash[5];
     pl_run_on_host();
-    pl_run_apart();
     pl_run *r = pl_run_open(1,
                             "{'pliant': 1, 'bodies': [{'mesh': {'box': {'cells': [1, 1, 1]}}}]}");
     for (int i = 0; i < 5; i++) {

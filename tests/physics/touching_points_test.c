@@ -98,15 +98,17 @@ END_TEST
 /* Two cubes meet and part. */
 START_TEST(no_points_stay_when_bodies_part)
 {
-    pl_run *r = pl_run_openf(
-        1,
-        "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2, 'integrator': '%s'},"
-        " 'gravity': [0, 0, 0], 'materials': {'m': {'young': 1e5}}, 'bodies': ["
-        "  {'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [4, 4, 4]}}, 'transform': {'translate': [-0.25, 0, 0]},"
-        "   'initial': {'velocity': [2, 0, 0]}},"
-        "  {'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [4, 4, 4]}}, 'transform': {'translate': [0.25, 0.02, 0]}"
-        "  }], " CONTACTS "}",
-        INTEGRATORS[_i]);
+    pl_run *r =
+        pl_run_openf(1,
+                     "{'pliant': 1, 'time': {'step': 0.01, 'duration': 2, 'integrator': '%s'},"
+                     " 'gravity': [0, 0, 0], 'materials': {'m': {'young': 1e5}}, 'bodies': ["
+                     "  {'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [4, 4, 4]}}, "
+                     "'transform': {'translate': [-0.25, 0, 0]},"
+                     "   'initial': {'velocity': [2, 0, 0]}},"
+                     "  {'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [4, 4, 4]}}, "
+                     "'transform': {'translate': [0.25, 0.02, 0]}"
+                     "  }], " CONTACTS "}",
+                     INTEGRATORS[_i]);
     int64_t own = 0, touched = 0, count;
     for (int k = 0; k < 60; k++) {
         pl_run_frames(r, 1);

@@ -18,7 +18,6 @@ typedef enum precision { HOST, DOUBLE, SINGLE } precision;
 /* The runs that are opened from now on are there. */
 static inline void choose(precision p)
 {
-    pl_run_apart();
     if (p == HOST)
         pl_run_on_host();
     else

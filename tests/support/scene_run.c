@@ -46,13 +46,6 @@ static bool choose_backend(void)
     return true;
 }
 
-static bool apart;
-
-void pl_run_apart(void)
-{
-    apart = true;
-}
-
 pl_run *pl_run_open(int32_t threads, const char *json)
 {
     char *text = strdup(json);
@@ -71,8 +64,6 @@ pl_run *pl_run_open(int32_t threads, const char *json)
             fail_with("a mesh was refused", &faults);
     if (choose_backend())
         run->scene.solver.device = PL_DEVICE_GPU;
-    if (apart || !pl_backend_find(run->scene.solver.device)->pairs)
-        run->scene.contact.enabled = false;
     if (pl_model_create(&run->scene, run->meshes, &run->model, &faults) != PL_OK)
         fail_with("the model was refused", &faults);
     const char *why = pl_backend_refuses(pl_backend_find(run->scene.solver.device), run->model);

@@ -36,8 +36,6 @@ uint64_t pl_run_hash(const pl_run *run);
 
 /* The runs that this process opens from now on are on the CPU itself: for tests that look into arrays. */
 void pl_run_on_host(void);
-/* ... have no contact between bodies, which devices lack. */
-void pl_run_apart(void);
 /* Between the backend's memory and the host's: a copy on the heap; a new array, which the caller releases. */
 double *pl_run_download(const pl_run *run, const pl_array *array, int64_t count);
 pl_array *pl_run_upload(const pl_run *run, const double *from, int64_t count);

@@ -143,8 +143,7 @@ static int has_contact(const char *text)
     return contact;
 }
 
-/* Contact between bodies is part of all that is compared or of none of it, but where a scene demands it: then
- * methods without it are refused. */
+/* Contact between bodies is part of all that is compared, or of none of it where a scene says so. */
 START_TEST(all_have_contact_or_none)
 {
     static const struct {
@@ -154,12 +153,11 @@ START_TEST(all_have_contact_or_none)
         {"", "newton,lbfgs", 1, {1, 1}},
         {"", "newton,admm", 1, {1, 1}},
         {"", "newton,projective_dynamics", 1, {1, 1}},
-        {"", "newton,newton:device=gpu", 0, {0, 0}},
+        {"", "newton,lbfgs:device=gpu", 1, {1, 1}},
         {", \"solver\": {\"device\": \"gpu\", \"method\": \"lbfgs\"}",
-         "newton,lbfgs:device=cpu",
-         0,
-         {0, 0}},
-        {", \"contact\": {\"enabled\": true}", "newton,lbfgs:device=gpu", 1, {1, -1}},
+         "newton:device=cpu,lbfgs:device=cpu",
+         1,
+         {1, 1}},
         {", \"contact\": {\"enabled\": false}", "newton,lbfgs", 0, {0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

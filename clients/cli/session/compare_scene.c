@@ -224,51 +224,6 @@ static int add_references(pl_cli *cli, pl_compare_scene *s)
     return status;
 }
 
-/* ---- contact ---- */
-
-/* True if a scene is valid and has no contact between bodies. */
-static bool lacks_contact(const char *text)
-{
-    pl_outline outline;
-    pl_faults faults = {0};
-    bool decoded = pl_scene_outline(text, strlen(text), &outline, &faults) == PL_DECODE_OK;
-    bool lacks = decoded && !outline.contact;
-    if (decoded)
-        pl_outline_clear(&outline);
-    pl_faults_clear(&faults);
-    return lacks;
-}
-
-static bool remove_contact(char **text)
-{
-    size_t length;
-    char *without = pl_merge_patch_texts(*text, strlen(*text),
-                                         "{\"contact\": {\"enabled\": false}}", &length);
-    if (!without)
-        return false;
-    free(*text);
-    *text = without;
-    return true;
-}
-
-/* All minimise one objective: where one of the methods has no contact between bodies, none has. */
-static int settle_contact(pl_cli *cli, pl_compare_scene *s)
-{
-    bool with_contact = !lacks_contact(s->approach), lacking = !with_contact;
-    for (int32_t k = 0; k < s->methods; k++)
-        lacking = lacking || lacks_contact(s->text[k]);
-    if (!lacking)
-        return PL_EXIT_OK;
-    for (int32_t k = 0; k < s->entries; k++)
-        if (!remove_contact(&s->text[k]))
-            return no_memory(cli);
-    if (!remove_contact(&s->approach))
-        return no_memory(cli);
-    if (s->bodies > 1 && with_contact)
-        pl_cli_note(cli, "compared without contact between bodies: not all methods support it");
-    return PL_EXIT_OK;
-}
-
 /* ---- the whole ---- */
 
 static int check_scene(pl_cli *cli, pl_compare_scene *s, int64_t frame)
@@ -321,8 +276,6 @@ int pl_compare_scene_open(pl_cli *cli, const char *where, const char *methods, i
         status = add_methods(cli, out, methods, iterations);
     if (status == PL_EXIT_OK)
         status = add_references(cli, out);
-    if (status == PL_EXIT_OK)
-        status = settle_contact(cli, out);
     if (status != PL_EXIT_OK)
         pl_compare_scene_close(out);
     return status;

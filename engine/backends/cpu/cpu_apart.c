@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How exact the prox is, of the residual of the local step before. */
-static const double OF_RESIDUAL = 0.1;
-
 struct apart {
     int32_t group;
     pl_joint_prox prox;
@@ -58,7 +55,7 @@ bool pl_cpu_is_apart(const cpu *c, int32_t group)
 
 static pl_contact_rows *rows_of(cpu *c)
 {
-    return pl_contact_set_rows(c->contact);
+    return pl_contact_set_rows(c->between.set);
 }
 
 static bool make_room(struct apart *a, int64_t touched)
@@ -127,5 +124,5 @@ void pl_cpu_apart_find(cpu *c, const pl_admm_local *local)
 
 void pl_cpu_apart_end(cpu *c, double primal)
 {
-    c->apart->exact = OF_RESIDUAL * primal;
+    c->apart->exact = PL_JOINT_PROX_OF_RESIDUAL * primal;
 }

@@ -6,6 +6,7 @@
 #include "engine/backends/backend.h"
 #include "engine/backends/cpu/cpu_parts.h"
 #include "engine/backends/cpu/cpu_rows.h"
+#include "engine/backends/host_contact.h"
 #include "engine/backends/look.h"
 #include "engine/backends/numbers.h"
 
@@ -33,12 +34,10 @@ typedef struct cpu {
     double *anderson;            /* cpu_anderson.c: partial sums; NULL but for that acceleration */
     struct newton *newton;       /* cpu_newton.c; NULL but for that method */
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
-    pl_contact_set *contact;     /* cpu_pairs.c; NULL without contact between bodies */
-    double *compliance;          /* [vertices], m/N: 1 / A_ii, 0 where held; the same */
-    double *ease;        /* [vertices], 1/kg: 1 / m, 0 where held; NULL where nothing bounces */
-    struct apart *apart; /* cpu_apart.c; NULL but for ADMM with such contact */
-    pl_parts parts;      /* of trial_prepare; else empty */
-    double *dots;        /* [chunks of rows][4 * window + 1]: partial inner products */
+    pl_host_contact between;     /* cpu_pairs.c */
+    struct apart *apart;         /* cpu_apart.c; NULL but for ADMM with such contact */
+    pl_parts parts;              /* of trial_prepare; else empty */
+    double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
 /* ---- phases, as the tables in cpu.c have them ---- */
@@ -189,8 +188,8 @@ void pl_cpu_apart_end(cpu *c, double primal);
 /* f += the gradient of the rows at a vertex, where they were last evaluated. */
 static inline void add_pairs(const cpu *c, int64_t vertex, double f[3])
 {
-    if (c->contact)
-        pl_contact_rows_add(pl_contact_set_rows(c->contact), vertex, f);
+    if (c->between.set)
+        pl_contact_rows_add(pl_contact_set_rows(c->between.set), vertex, f);
 }
 
 static inline pl_solve_work *const *work_of(const cpu *c)

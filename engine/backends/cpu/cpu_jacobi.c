@@ -50,8 +50,8 @@ double pl_cpu_jacobi(pl_backend *b, const pl_stage *stage, const double *x, doub
         EACH_RUN(c, group->blocks, r)
             pl_group_hessian_diagonal(group, x, c->to_global, c->hessians, r.b0, r.b1);
     }
-    if (c->contact)
-        pl_contact_rows_diagonal(pl_contact_set_rows(c->contact), x);
+    if (c->between.set)
+        pl_contact_rows_diagonal(pl_contact_set_rows(c->between.set), x);
     int64_t n = m->free_vertices, chunks = chunks_of(n);
 #pragma omp parallel for num_threads(team(c, chunks, ROWS_A_THREAD / CHUNK)) schedule(static)
     for (int64_t k = 0; k < chunks; k++)

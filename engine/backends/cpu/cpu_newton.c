@@ -367,7 +367,7 @@ pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double
     cpu *c = cpu_of(b);
     const pl_model *m = b->model;
     newton *w = c->newton;
-    const pl_contact_rows *rows = c->contact ? pl_contact_set_rows(c->contact) : NULL;
+    const pl_contact_rows *rows = pl_host_contact_rows(&c->between);
     const bool good = w->H.row &&
                       (!rows || (w->of_before ? is_of(m, w, rows) : covers(m, w, rows)));
     w->of_before = false;

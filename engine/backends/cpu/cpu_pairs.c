@@ -3,38 +3,19 @@
 
 #include "engine/contact/bounce.h"
 
-#include <stdlib.h>
-
 void pl_cpu_pairs_release(cpu *c)
 {
-    pl_contact_set_destroy(c->contact);
-    free(c->compliance);
-    free(c->ease);
+    pl_host_contact_clear(&c->between);
 }
 
 pl_status pl_cpu_pairs_create(cpu *c)
 {
-    const pl_model *m = c->base.model;
-    if (!m->touching)
-        return PL_OK;
-    c->compliance = malloc((size_t)m->vertices * sizeof *c->compliance);
-    if (!c->compliance)
-        return PL_NO_MEMORY;
-    for (int64_t i = 0; i < m->vertices; i++)
-        c->compliance[i] = m->free_row[i] < 0 ? 0 : 1 / pl_model_diagonal(m, m->free_row[i]);
-    if (m->inertia > 0 && pl_contact_has_bounce(m->touching)) {
-        c->ease = malloc((size_t)m->vertices * sizeof *c->ease);
-        if (!c->ease)
-            return PL_NO_MEMORY;
-        for (int64_t i = 0; i < m->vertices; i++)
-            c->ease[i] = m->held[i] ? 0 : 1 / m->mass[i];
-    }
-    return pl_contact_set_create(m->touching, c->compliance, c->threads, &c->contact);
+    return pl_host_contact_create(c->base.model, c->threads, &c->between);
 }
 
 double pl_cpu_pairs_evaluate(cpu *c, const double *x)
 {
-    pl_contact_rows *rows = c->contact ? pl_contact_set_rows(c->contact) : NULL;
+    pl_contact_rows *rows = pl_host_contact_rows(&c->between);
     if (!rows)
         return 0;
     if (!c->apart)
@@ -48,47 +29,48 @@ static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_ar
     cpu *c = cpu_of(b);
     pl_cpu_hessian_begin(c);
     pl_cpu_apart_renew(c);
-    return pl_contact_set_begin(c->contact, pl_numbers_read(stage->x_start), pl_numbers_read(x));
+    return pl_contact_set_begin(c->between.set, pl_numbers_read(stage->x_start),
+                                pl_numbers_read(x));
 }
 
 static double renew(pl_backend *b, const pl_array *x)
 {
-    return pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
+    return pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->between.set), pl_numbers_read(x));
 }
 
 static double lack(pl_backend *b, const pl_array *x)
 {
-    return pl_contact_rows_lack(pl_contact_set_rows(cpu_of(b)->contact), pl_numbers_read(x));
+    return pl_contact_rows_lack(pl_contact_set_rows(cpu_of(b)->between.set), pl_numbers_read(x));
 }
 
 static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out)
 {
-    return pl_contact_set_advance(cpu_of(b)->contact, pl_numbers_read(x), keep, out);
+    return pl_contact_set_advance(cpu_of(b)->between.set, pl_numbers_read(x), keep, out);
 }
 
 static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
 {
-    return pl_contact_set_measure(cpu_of(b)->contact, pl_numbers_read(x), out);
+    return pl_contact_set_measure(cpu_of(b)->between.set, pl_numbers_read(x), out);
 }
 
 static pl_status bounce(pl_backend *b, const pl_array *v_start, pl_array *v)
 {
     cpu *c = cpu_of(b);
-    if (!c->ease)
+    if (!c->between.ease)
         return PL_OK;
-    return pl_contact_bounce(b->model->touching, pl_contact_set_rows(c->contact), c->ease,
-                             pl_numbers_read(v_start), pl_numbers(v), c->threads);
+    return pl_contact_bounce(b->model->touching, pl_contact_set_rows(c->between.set),
+                             c->between.ease, pl_numbers_read(v_start), pl_numbers(v), c->threads);
 }
 
 static pl_status points(pl_backend *b, const pl_array *x, pl_contact_points *out)
 {
-    return pl_contact_points_find(pl_contact_set_rows(cpu_of(b)->contact), b->model->touching,
+    return pl_contact_points_find(pl_contact_set_rows(cpu_of(b)->between.set), b->model->touching,
                                   pl_numbers_read(x), out);
 }
 
 static pl_contact_set *set_of(pl_backend *b)
 {
-    return cpu_of(b)->contact;
+    return cpu_of(b)->between.set;
 }
 
 const pl_pairs_ops pl_cpu_pairs_ops = {.begin = begin,

@@ -91,6 +91,7 @@ static double device_jacobi(pl_backend *b, const pl_backend_stage *stage, const 
                              .inertia = stage->scalars.inertia,
                              .least = PL_JACOBI_LEAST,
                              .contributions = d->model.contributions,
+                             .contact = PL_NAMED(pl_device_between_diagonal)(d, numbers(x)),
                              .inverse = numbers(inverse),
                              .columns = d->columns};
     PL_NAMED(pl_device_jacobi)(d->queue, &a, b->model->free_vertices);

@@ -3,6 +3,7 @@
 #define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_BACKEND_H
 
 #include "engine/backends/backend.h"
+#include "engine/backends/device/between_state.h"
 #include "engine/backends/device/device_model.h"
 #include "engine/backends/device/matrix.h"
 #include "engine/backends/numbers.h"
@@ -49,6 +50,7 @@ typedef struct pl_device {
     bool with_hard;                   /* some group is */
     void (*meanwhile)(void *context); /* before the device is waited for */
     void *meanwhile_context;
+    pl_device_between between; /* contact between bodies */
 } pl_device;
 
 static inline pl_device *pl_device_of(pl_backend *b)
@@ -78,7 +80,7 @@ void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, pl_arra
 /* Positions where the host can read them: in `to`, which is returned. */
 const double *PL_NAMED(pl_device_shown)(pl_device *d, const pl_array *x, double *to);
 
-/* ---- the tables: measures in objective.c, rows in descent.c, contact in stages.c; matrix, iterated and
+/* ---- the tables: measures in objective.c, rows in descent.c, contact in stages.c; pairs in between.c; matrix, iterated and
  * anderson in splitting.c; the others in files of their names ---- */
 
 extern const pl_fetch_ops PL_NAMED(pl_device_fetch_ops);
@@ -88,6 +90,7 @@ extern const pl_objective_ops PL_NAMED(pl_device_objective_ops);
 extern const pl_measures_ops PL_NAMED(pl_device_measures_ops);
 extern const pl_descent_ops PL_NAMED(pl_device_descent_ops);
 extern const pl_contact_ops PL_NAMED(pl_device_contact_ops);
+extern const pl_pairs_ops PL_NAMED(pl_device_pairs_ops);
 extern const pl_matrix_ops PL_NAMED(pl_device_matrix_ops);
 extern const pl_iterated_ops PL_NAMED(pl_device_iterated_ops);
 extern const pl_splitting_ops PL_NAMED(pl_device_splitting_ops);
@@ -112,6 +115,25 @@ void PL_NAMED(pl_device_runs_destroy)(pl_device *d);
 
 void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_backend_stage *stage);
 double PL_NAMED(pl_device_dissipation)(pl_backend *b, int32_t group, const pl_array *x);
+
+/* ---- between.c: contact between bodies ---- */
+
+/* PL_OK or PL_NO_MEMORY; to be destroyed in either case. */
+pl_status PL_NAMED(pl_device_between_create)(pl_device *d);
+void PL_NAMED(pl_device_between_destroy)(pl_device *d);
+
+/* Forces that rows add to the gradient at x, [vertices][3], N, in `between.force`; with methods that split those of
+ * their multipliers. NULL: there are no rows. *energies: [*count] on the device; NULL where there are none. */
+const pl_number *PL_NAMED(pl_device_between_pull)(pl_device *d, const pl_number *x,
+                                                  const double **energies, int64_t *count);
+/* The diagonal of their Hessian at x in the same place; NULL: there are no rows. */
+const pl_number *PL_NAMED(pl_device_between_diagonal)(pl_device *d, const pl_number *x);
+
+bool PL_NAMED(pl_device_is_apart)(const pl_device *d, int32_t group);
+/* Before the local step of the group: finds the joint prox. */
+void PL_NAMED(pl_device_apart_find)(pl_device *d, const pl_number *x, const pl_admm_local *local);
+/* After it, with what its terms add to the primal residual, J^(1/2). */
+void PL_NAMED(pl_device_apart_end)(pl_device *d, double primal);
 
 /* ---- splitting.c: the phases of methods with the constant matrix ---- */
 

@@ -104,7 +104,7 @@ void PL_NAMED(pl_device_model_destroy)(pl_device_model *m)
 #define KINDS(DO)                                                                                  \
     DO(tets_neo_hookean) DO(tets_corotated) DO(tets_arap) DO(tets_stretch)                         \
     DO(link_2) DO(link_4) DO(link_5) DO(hard_link_2) DO(hard_link_4) DO(triangles) DO(hinges)      \
-    DO(triangle_limits) DO(tet_limits) DO(contacts) DO(obstacles)                                  \
+    DO(triangle_limits) DO(tet_limits) DO(contacts) DO(obstacles) DO(touching)                                  \
     DO(damping_edges) DO(damping_triangles) DO(damping_tets)
 /* clang-format on */
 #define DO(kind) extern const pl_term_kernels PL_NAMED(pl_device_##kind);
@@ -123,6 +123,11 @@ static const pl_term_kernels *kernels_of(const pl_group *g)
             g->ops->corners == all[k]->corners && g->ops->rows == all[k]->rows)
             return all[k];
     return NULL;
+}
+
+bool PL_NAMED(pl_device_is_touching)(const pl_group *g)
+{
+    return strcmp(g->ops->name, PL_NAMED(pl_device_touching).name) == 0;
 }
 
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
@@ -276,6 +281,8 @@ static bool create_own(pl_device_model *m, const pl_group *from, pl_term_argumen
         return create_obstacle(m, from, to);
     if (from->ops->dissipate)
         return create_damping(m, from, to);
+    if (PL_NAMED(pl_device_is_touching)(from))
+        return (to->way = take_numbers(m, NULL, 3 * from->blocks * PL_BLOCK)) != NULL;
     if (from->ops->hard)
         return create_terms(m, from, to);
     switch (from->ops->rows) {

@@ -29,6 +29,9 @@ typedef struct pl_device_model {
 /* Why a device cannot hold a model, or NULL. */
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model);
 
+/* Whether a group of the host's is model/groups/touching.h's, whoever's table it has. */
+bool PL_NAMED(pl_device_is_touching)(const pl_group *group);
+
 /* PL_OK or PL_NO_MEMORY; *out is to be destroyed in either case. */
 pl_status PL_NAMED(pl_device_model_create)(pl_device_queue *queue, const pl_model *model,
                                            pl_device_model *out);

@@ -27,7 +27,7 @@ void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, pl_arra
         }
         if (a.energy)
             pl_device_clear(d->queue, a.energy, (size_t)on->threads * sizeof *a.energy);
-        if (u) {
+        if (u && !PL_NAMED(pl_device_is_apart)(d, g)) {
             a.u = numbers(u[g]);
             on->kernels->transpose(d->queue, &a, on->threads);
         } else {
@@ -37,8 +37,10 @@ void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, pl_arra
     }
 }
 
+/* contact: what rows add, or NULL. */
 static void gather(pl_device *d, const pl_backend_stage *stage, const pl_number *x,
-                   const pl_number *direction, pl_number *gradient, pl_number *g, bool sums)
+                   const pl_number *contact, const pl_number *direction, pl_number *gradient,
+                   pl_number *g)
 {
     pl_gradient_arguments a = {.vertices = d->model.vertices,
                                .inertia = stage->scalars.inertia,
@@ -46,26 +48,43 @@ static void gather(pl_device *d, const pl_backend_stage *stage, const pl_number 
                                .x = x,
                                .x_pred = numbers(stage->x_pred),
                                .load = numbers(stage->load),
+                               .contact = contact,
                                .d = direction,
                                .gradient = gradient,
                                .g = g,
-                               .columns = sums ? d->columns : NULL};
+                               .columns = d->columns};
     PL_NAMED(pl_device_gradient)(d->queue, &a, d->base.model->vertices);
 }
 
-static pl_trial_sums sums_of(pl_device *d)
+/* energies: [rows] of rows. */
+static pl_trial_sums sums_of(pl_device *d, const double *energies, int64_t rows)
 {
-    pl_summing sums[PL_DEVICE_COLUMNS + 1];
-    double total[PL_DEVICE_COLUMNS + 1];
+    pl_summing sums[PL_DEVICE_COLUMNS + 2];
+    double total[PL_DEVICE_COLUMNS + 2] = {0};
     for (int k = 0; k < PL_DEVICE_COLUMNS; k++)
         sums[k] = column_of(d, k, d->base.model->vertices);
     sums[PL_DEVICE_COLUMNS] =
         (pl_summing){.kind = PL_SUM_NUMBERS, .count = d->model.threads, .a = d->model.energy};
-    add_up(d, sums, PL_DEVICE_COLUMNS + 1, total);
-    return (pl_trial_sums){.objective = total[0] + total[PL_DEVICE_COLUMNS],
+    sums[PL_DEVICE_COLUMNS + 1] =
+        (pl_summing){.kind = PL_SUM_DOUBLES, .count = rows, .a = energies};
+    add_up(d, sums, PL_DEVICE_COLUMNS + (rows > 0 ? 2 : 1), total);
+    return (pl_trial_sums){.objective = total[0] + total[PL_DEVICE_COLUMNS] +
+                                        total[PL_DEVICE_COLUMNS + 1],
                            .slope = total[1],
                            .norm = sqrt(total[2]),
                            .decrement = sqrt(total[3])};
+}
+
+/* Objective, gradient and slope, with hard constraints taken as satisfied. */
+static pl_trial_sums evaluate(pl_device *d, const pl_backend_stage *stage, const pl_number *x,
+                              const pl_number *direction, pl_number *gradient, pl_number *g)
+{
+    const double *energies;
+    int64_t rows;
+    PL_NAMED(pl_device_differentiate)(d, x, NULL, true);
+    const pl_number *contact = PL_NAMED(pl_device_between_pull)(d, x, &energies, &rows);
+    gather(d, stage, x, contact, direction, gradient, g);
+    return sums_of(d, energies, rows);
 }
 
 pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_backend_stage *stage,
@@ -80,27 +99,28 @@ pl_trial_sums PL_NAMED(pl_device_trial)(pl_backend *b, const pl_backend_stage *s
                                .x_new = numbers(trial->x_new)};
         PL_NAMED(pl_device_move)(d->queue, &a, b->model->free_vertices);
     }
-    const pl_number *x = numbers(trial->x_new);
-    PL_NAMED(pl_device_differentiate)(d, x, NULL, true);
-    gather(d, stage, x, numbers(trial->d), numbers(trial->gradient), numbers(trial->g), true);
-    return sums_of(d);
+    return evaluate(d, stage, numbers(trial->x_new), numbers(trial->d), numbers(trial->gradient),
+                    numbers(trial->g));
 }
 
 static double device_value(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
 {
     pl_device *d = device_of(b);
-    PL_NAMED(pl_device_differentiate)(d, numbers(x), NULL, true);
-    gather(d, stage, numbers(x), NULL, d->scratch, NULL, true);
-    return sums_of(d).objective;
+    return evaluate(d, stage, numbers(x), NULL, d->scratch, NULL).objective;
 }
 
 static double device_gradient(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
                               pl_array *const *u, pl_array *gradient)
 {
     pl_device *d = device_of(b);
+    const pl_number *contact = NULL;
+    const double *energies;
+    int64_t rows;
     PL_NAMED(pl_device_differentiate)(d, numbers(x), u, true);
-    gather(d, stage, numbers(x), NULL, numbers(gradient), NULL, true);
-    return sums_of(d).norm;
+    if (u || d->between.group < 0)
+        contact = PL_NAMED(pl_device_between_pull)(d, numbers(x), &energies, &rows);
+    gather(d, stage, numbers(x), contact, NULL, numbers(gradient), NULL);
+    return sums_of(d, NULL, 0).norm;
 }
 
 int64_t PL_NAMED(pl_device_push)(pl_device *d, int32_t group, const pl_term_arguments *a,

@@ -18,6 +18,7 @@ static void device_destroy(pl_backend *b)
     pl_device *d = device_of(b);
     PL_NAMED(pl_device_splitting_destroy)(d);
     PL_NAMED(pl_device_runs_destroy)(d);
+    PL_NAMED(pl_device_between_destroy)(d);
     PL_NAMED(pl_device_model_destroy)(&d->model);
     pl_device_release(d->queue, d->columns);
     pl_device_release(d->queue, d->partial);
@@ -54,6 +55,8 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     d->first = model;
     if (status == PL_OK)
         status = PL_NAMED(pl_device_splitting_create)(d);
+    if (status == PL_OK)
+        status = PL_NAMED(pl_device_between_create)(d);
     d->columns = pl_device_alloc(d->queue, PL_DEVICE_COLUMNS * n * sizeof *d->columns);
     d->partial = pl_device_alloc(d->queue, PL_SUMS_MAX * PL_SUM_WIDTH * sizeof *d->partial);
     d->last = pl_device_alloc(d->queue, PL_SUMS_MAX * PL_SUM_LAST * sizeof *d->last);
@@ -116,6 +119,8 @@ static const char *device_fault(const pl_backend *b, bool *launching)
 /* Positions where the host can read them. */
 const double *PL_NAMED(pl_device_shown)(pl_device *d, const pl_array *x, double *to)
 {
+    if (d->meanwhile)
+        d->meanwhile(d->meanwhile_context);
     PL_NAMED(pl_device_get_numbers)(d->queue, to, numbers(x), 3 * d->base.model->vertices);
     return to;
 }
@@ -186,6 +191,7 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .measures = &PL_NAMED(pl_device_measures_ops),
     .descent = &PL_NAMED(pl_device_descent_ops),
     .contact = &PL_NAMED(pl_device_contact_ops),
+    .pairs = &PL_NAMED(pl_device_pairs_ops),
     .matrix = &PL_NAMED(pl_device_matrix_ops),
     .iterated = &PL_NAMED(pl_device_iterated_ops),
     .splitting = &PL_NAMED(pl_device_splitting_ops),

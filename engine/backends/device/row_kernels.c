@@ -136,6 +136,7 @@ PL_THREAD void gradient(const pl_gradient_arguments *a, int64_t v)
             work += (double)load * a->x[3 * v + k];
         }
         f[k] += (pl_number)(m->mass[v] * a->inertia) * off - load;
+        f[k] += a->contact ? a->contact[3 * v + k] : 0;
         a->gradient[3 * v + k] = f[k];
         g[k] = held ? 0 : f[k];
         norm += (double)g[k] * g[k];
@@ -172,6 +173,7 @@ PL_THREAD void chebyshev(const pl_chebyshev_arguments *a, int64_t i)
         } else {
             pl_number load = a->load ? a->load[at] : 0;
             g = f[k] + (pl_number)(m->mass[v] * a->inertia) * (a->x[at] - a->x_pred[at]) - load;
+            g += a->contact ? a->contact[at] : 0;
             g = held ? 0 : g;
         }
         pl_number s = (pl_number)down * a->inverse[row] * g + (pl_number)on * a->s[row];
@@ -192,6 +194,7 @@ PL_THREAD void jacobi(const pl_jacobi_arguments *a, int64_t i)
         sum[2] += h.z > 0 ? h.z : 0;
     }
     for (int k = 0; k < 3; k++) {
+        sum[k] += a->contact ? a->contact[3 * v + k] : 0;
         double P = inertia + sum[k], least = a->least * m->diagonal[i];
         P = P > least ? P : least;
         a->inverse[k * n + i] = (pl_number)(1 / P);

@@ -96,6 +96,7 @@ typedef struct pl_gradient_arguments {
     double inertia;
     const pl_number4 *contributions;
     const pl_number *x, *x_pred, *load; /* load may be NULL */
+    const pl_number *contact;           /* positions: what rows of contact add; or NULL */
     const pl_number *d;                 /* rows, or NULL */
     pl_number *gradient;                /* positions */
     pl_number *g;                       /* rows, or NULL */
@@ -111,7 +112,7 @@ typedef struct pl_chebyshev_arguments {
     const double
         *weights; /* on the device, in the place of both: recordings do not hold these. Or NULL */
     const pl_number4 *contributions;
-    const pl_number *x, *x_pred, *load, *inverse, *g;
+    const pl_number *x, *x_pred, *load, *contact, *inverse, *g;
     pl_number *s, *x_new; /* x_new may be x */
 } pl_chebyshev_arguments;
 
@@ -120,6 +121,7 @@ typedef struct pl_jacobi_arguments {
     pl_device_vertices vertices;
     double inertia, least;
     const pl_number4 *contributions;
+    const pl_number *contact; /* positions: what rows of contact add; or NULL */
     pl_number *inverse;
     double *columns;
 } pl_jacobi_arguments;

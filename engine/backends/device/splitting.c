@@ -120,6 +120,28 @@ static void device_reduce(pl_backend *b, const pl_array *x, pl_array *const *z)
     }
 }
 
+/* |W (D x - z)| of one group's terms. */
+static double primal_of(pl_device *d, const pl_device_group *on)
+{
+    const pl_summing sum = {.kind = PL_SUM_THIRD,
+                            .count = on->threads,
+                            .a = (const double *)(uintptr_t)(d->sums + on->first)};
+    double total;
+    PL_NAMED(pl_device_add_up)(d, &sum, 1, &total);
+    return sqrt(total);
+}
+
+/* Of a group whose weights are 0, the host's numbers, which are doubles here as well: it does nothing. */
+static void leave_out(pl_device *d, const pl_device_group *on, bool dual)
+{
+    const int64_t first = on->arguments.group.contribution / 3;
+    const size_t bytes = (size_t)on->threads * sizeof *d->dual;
+    pl_device_clear(d->queue, d->sums + on->first, (size_t)on->threads * sizeof *d->sums);
+    pl_device_clear(d->queue, d->model.contributions + first, bytes);
+    if (dual)
+        pl_device_clear(d->queue, d->dual + first, bytes);
+}
+
 static pl_local_sums add_local_sums(pl_device *d)
 {
     double total[3];
@@ -143,7 +165,12 @@ static pl_local_sums device_local_step(pl_backend *b, const pl_backend_stage *st
     pl_local_sums sums = {0};
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_device_group *on = &d->model.groups[g];
+        const bool apart = PL_NAMED(pl_device_is_apart)(d, g);
         pl_term_arguments a = on->arguments;
+        if (apart && *(const double *)(const void *)b->model->groups[g].weight == 0) {
+            leave_out(d, on, step->want_dual);
+            continue;
+        }
         a.x = pl_device_numbers(step->x);
         a.x_start = numbers.x_start;
         a.stationary = pl_contact_has_stationary(&numbers) ? numbers.stationary : NULL;
@@ -157,7 +184,11 @@ static pl_local_sums device_local_step(pl_backend *b, const pl_backend_stage *st
                                   .relaxation = step->relaxation,
                                   .dual = step->want_dual ? (pl_number *)d->dual : NULL,
                                   .sums = d->sums + on->first};
+        if (apart)
+            PL_NAMED(pl_device_apart_find)(d, a.x, &a.local);
         on->kernels->local(d->queue, &a, on->threads);
+        if (apart)
+            PL_NAMED(pl_device_apart_end)(d, primal_of(d, on));
     }
     if (step->want_sums)
         sums = add_local_sums(d);

@@ -34,6 +34,7 @@ typedef struct pl_term_arguments {
     double *columns;                       /* push's, [4][terms]: force, and whether there is any */
     pl_device_obstacle obstacle;           /* of vertices that one holds out */
     const pl_number *x_start, *stationary; /* the stage's, of local; still may be NULL */
+    const pl_number *way;                  /* local's of `touching`, [block][3][PL_BLOCK], m */
     pl_admm_local local;                   /* local's, but for x; sums by thread */
     const pl_number *u, *z;                /* contribute's; u: transpose's; z: concavity's */
     pl_number *values;                     /* reduce's, [block][rows][PL_BLOCK]; concavity's,

@@ -1,0 +1,22 @@
+/* host_contact.h - contact between bodies as every backend has it: which pairs there are is found on the host, in
+ * double, whatever the backend solves with. */
+#ifndef PLIANT_ENGINE_BACKENDS_HOST_CONTACT_H
+#define PLIANT_ENGINE_BACKENDS_HOST_CONTACT_H
+
+#include "engine/contact/set.h"
+#include "engine/model/model.h"
+
+typedef struct pl_host_contact {
+    pl_contact_set *set; /* NULL: the model has no contact between bodies */
+    double *compliance;  /* [vertices], m/N: of the set */
+    double *ease;        /* [vertices], 1/kg, 0 where held; NULL: no restitution between bodies */
+} pl_host_contact;
+
+/* PL_OK or PL_NO_MEMORY; *out is to be cleared in either case. */
+pl_status pl_host_contact_create(const pl_model *model, int threads, pl_host_contact *out);
+void pl_host_contact_clear(pl_host_contact *contact);
+
+/* The rows of the set, or NULL where there is none. */
+pl_contact_rows *pl_host_contact_rows(const pl_host_contact *contact);
+
+#endif
