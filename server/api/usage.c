@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DAYS = 30, DAYS_MAX = 3660, FRESH_MS = 60000 };
+enum { DAYS = 30, DAYS_MAX = 3660, FRESH_MS = 5000 };
 
 /* ---- bytes ---- */
 
@@ -336,7 +336,10 @@ void pl_handle_usage(pl_request *r)
     if (q.by && q.last >= pl_clock_us() / 1000 / PL_USAGE_DAY_MS) {
         pl_usage_sample_bytes(d->store, d->sessions, FRESH_MS);
     }
-    q.running = q.by ? encode_running(d->dispatcher) : NULL;
+    if (q.by) {
+        pl_store_flush(d->store); /* runs that have just ended */
+        q.running = encode_running(d->dispatcher);
+    }
     if (q.csv) {
         reply_csv(r, d->store, &q);
     } else {

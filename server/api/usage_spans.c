@@ -103,6 +103,7 @@ static bool gather(chart *c)
                       " LIMIT ?4",
                       {before.text, to.text, from.text, most.text},
                       4};
+    pl_store_flush(c->store); /* runs that have just ended */
     pl_dispatcher_each_running(c->dispatcher, see_running, c);
     bool good = pl_store_read(c->store, &s, see_stored, c) && !c->failed;
     if (c->count) {
