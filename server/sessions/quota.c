@@ -58,10 +58,10 @@ static int64_t session_bytes(pl_session *s)
     return atomic_load(&s->bytes);
 }
 
-static bool is_of(const pl_session *s, const char *user, const char *group)
-{
-    return user ? strcmp(s->owner, user) == 0 : s->group && strcmp(s->group, group) == 0;
-}
+typedef struct account {
+    char user[PL_NAME_MAX + 1], group[PL_NAME_MAX + 1];
+    int64_t bytes;
+} account;
 
 /* Of a user, or where that is NULL of a group. */
 static int64_t bytes_of(pl_sessions *sessions, const char *user, const char *group)
@@ -70,7 +70,9 @@ static int64_t bytes_of(pl_sessions *sessions, const char *user, const char *gro
     int64_t bytes = 0;
     pl_session **all = pl_sessions_all(sessions, &count);
     for (size_t i = 0; i < count; i++) {
-        if (is_of(all[i], user, group)) {
+        account a;
+        pl_sessions_account(sessions, all[i], a.user, a.group);
+        if (strcmp(user ? a.user : a.group, user ? user : group) == 0) {
             bytes += session_bytes(all[i]);
         }
         pl_session_release(all[i]);
@@ -85,11 +87,6 @@ static int64_t stored_bytes(pl_sessions *sessions, const char *user)
 }
 
 /* ---- a sample of everybody's ---- */
-
-typedef struct account {
-    char user[PL_NAME_MAX + 1], group[PL_NAME_MAX + 1];
-    int64_t bytes;
-} account;
 
 static int by_account(const void *a, const void *b)
 {

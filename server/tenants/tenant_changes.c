@@ -116,6 +116,9 @@ pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_use
     return outcome(pl_store_change(store, all, n), PL_CHANGE_MISSING);
 }
 
+/* What somebody has used stays, under a name that nobody can have. */
+#define REMOVED_NOW " || ' (removed ' || datetime('now') || ')'"
+
 pl_change_outcome pl_user_remove(pl_store *store, const char *name)
 {
     if (count(store, "SELECT count(*) FROM sessions WHERE owner=?", name) > 0) {
@@ -132,6 +135,8 @@ pl_change_outcome pl_user_remove(pl_store *store, const char *name)
         {"DELETE FROM tokens WHERE user" WHO_IS_GONE, {name}, 1},
         {"DELETE FROM grants WHERE owner" WHO_IS_GONE, {name}, 1},
         {"DELETE FROM keys WHERE owner" WHO_IS_GONE, {name}, 1},
+        {"UPDATE usage_days SET user=user" REMOVED_NOW " WHERE user" WHO_IS_GONE, {name}, 1},
+        {"UPDATE usage_spans SET user=user" REMOVED_NOW " WHERE user" WHO_IS_GONE, {name}, 1},
     };
 #undef WHO_IS_GONE
     int changed = pl_store_change(store, all, sizeof all / sizeof *all);
@@ -184,6 +189,14 @@ pl_change_outcome pl_group_remove(pl_store *store, const char *name)
          {name},
          1},
         {"DELETE FROM grants WHERE owner='@' || ?1 AND NOT EXISTS"
+         "(SELECT 1 FROM user_groups WHERE name=?1)",
+         {name},
+         1},
+        {"UPDATE usage_days SET grp=grp" REMOVED_NOW " WHERE grp=?1 AND NOT EXISTS"
+         "(SELECT 1 FROM user_groups WHERE name=?1)",
+         {name},
+         1},
+        {"UPDATE usage_spans SET grp=grp" REMOVED_NOW " WHERE grp=?1 AND NOT EXISTS"
          "(SELECT 1 FROM user_groups WHERE name=?1)",
          {name},
          1},

@@ -228,6 +228,38 @@ START_TEST(test_others_run)
 }
 END_TEST
 
+/* Of a user, or a group, that is removed the next one of that name inherits nothing; what was used stays. */
+START_TEST(test_removed)
+{
+    char anna[TENANT_SECRET], again[TENANT_SECRET], id[33], target[64];
+    user_token("anna", anna);
+    tenant_group(d, "lab");
+    tenant_member(d, "lab", "anna", "manage");
+    ck_assert_int_eq(post(anna, "lab", session_scene(3, 1, ""), id), 201);
+    session_await(d, id, "succeeded");
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    const char *const gone[] = {target, "/v1/users/anna", "/v1/groups/lab"};
+    for (int i = 0; i < 3; i++) {
+        http_reply *r = tenant_call(d, d->token, "DELETE", gone[i], NULL, NULL);
+        http_expect(r, 204);
+        http_reply_free(r);
+    }
+    user_token("anna", again);
+    tenant_group(d, "lab");
+    tenant_member(d, "lab", "anna", "view");
+    json_t *mine = get(again, "/v1/usage?by=user"), *spans = get(again, "/v1/usage/spans");
+    json_t *all = get(NULL, "/v1/usage?by=user"), *groups = get(NULL, "/v1/usage?by=group");
+    ck_assert_uint_eq(json_array_size(json_at(mine, "items")), 0);
+    ck_assert_uint_eq(json_array_size(json_at(spans, "items")), 0);
+    ck_assert_int_eq(strncmp(json_text(all, "items/0/user"), "anna (removed 20", 16), 0);
+    ck_assert_int_eq(strncmp(json_text(groups, "items/0/group"), "lab (removed 20", 15), 0);
+    json_decref(spans);
+    json_decref(mine);
+    json_decref(all);
+    json_decref(groups);
+}
+END_TEST
+
 static double used_by(const char *user, int64_t runs)
 {
     json_t *usage = get(NULL, "/v1/usage?by=user");
@@ -382,6 +414,7 @@ int main(void)
     tcase_add_test(cases, test_wrong_queries);
     tcase_add_test(cases, test_who_sees_what);
     tcase_add_test(cases, test_others_run);
+    tcase_add_test(cases, test_removed);
     tcase_add_test(cases, test_restarts);
     tcase_add_test(cases, test_shares_survive);
     tcase_add_test(cases, test_limits_of_a_group);
