@@ -116,8 +116,8 @@ pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_use
     return outcome(pl_store_change(store, all, n), PL_CHANGE_MISSING);
 }
 
-/* What somebody has used stays, under a name that nobody can have. */
-#define REMOVED_NOW " || ' (removed ' || datetime('now') || ')'"
+/* What somebody has used stays, under a name that nobody can have and nobody had: with milliseconds. */
+#define REMOVED_NOW " || ' (removed ' || strftime('%Y-%m-%d %H:%M:%f') || ')'"
 
 pl_change_outcome pl_user_remove(pl_store *store, const char *name)
 {
