@@ -19,6 +19,7 @@
 #include "server/run/reconcile.h"
 #include "server/run/reindex.h"
 #include "server/api/routes.h"
+#include "server/api/usage.h"
 #include "server/sessions/events.h"
 #include "server/sessions/removal.h"
 #include "server/base/logger.h"
@@ -26,6 +27,7 @@
 #include "server/base/spawn.h"
 #include "server/base/ticker.h"
 #include "server/store/store.h"
+#include "server/store/usage.h"
 #include "server/tenants/rate.h"
 #include "server/streams/stream_hub.h"
 #include "server/tenants/tenant_changes.h"
@@ -175,10 +177,10 @@ static void sessions_changed(void *context, pl_session *ended)
     }
 }
 
-static int64_t cores_of(void *context, const char *owner)
+static pl_limits limits_of(void *context, const char *name, bool group)
 {
     pl_daemon *d = context;
-    return pl_tenants_limits(d->tenants, owner).value[PL_LIMIT_CORES];
+    return group ? pl_tenants_group_limits(d->tenants, name) : pl_tenants_limits(d->tenants, name);
 }
 
 static pl_machine machine_of(const pl_daemon *d)
@@ -204,7 +206,8 @@ static bool start_table(pl_daemon *d)
 {
     pl_dispatcher_setup dispatcher = {.machine = machine_of(d),
                                       .interactive_cores = d->options.interactive_cores,
-                                      .cores_of = cores_of,
+                                      .store = d->store,
+                                      .limits_of = limits_of,
                                       .changed = sessions_changed,
                                       .context = d};
     d->events = pl_events_create();
@@ -389,6 +392,8 @@ static void sweep(void *context)
     pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);
     pl_audit_sweep(d->store);
+    pl_usage_sweep(d->store);
+    pl_usage_sample_bytes(d->store, d->sessions, 0);
 }
 
 static void reload(pl_daemon *d)

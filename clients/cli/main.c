@@ -178,6 +178,8 @@ int main(int argc, char **argv)
         pl_help_print();
         return PL_EXIT_USAGE;
     }
+    if (cli.command->verbs && !cli.verb && strcmp(cli.command->verbs->name, "list") == 0)
+        cli.verb = cli.command->verbs;
     bool missing = cli.verb             ? cli.argument_count < cli.verb->least
                    : cli.command->verbs ? true
                                         : cli.argument_count < cli.command->least;

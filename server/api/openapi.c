@@ -15,6 +15,7 @@
 typedef struct parameter {
     const char *key, *type, *text;
 } parameter;
+/* A key of one path alone stands behind that. */
 static const parameter known_parameters[] = {
     {"{id}", "string", "ID, 32 hex digits"},
     {"{k}", "string", "number of a frame from 0, or latest"},
@@ -61,12 +62,17 @@ static const parameter known_parameters[] = {
     {"target", "string", "only changes to this ID or name"},
     {"array", "string", "array to return as npy: triangles, tets or surface"},
     {"form", "string", "posted (default), or effective: with every default filled in"},
+    {"by", "string", "what a row is about: user, group or day; without it there are no rows"},
+    {"/v1/usage?from", "string", "first day, UTC (29 days before the last)"},
+    {"/v1/usage?to", "string", "last day (today)"},
+    {"/v1/usage?group", "string", "only sessions of this group"},
+    {"/v1/usage?format", "string", "json or csv, whatever Accept says"},
+    {"/v1/usage/spans?from", "string", "a time or a day, UTC (a day before the end)"},
+    {"/v1/usage/spans?to", "string", "a time or a day, at most 31 days later (now)"},
 };
 
-static const parameter *find_parameter(const char *in, const char *key)
+static const parameter *find_known(const char *name)
 {
-    char name[72];
-    snprintf(name, sizeof name, strcmp(in, "path") == 0 ? "{%s}" : "%s", key);
     for (size_t i = 0; i < sizeof known_parameters / sizeof *known_parameters; i++) {
         if (strcmp(known_parameters[i].key, name) == 0) {
             return &known_parameters[i];
@@ -75,11 +81,21 @@ static const parameter *find_parameter(const char *in, const char *key)
     return NULL;
 }
 
-static void put_parameter(pl_json_writer *w, const char *name, size_t length, const char *in)
+static const parameter *find_parameter(const char *path, const char *in, const char *key)
+{
+    char name[160];
+    snprintf(name, sizeof name, "%s?%s", path, key);
+    const parameter *own = find_known(name);
+    snprintf(name, sizeof name, strcmp(in, "path") == 0 ? "{%s}" : "%s", key);
+    return own ? own : find_known(name);
+}
+
+static void put_parameter(pl_json_writer *w, const char *path, const char *name, size_t length,
+                          const char *in)
 {
     char key[64];
     snprintf(key, sizeof key, "%.*s", (int)length, name);
-    const parameter *known = find_parameter(in, key);
+    const parameter *known = find_parameter(path, in, key);
     const char *type = known ? known->type : "string", *text = known ? known->text : "";
     pl_json_begin_object(w);
     pl_json_set_string(w, "name", key);
@@ -98,10 +114,10 @@ static void put_parameters(pl_json_writer *w, const pl_route *r)
     pl_json_key(w, "parameters");
     pl_json_begin_array(w);
     for (const char *p = strchr(r->path, '{'); p; p = strchr(p + 1, '{')) {
-        put_parameter(w, p + 1, strcspn(p + 1, "}"), "path");
+        put_parameter(w, r->path, p + 1, strcspn(p + 1, "}"), "path");
     }
     for (int i = 0; i < PL_QUERY_KEYS && r->query[i]; i++) {
-        put_parameter(w, r->query[i], strlen(r->query[i]), "query");
+        put_parameter(w, r->path, r->query[i], strlen(r->query[i]), "query");
     }
     pl_json_end_array(w);
 }

@@ -453,12 +453,83 @@ static const pl_reply_field limits_fields[] = {
     {"bytes", "integer?", "bytes of sessions"},
     {"mesh_bytes", "integer?", "bytes of meshes"},
     {"requests", "integer?", "requests per second; bursts may be ten times as large"},
+    {"running", "integer?", "running sessions"},
+    {"gpus", "integer?", "running sessions on a GPU"},
+    {"share", "integer?", "part of the machine when others want it too; null: 1"},
+    {0},
+};
+static const pl_reply_field group_limits_fields[] = {
+    {"sessions", "integer?", "sessions that have not ended"},
+    {"queued", "integer?", "sessions being checked or waiting"},
+    {"cores", "integer?", "cores of running sessions"},
+    {"bytes", "integer?", "bytes of sessions"},
+    {"running", "integer?", "running sessions"},
+    {"gpus", "integer?", "running sessions on a GPU"},
+    {"share", "integer?", "part of the machine when others want it too; null: 1"},
     {0},
 };
 static const pl_reply_field usage_fields[] = {
     {"user", "string", "name of the user"},
     {"used", "#Limits", "usage, requests over about ten seconds; null: not counted"},
     {"limits", "#Limits", "limits; null: no limit"},
+    {"by?", "string", "with ?by=: what a row of items is about"},
+    {"from?", "string", "first day counted, UTC"},
+    {"to?", "string", "last day counted"},
+    {"items?", "[]#UsageItem", "the rows, most core-seconds or the first day first"},
+    {"machine?", "#UsageSum", "all users together"},
+    {0},
+};
+static const pl_reply_field usage_item_fields[] = {
+    {"user?", "string", "by=user: name of the user"},
+    {"group?", "string?", "by=group: name of the group; null: without a group"},
+    {"day?", "string", "by=day: a day, UTC"},
+    {"core_seconds", "number", "cores times seconds of sessions that ran or run"},
+    {"gpu_seconds", "number", "seconds that sessions had a GPU"},
+    {"runs", "integer", "how often a session began to run"},
+    {"bytes", "integer", "bytes of sessions stored, on the last day that was sampled"},
+    {0},
+};
+static const pl_reply_field usage_sum_fields[] = {
+    {"core_seconds", "number", "cores times seconds of sessions that ran or run"},
+    {"gpu_seconds", "number", "seconds that sessions had a GPU"},
+    {"runs", "integer", "how often a session began to run"},
+    {"bytes", "integer", "bytes of sessions stored, on the last day that was sampled"},
+    {0},
+};
+static const pl_reply_field usage_spans_fields[] = {
+    {"from", "string", "RFC 3339"},
+    {"to", "string", "RFC 3339"},
+    {"cores", "integer", "cores that sessions may use"},
+    {"devices", "[]#UsageDevice", "GPUs"},
+    {"items", "[]#UsageSpan",
+     "runs of sessions that you can see, by their begin; one that lasts "
+     "over midnight (UTC) is one item a day"},
+    {"others", "[]#UsageOthers", "all other sessions together, where there are some"},
+    {"truncated", "boolean", "true if the oldest runs are left out: there are more than 5,000"},
+    {0},
+};
+static const pl_reply_field usage_device_fields[] = {
+    {"uuid", "string", "UUID of the GPU"},
+    {"name", "string", "name of the GPU"},
+    {0},
+};
+static const pl_reply_field usage_span_fields[] = {
+    {"session", "string", "ID of the session"},
+    {"name", "string?", "name of the session; null: it was deleted"},
+    {"user", "string", "its owner"},
+    {"group", "string?", "its group; null: none"},
+    {"from", "string", "RFC 3339"},
+    {"to", "string", "RFC 3339; now, if it still runs"},
+    {"running", "boolean", "true if it still runs"},
+    {"cores", "integer", "cores; 0 where another session's worker runs it"},
+    {"gpu", "string?", "UUID of its GPU"},
+    {0},
+};
+static const pl_reply_field usage_others_fields[] = {
+    {"from", "string", "RFC 3339"},
+    {"to", "string", "RFC 3339"},
+    {"cores", "integer", "cores in use by others"},
+    {"gpus", "integer", "sessions of others on a GPU"},
     {0},
 };
 static const pl_reply_field audit_fields[] = {
@@ -528,6 +599,20 @@ static const pl_reply_field user_request_fields[] = {
     {"bytes?", "integer?", "bytes of sessions"},
     {"mesh_bytes?", "integer?", "bytes of meshes"},
     {"requests?", "integer?", "requests per second, from 1"},
+    {"running?", "integer?", "running sessions, from 1"},
+    {"gpus?", "integer?", "running sessions on a GPU"},
+    {"share?", "integer?", "part of the machine when others want it too, from 1"},
+    {0},
+};
+static const pl_reply_field group_request_fields[] = {
+    {"name?", "string", "name of a new group"},
+    {"sessions?", "integer?", "sessions at once"},
+    {"queued?", "integer?", "waiting sessions"},
+    {"running?", "integer?", "running sessions, from 1"},
+    {"cores?", "integer?", "cores at once"},
+    {"gpus?", "integer?", "running sessions on a GPU"},
+    {"bytes?", "integer?", "bytes of sessions"},
+    {"share?", "integer?", "part of the machine when others want it too, from 1"},
     {0},
 };
 static const pl_reply_field user_list_fields[] = {
@@ -539,6 +624,7 @@ static const pl_reply_field group_fields[] = {
     {"name", "string", "name in sessions"},
     {"created", "string?", "RFC 3339"},
     {"members", "[]#Member", "users and their roles"},
+    {"limits", "#GroupLimits", "limits of the group's sessions together; null: none"},
     {0},
 };
 static const pl_reply_field member_fields[] = {
@@ -607,7 +693,13 @@ const pl_reply_table pl_reply_tables[] = {
     {"SignRequest", "An address to sign.", sign_request_fields},
     {"SignedAddress", "An address that needs no credential.", signed_fields},
     {"Limits", "Limits of a user.", limits_fields},
-    {"Usage", "Usage and limits of a user.", usage_fields},
+    {"Usage", "Usage and limits of a user, and on request who used the machine.", usage_fields},
+    {"UsageItem", "Usage of a user, a group or a day.", usage_item_fields},
+    {"UsageSum", "Usage of all users.", usage_sum_fields},
+    {"UsageSpans", "Who had which cores and devices when.", usage_spans_fields},
+    {"UsageDevice", "A GPU.", usage_device_fields},
+    {"UsageSpan", "A session that ran without a break.", usage_span_fields},
+    {"UsageOthers", "What other users had together.", usage_others_fields},
     {"AuditRow", "A change, with its user.", audit_fields},
     {"AuditList", "A page of changes.", audit_list_fields},
     {"Membership", "Membership in a group.", membership_fields},
@@ -619,6 +711,8 @@ const pl_reply_table pl_reply_tables[] = {
     {"UserRequest", "Properties of a user; null restores the default limit.", user_request_fields},
     {"UserList", "A page of users.", user_list_fields},
     {"Group", "A group.", group_fields},
+    {"GroupLimits", "Limits of a group.", group_limits_fields},
+    {"GroupRequest", "Properties of a group; null takes a limit back.", group_request_fields},
     {"Member", "A member of a group.", member_fields},
     {"MemberRequest", "Role of a member.", member_request_fields},
     {"GroupList", "A page of groups.", group_list_fields},

@@ -21,10 +21,10 @@
 #include "server/api/patch.h"
 #include "server/http/problems.h"
 #include "server/api/queue.h"
-#include "server/sessions/quota.h"
 #include "server/sessions/snapshots.h"
 #include "server/streams/stream_hub.h"
 #include "server/api/tenant_api.h"
+#include "server/api/usage.h"
 #include "server/api/web.h"
 #include "server/run/webhooks.h"
 
@@ -172,8 +172,15 @@ const pl_route pl_routes[] = {
     {"GET", "/v1/audit", pl_handle_audit, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"user", "target", "limit", "cursor"}, .replies = "200 AuditList",
      .summary = "List changes, newest first: yours, or for administrators everybody's"},
-    {"GET", "/v1/usage", pl_handle_usage, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
-     .query = {"user"}, .replies = "200 Usage", .summary = "Read the usage and limits of a user"},
+    {"GET", "/v1/usage", pl_handle_usage, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = JSON ", text/csv", .query = {"user", "group", "by", "from", "to", "format"},
+     .replies = "200 Usage",
+     .summary = "Read the usage and limits of a user; with by=user, group or day also who used how "
+                "much of the machine, for ordinary users their own part of it"},
+    {"GET", "/v1/usage/spans", pl_handle_usage_spans, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"from", "to"}, .replies = "200 UsageSpans",
+     .summary = "Read who had which cores and devices when, of other users only how many they had "
+                "together"},
     {"GET", "/v1/tokens", pl_handle_tokens, PL_RUN_FILES, PL_SCOPE_ANY, .produces = JSON,
      .query = {"user", "limit", "cursor"}, .replies = "200 TokenList",
      .summary = "List your tokens, logins and links; for administrators everybody's"},
@@ -210,7 +217,11 @@ const pl_route pl_routes[] = {
      .query = {"limit", "cursor"}, .replies = "200 GroupList",
      .summary = "List groups with their members"},
     {"POST", "/v1/groups", pl_handle_group_create, PL_RUN_FILES, PL_SCOPE_ADMIN, PL_TAKES_JSON,
-     .produces = JSON, .replies = "201 Named", .body = "#Named", .summary = "Create a group"},
+     .produces = JSON, .replies = "201 Named", .body = "#GroupRequest",
+     .summary = "Create a group"},
+    {"PATCH", "/v1/groups/{name}", pl_handle_group_change, PL_RUN_FILES, PL_SCOPE_ADMIN,
+     PL_TAKES_JSON, .produces = JSON, .replies = "200 Named", .body = "#GroupRequest",
+     .summary = "Change a group's share and limits"},
     {"DELETE", "/v1/groups/{name}", pl_handle_group_remove, PL_RUN_FILES, PL_SCOPE_ADMIN,
      .produces = JSON, .replies = "204", .summary = "Remove a group without sessions"},
     {"PUT", "/v1/groups/{name}/members/{user}", pl_handle_member_put, PL_RUN_FILES, PL_SCOPE_ADMIN,

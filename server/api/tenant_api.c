@@ -60,12 +60,15 @@ static const char *role_name(pl_access access)
     return access == PL_ACCESS_MANAGE ? "manage" : "view";
 }
 
-static void put_limits(pl_json_writer *w, const pl_limits *limits)
+static void put_limits(pl_json_writer *w, bool of_group, const pl_limits *limits)
 {
     pl_json_key(w, "limits");
     pl_json_begin_object(w);
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
         const char *name = pl_limit_name((pl_limit)i);
+        if (of_group && !pl_limit_of_group((pl_limit)i)) {
+            continue;
+        }
         if (limits->value[i] == INT64_MAX || limits->value[i] == PL_LIMIT_UNSET) {
             pl_json_set_null(w, name);
         } else {
@@ -99,7 +102,7 @@ void pl_handle_me(pl_request *r)
         pl_json_end_object(&w);
     }
     pl_json_end_array(&w);
-    put_limits(&w, &limits);
+    put_limits(&w, false, &limits);
     pl_json_end_object(&w);
     pl_reply_json(r, 200, pl_json_finish(&w, NULL));
     pl_reply_header(r, "Cache-Control", "no-store");
@@ -230,6 +233,13 @@ void pl_handle_token_revoke(pl_request *r)
 
 /* ---- users ---- */
 
+static void read_limits(const char *const *columns, pl_limits *out)
+{
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        out->value[i] = columns[i] ? strtoll(columns[i], NULL, 10) : PL_LIMIT_UNSET;
+    }
+}
+
 static void view_user(pl_json_writer *w, const char *const *columns)
 {
     pl_limits limits;
@@ -242,10 +252,8 @@ static void view_user(pl_json_writer *w, const char *const *columns)
     } else {
         pl_json_set_null(w, "uid");
     }
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        limits.value[i] = columns[4 + i] ? strtoll(columns[4 + i], NULL, 10) : PL_LIMIT_UNSET;
-    }
-    put_limits(w, &limits);
+    read_limits(columns + 4, &limits);
+    put_limits(w, false, &limits);
     pl_json_end_object(w);
 }
 
@@ -259,11 +267,14 @@ void pl_handle_users(pl_request *r)
 }
 
 /* Limits that the body names; null takes one back. */
-static void take_limits(pl_body *b, pl_limits *limits)
+static void take_limits(pl_body *b, bool of_group, pl_limits *limits)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        pl_body_integer(b, pl_limit_name((pl_limit)i), pl_limit_least((pl_limit)i), INT64_MAX,
-                        PL_LIMIT_UNSET, &limits->value[i]);
+        pl_limit limit = (pl_limit)i;
+        if (!of_group || pl_limit_of_group(limit)) {
+            pl_body_integer(b, pl_limit_name(limit), pl_limit_least(limit), pl_limit_most(limit),
+                            PL_LIMIT_UNSET, &limits->value[i]);
+        }
     }
 }
 
@@ -276,8 +287,9 @@ static void reply_user(pl_request *r, int status, const char *name)
     pl_reply_json(r, status, pl_json_finish(&w, NULL));
 }
 
-static const char *const user_keys[] = {"name",  "uid",        "sessions", "queued", "cores",
-                                        "bytes", "mesh_bytes", "requests", NULL};
+static const char *const user_keys[] = {"name",       "uid",      "sessions", "queued",
+                                        "cores",      "bytes",    "running",  "gpus",
+                                        "mesh_bytes", "requests", "share",    NULL};
 
 void pl_handle_user_create(pl_request *r)
 {
@@ -289,7 +301,7 @@ void pl_handle_user_create(pl_request *r)
     int64_t uid = PL_NO_UID;
     const char *name = pl_body_string(&b, "name", PL_NAME_MAX, true);
     pl_body_integer(&b, "uid", 0, UINT32_MAX, PL_NO_UID, &uid);
-    take_limits(&b, &limits);
+    take_limits(&b, false, &limits);
     if (pl_body_good(&b) &&
         done(r, pl_user_create(pl_request_daemon(r)->store, name, uid, &limits), name)) {
         reply_user(r, 201, name);
@@ -298,41 +310,25 @@ void pl_handle_user_create(pl_request *r)
     pl_body_close(&b);
 }
 
-typedef struct present {
-    bool found;
-    pl_limits limits;
-} present;
-
-static void see_limits(void *context, const char *const *columns)
-{
-    present *p = context;
-    p->found = true;
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        p->limits.value[i] = columns[i] ? strtoll(columns[i], NULL, 10) : PL_LIMIT_UNSET;
-    }
-}
-
 void pl_handle_user_change(pl_request *r)
 {
-    static const char *const keys[] = {"disabled", "uid",        "sessions", "queued", "cores",
-                                       "bytes",    "mesh_bytes", "requests", NULL};
+    static const char *const keys[] = {"disabled",   "uid",      "sessions", "queued",
+                                       "cores",      "bytes",    "running",  "gpus",
+                                       "mesh_bytes", "requests", "share",    NULL};
     const char *name = pl_request_param(r, 0);
-    pl_store *store = pl_request_daemon(r)->store;
-    pl_statement now = {"SELECT " PL_LIMIT_COLUMNS " FROM users WHERE name=?", {name}, 1};
-    present p = {0};
+    pl_limits limits = pl_limits_all(PL_LIMIT_KEPT);
     pl_body b;
     if (!pl_body_open(r, keys, &b)) {
         return;
     }
-    pl_store_read(store, &now, see_limits, &p);
     bool disabled;
     int64_t uid;
-    pl_user_edit edit = {.limits = &p.limits};
+    pl_user_edit edit = {.limits = &limits};
     edit.disabled = pl_body_boolean(&b, "disabled", &disabled) ? &disabled : NULL;
     edit.uid = pl_body_integer(&b, "uid", 0, UINT32_MAX, PL_NO_UID, &uid) ? &uid : NULL;
-    take_limits(&b, &p.limits);
+    take_limits(&b, false, &limits);
     if (pl_body_good(&b) &&
-        done(r, p.found ? pl_user_change(store, name, &edit) : PL_CHANGE_MISSING, "the user")) {
+        done(r, pl_user_change(pl_request_daemon(r)->store, name, &edit), "the user")) {
         reply_user(r, 200, name);
     }
     pl_body_close(&b);
@@ -367,6 +363,9 @@ static void view_group(pl_json_writer *w, const char *const *columns)
     }
     free(members);
     pl_json_end_array(w);
+    pl_limits limits;
+    read_limits(columns + 3, &limits);
+    put_limits(w, true, &limits);
     pl_json_end_object(w);
 }
 
@@ -374,7 +373,7 @@ void pl_handle_groups(pl_request *r)
 {
     pl_statement s = {
         "SELECT name, created, (SELECT group_concat(role || ':' || user, ' ') FROM members WHERE"
-        " grp=name) FROM user_groups WHERE name>? ORDER BY name LIMIT ?",
+        " grp=name), " PL_LIMIT_COLUMNS " FROM user_groups WHERE name>? ORDER BY name LIMIT ?",
         {NULL},
         0};
     pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_group);
@@ -382,15 +381,37 @@ void pl_handle_groups(pl_request *r)
 
 void pl_handle_group_create(pl_request *r)
 {
-    static const char *const keys[] = {"name", NULL};
+    static const char *const keys[] = {"name", "sessions", "queued", "running", "cores",
+                                       "gpus", "bytes",    "share",  NULL};
+    pl_limits limits = pl_limits_all(PL_LIMIT_UNSET);
     pl_body b;
     if (!pl_body_open(r, keys, &b)) {
         return;
     }
     const char *name = pl_body_string(&b, "name", PL_NAME_MAX, true);
-    if (pl_body_good(&b) && done(r, pl_group_create(pl_request_daemon(r)->store, name), name)) {
+    take_limits(&b, true, &limits);
+    if (pl_body_good(&b) &&
+        done(r, pl_group_create(pl_request_daemon(r)->store, name, &limits), name)) {
         reply_user(r, 201, name);
         pl_reply_header(r, "Location", "/v1/groups/%s", name);
+    }
+    pl_body_close(&b);
+}
+
+void pl_handle_group_change(pl_request *r)
+{
+    static const char *const keys[] = {"sessions", "queued", "running", "cores",
+                                       "gpus",     "bytes",  "share",   NULL};
+    const char *name = pl_request_param(r, 0);
+    pl_limits limits = pl_limits_all(PL_LIMIT_KEPT);
+    pl_body b;
+    if (!pl_body_open(r, keys, &b)) {
+        return;
+    }
+    take_limits(&b, true, &limits);
+    if (pl_body_good(&b) &&
+        done(r, pl_group_change(pl_request_daemon(r)->store, name, &limits), "the group")) {
+        reply_user(r, 200, name);
     }
     pl_body_close(&b);
 }

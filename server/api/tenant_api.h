@@ -14,6 +14,7 @@ void pl_handle_user_change(pl_request *r);
 void pl_handle_user_remove(pl_request *r);
 void pl_handle_groups(pl_request *r);
 void pl_handle_group_create(pl_request *r);
+void pl_handle_group_change(pl_request *r);
 void pl_handle_group_remove(pl_request *r);
 void pl_handle_member_put(pl_request *r);
 void pl_handle_member_remove(pl_request *r);

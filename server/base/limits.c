@@ -6,15 +6,25 @@
 
 const char *pl_limit_name(pl_limit limit)
 {
-    static const char *const names[] = {"sessions", "queued",     "cores",
-                                        "bytes",    "mesh_bytes", "requests"};
+    static const char *const names[] = {"sessions", "queued",  "cores", "bytes", "mesh_bytes",
+                                        "requests", "running", "gpus",  "share"};
     return names[limit];
 }
 
 /* Whoever may not ask at all is a user to be disabled. */
 int64_t pl_limit_least(pl_limit limit)
 {
-    return limit == PL_LIMIT_REQUESTS;
+    return limit == PL_LIMIT_REQUESTS || limit == PL_LIMIT_RUNNING || limit == PL_LIMIT_SHARE;
+}
+
+int64_t pl_limit_most(pl_limit limit)
+{
+    return limit == PL_LIMIT_SHARE ? 1000000 : INT64_MAX;
+}
+
+bool pl_limit_of_group(pl_limit limit)
+{
+    return limit != PL_LIMIT_MESH_BYTES && limit != PL_LIMIT_REQUESTS;
 }
 
 pl_limits pl_limits_all(int64_t value)
@@ -32,12 +42,16 @@ static bool parse_one(const char *text, size_t length, pl_limits *out)
         const char *name = pl_limit_name((pl_limit)i);
         size_t n = strlen(name);
         if (length > n && strncmp(text, name, n) == 0 && text[n] == '=') {
+            if (length == n + 5 && strncmp(text + n + 1, "none", 4) == 0) {
+                out->value[i] = PL_LIMIT_UNSET;
+                return true;
+            }
             char *end;
             errno = 0;
             long long v = strtoll(text + n + 1, &end, 10);
             out->value[i] = v;
             return !errno && end == text + length && end > text + n + 1 &&
-                   v >= pl_limit_least((pl_limit)i);
+                   v >= pl_limit_least((pl_limit)i) && v <= pl_limit_most((pl_limit)i);
         }
     }
     return false;

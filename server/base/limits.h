@@ -14,22 +14,31 @@ typedef enum pl_limit {
     PL_LIMIT_BYTES,      /* of all sessions' directories */
     PL_LIMIT_MESH_BYTES, /* of the meshes uploaded */
     PL_LIMIT_REQUESTS,   /* a second (rate.h) */
+    PL_LIMIT_RUNNING,    /* sessions that run */
+    PL_LIMIT_GPUS,       /* sessions that run on a GPU */
+    PL_LIMIT_SHARE,      /* part of the machine when others want it too; none is 1 */
     PL_LIMIT_COUNT
 } pl_limit;
 
-enum { PL_LIMIT_UNSET = -1 }; /* of a user: the daemon's counts */
+enum {
+    PL_LIMIT_UNSET = -1, /* of a user: the daemon's counts; of a group: none */
+    PL_LIMIT_KEPT = -2   /* in a change: it stays as it is */
+};
 typedef struct pl_limits {
     int64_t value[PL_LIMIT_COUNT]; /* INT64_MAX: none */
 } pl_limits;
 
 const char *pl_limit_name(pl_limit limit); /* "sessions", also the column of the database */
 /* The columns in the table's order, and as many places for their values. */
-#define PL_LIMIT_COLUMNS "sessions, queued, cores, bytes, mesh_bytes, requests"
-#define PL_LIMIT_PLACES  "?,?,?,?,?,?"
+#define PL_LIMIT_COLUMNS                                                                           \
+    "sessions, queued, cores, bytes, mesh_bytes, requests, running, gpus, share"
+#define PL_LIMIT_PLACES "?,?,?,?,?,?,?,?,?"
 int64_t pl_limit_least(pl_limit limit); /* the smallest value that it may have */
+int64_t pl_limit_most(pl_limit limit);  /* the largest */
+bool pl_limit_of_group(pl_limit limit); /* whether groups have it, too */
 /* All of them with this value. */
 pl_limits pl_limits_all(int64_t value);
-/* "sessions=10,bytes=1000000" into the values that it names; false where a word is none. */
+/* "sessions=10,bytes=none" into the values that it names, PL_LIMIT_UNSET for none; false where a word is none. */
 bool pl_limits_parse(const char *text, pl_limits *out);
 
 #endif

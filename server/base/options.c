@@ -239,6 +239,15 @@ static pl_options_outcome take_on_exit(const char *text, pl_options *o)
                : wrong("--on-exit", text, "leave or stop");
 }
 
+static bool take_limits(const char *text, pl_limits *limits)
+{
+    bool good = pl_limits_parse(text, limits);
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        limits->value[i] = limits->value[i] == PL_LIMIT_UNSET ? INT64_MAX : limits->value[i];
+    }
+    return good;
+}
+
 static pl_options_outcome take_rates(const char *text, pl_options *o)
 {
     char first[32];
@@ -299,7 +308,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_QUEUED:
         return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
     case OPT_LIMIT:
-        return pl_limits_parse(text, &o->limits)
+        return take_limits(text, &o->limits)
                    ? r
                    : wrong("--limit", text, "such as sessions=10,bytes=1000000000");
     case OPT_RATE:

@@ -41,8 +41,8 @@ static const pl_option options[] = {
      "three "
      "for each place that is free, so that the next user finds one"},
     {"--limit", "NAME=N,...",
-     "default limits of a user: sessions (not ended), queued, cores (running), bytes, mesh_bytes "
-     "(no limits), requests (per second; 1000)"},
+     "default limits of a user: sessions (not ended), queued, running, cores and gpus (of running "
+     "sessions), bytes, mesh_bytes (no limits), requests (per second; 1000), share (1)"},
     {"--rate-limit", "N[,M]",
      "requests per second: N of a user, as --limit requests=N, and M of an address without a "
      "credential (1000,100; 0: no limit). Bursts may be ten times as large. The owner's token and "

@@ -179,8 +179,8 @@ static bool queue_has_room(pl_admission *a, int64_t max_queued, bool shared)
 
 static bool within_limits(pl_admission *a, pl_tenants *tenants)
 {
-    return pl_quota_hold_session(a->request, tenants, a->sessions,
-                                 a->outline.cores > 0 ? a->outline.cores : 1, &a->hold);
+    pl_quota_wish wish = {a->group, a->outline.cores > 0 ? a->outline.cores : 1, a->outline.gpu};
+    return pl_quota_hold_session(a->request, tenants, a->sessions, &wish, &a->hold);
 }
 
 /* Whether the scene was accepted, after its reply; or the session, answered for in `checking`. */

@@ -9,10 +9,12 @@
 #include "server/sessions/removal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A pidfd for the process that was started as `identity`, or -1: the start time is compared after
@@ -97,6 +99,23 @@ static void settle_waiting(pl_executor *e, pl_session *s)
     }
 }
 
+/* When its worker last wrote, ms since 1970; 0: not known. */
+static int64_t last_written(const char *directory)
+{
+    static const char *const files[] = {"exit.json", "head.json", "worker.log"};
+    int64_t last = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[PATH_MAX + 16];
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
+        if (stat(path, &st) == 0) {
+            int64_t at = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+            last = at > last ? at : last;
+        }
+    }
+    return last;
+}
+
 void pl_executor_adopt(pl_executor *e, pl_session *s)
 {
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -116,6 +135,7 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
     if (w) {
         adopt_living(e, s, w);
     } else {
+        s->ended_ms = last_written(s->directory);
         pl_dispatcher_adopt(e->setup.dispatcher, s, false);
         e->setup.follower.start(e->setup.follower.context, s);
         pl_ending how = {.found = true,

@@ -1,6 +1,7 @@
 #include "server/run/dispatcher.h"
 
 #include "engine/scene/output.h"
+#include "server/base/logger.h"
 #include "server/run/gpus.h"
 #include "server/run/queue_reason.h"
 #include "server/schedule/schedule.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { SMALL = 500, STALE_MS = 500, OLD_MS = 1000 }; /* of forecasts */
+static const double half_life = 86400;               /* of usage, s */
 
 struct pl_dispatcher {
     pl_sessions *sessions;
@@ -20,7 +22,8 @@ struct pl_dispatcher {
     struct pl_gpus *gpus;
     int64_t changes, forecast_changes, forecast_ms;
     int64_t gpu_waits; /* sessions that wait and want a GPU */
-    int64_t (*cores_of)(void *context, const char *owner);
+    struct pl_store *store;
+    pl_limits (*limits_of)(void *context, const char *name, bool group);
     void (*changed)(void *context, pl_session *ended);
     void *context;
 };
@@ -79,6 +82,7 @@ static bool arrive(pl_dispatcher *d, pl_session *s, bool first)
     s->job = pl_schedule_arrive(d->schedule,
                                 &(pl_job_wish){.key = (uint64_t)s->created_us,
                                                .user = s->owner,
+                                               .group = s->group,
                                                .priority = s->priority,
                                                .cores_least = (int32_t)s->cores_least,
                                                .cores_most = (int32_t)s->cores_most,
@@ -118,7 +122,10 @@ static void move(void *context, pl_session *s)
 {
     pl_dispatcher *d = context;
     if (s->job && s->job->state != PL_JOB_RUNNING) {
-        pl_schedule_prioritise(d->schedule, s->job, s->priority, now_s());
+        if (s->job->priority != s->priority) {
+            pl_schedule_prioritise(d->schedule, s->job, s->priority, now_s());
+        }
+        pl_schedule_regroup(d->schedule, s->job, s->group);
         d->changes++;
     }
 }
@@ -140,10 +147,35 @@ static void remove_session(void *context, pl_session *s)
     }
 }
 
+/* What a running session has held since it began: until now, or until it ended while no daemon was there. */
+static pl_usage_span span_of(const pl_session *s)
+{
+    int64_t now = pl_clock_us() / 1000;
+    int64_t to = s->ended_ms > 0 && s->ended_ms < now ? s->ended_ms : now;
+    return (pl_usage_span){.session = s->id,
+                           .user = s->owner,
+                           .group = pl_job_group(s->job),
+                           .from_ms = s->since_ms,
+                           .to_ms = to > s->since_ms ? to : s->since_ms,
+                           .cores = s->job->cores,
+                           .gpu = s->job->device >= 0 ? s->gpu : NULL};
+}
+
+static void note_usage(pl_dispatcher *d, const pl_usage_span *span)
+{
+    if (!pl_usage_note(d->store, span)) {
+        pl_logf(PL_LEVEL_WARN, "session %s: its usage is not counted: the database is behind",
+                span->session);
+    }
+}
+
 static void free_held(void *context, pl_session *s)
 {
     pl_dispatcher *d = context;
     if (s->job) {
+        pl_usage_span span = span_of(s);
+        note_usage(d, &span);
+        s->ended_ms = 0;
         if (s->job->device >= 0) {
             pl_gpus_give(d->gpus, s->gpu, s->job->gpu_charge);
         }
@@ -212,6 +244,13 @@ static void watch_gpus(pl_dispatcher *d)
     }
 }
 
+static void remember(void *context, const char *user, const char *group, double core_seconds,
+                     double gpu_seconds)
+{
+    pl_dispatcher *d = context;
+    pl_schedule_remember(d->schedule, user, group, core_seconds, gpu_seconds, now_s());
+}
+
 pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
 {
     pl_dispatcher *d = calloc(1, sizeof *d);
@@ -221,16 +260,21 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
     d->schedule = pl_schedule_create(
         &(pl_schedule_setup){.cores = (int32_t)setup->machine.cores,
                              .memory = setup->machine.memory,
-                             .interactive_cores = (int32_t)setup->interactive_cores});
+                             .interactive_cores = (int32_t)setup->interactive_cores,
+                             .half_life = half_life});
     if (!d->schedule) {
         free(d);
         return NULL;
     }
     d->gpus = setup->machine.gpus;
-    d->cores_of = setup->cores_of;
+    d->store = setup->store;
+    d->limits_of = setup->limits_of;
     d->changed = setup->changed;
     d->context = setup->context;
     watch_gpus(d);
+    if (!pl_usage_recall(d->store, pl_clock_us() / 1000, half_life, remember, d)) {
+        pl_logf(PL_LEVEL_WARN, "earlier usage could not be read: fair shares begin anew");
+    }
     return d;
 }
 
@@ -249,14 +293,29 @@ void pl_dispatcher_attach(pl_dispatcher *d, pl_sessions *sessions)
 
 /* ---- starting ---- */
 
+static double share_of(const pl_limits *most)
+{
+    int64_t share = most->value[PL_LIMIT_SHARE];
+    return share == INT64_MAX ? 1 : (double)share;
+}
+
+static pl_account_limits account_limits(const pl_limits *most)
+{
+    return (pl_account_limits){most->value[PL_LIMIT_RUNNING], most->value[PL_LIMIT_CORES],
+                               most->value[PL_LIMIT_GPUS]};
+}
+
 /* Limits may have been changed, and devices as well. */
 static void look_around(pl_dispatcher *d)
 {
-    const char *owner;
-    for (size_t k = 0; d->cores_of && (owner = pl_schedule_user(d->schedule, k)); k++) {
-        pl_schedule_limit_user(
-            d->schedule, k,
-            (pl_account_limits){INT64_MAX, d->cores_of(d->context, owner), INT64_MAX});
+    const char *name;
+    for (size_t k = 0; (name = pl_schedule_user(d->schedule, k)); k++) {
+        pl_limits most = d->limits_of(d->context, name, false);
+        pl_schedule_limit_user(d->schedule, k, share_of(&most), account_limits(&most));
+    }
+    for (size_t k = 0; (name = pl_schedule_group(d->schedule, k)); k++) {
+        pl_limits most = d->limits_of(d->context, name, true);
+        pl_schedule_limit_group(d->schedule, k, share_of(&most), account_limits(&most));
     }
     watch_gpus(d);
 }
@@ -336,15 +395,18 @@ void pl_dispatcher_keep(pl_dispatcher *d, pl_session *s)
     pl_sessions_unlock(d->sessions);
 }
 
-int64_t pl_dispatcher_transfer(pl_dispatcher *d, pl_session *host)
+void pl_dispatcher_transfer(pl_dispatcher *d, pl_session *host, pl_common_hold *out)
 {
     pl_sessions_lock(d->sessions);
-    int64_t cores = host->job
-                        ? pl_schedule_transfer(d->schedule, host->job, PL_GPU_CONTEXT, now_s())
-                        : 0;
-    host->cores_held -= cores;
+    out->cores = 0;
+    out->since_ms = host->since_ms;
+    snprintf(out->session, sizeof out->session, "%s", host->id);
+    snprintf(out->group, sizeof out->group, "%s", host->job ? pl_job_group(host->job) : "");
+    if (host->job) {
+        out->cores = pl_schedule_transfer(d->schedule, host->job, PL_GPU_CONTEXT, now_s());
+    }
+    host->cores_held -= out->cores;
     pl_sessions_unlock(d->sessions);
-    return cores;
 }
 
 static int32_t device_of(pl_dispatcher *d, const char *uuid)
@@ -358,13 +420,20 @@ static int32_t device_of(pl_dispatcher *d, const char *uuid)
     return -1;
 }
 
-void pl_dispatcher_reclaim(pl_dispatcher *d, const char *owner, const char *gpu, int64_t cores)
+void pl_dispatcher_reclaim(pl_dispatcher *d, const pl_common_hold *held)
 {
     pl_sessions_lock(d->sessions);
-    pl_schedule_give_back(d->schedule, owner, (int32_t)cores, device_of(d, gpu), PL_GPU_CONTEXT,
-                          now_s());
-    pl_gpus_give_context(d->gpus, gpu);
-    pl_sessions_count_cores(d->sessions, -cores);
+    pl_schedule_give_back(d->schedule, held->owner, held->group, (int32_t)held->cores,
+                          device_of(d, held->gpu), PL_GPU_CONTEXT, now_s());
+    pl_gpus_give_context(d->gpus, held->gpu);
+    pl_sessions_count_cores(d->sessions, -held->cores);
+    note_usage(d, &(pl_usage_span){.session = held->session,
+                                   .user = held->owner,
+                                   .group = held->group,
+                                   .from_ms = held->since_ms,
+                                   .to_ms = pl_clock_us() / 1000,
+                                   .cores = held->cores,
+                                   .shared = true});
     d->changes++;
     pl_sessions_unlock(d->sessions);
 }
@@ -375,6 +444,14 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
     double due = pl_schedule_next_due(d->schedule, now_s());
     pl_sessions_unlock(d->sessions);
     return isinf(due) ? INT64_MAX : (int64_t)ceil(1e3 * due);
+}
+
+/* What it used before this daemon was there is in no row yet. */
+static void remember_run(pl_dispatcher *d, const pl_session *s)
+{
+    pl_usage_span span = span_of(s);
+    double seconds = pl_usage_decayed(span.from_ms, span.to_ms, pl_clock_us() / 1000, half_life);
+    remember(d, span.user, span.group, seconds * (double)span.cores, span.gpu ? seconds : 0);
 }
 
 void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
@@ -399,10 +476,25 @@ void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
     }
     pl_sessions_count_cores(d->sessions, s->cores_held);
     pl_sessions_adopt_locked(d->sessions, s);
+    if (s->job) {
+        remember_run(d, s);
+    }
     pl_sessions_unlock(d->sessions);
 }
 
 /* ---- reading ---- */
+
+void pl_dispatcher_each_running(pl_dispatcher *d, pl_dispatcher_see see, void *context)
+{
+    size_t count;
+    pl_sessions_lock(d->sessions);
+    pl_job *const *running = pl_schedule_running(d->schedule, &count);
+    for (size_t i = 0; i < count; i++) {
+        pl_usage_span span = span_of(running[i]->tag);
+        see(context, &span, running[i]->tag);
+    }
+    pl_sessions_unlock(d->sessions);
+}
 
 pl_load pl_dispatcher_load(pl_dispatcher *d)
 {

@@ -4,8 +4,10 @@
 #ifndef PLIANT_SERVER_RUN_DISPATCHER_H
 #define PLIANT_SERVER_RUN_DISPATCHER_H
 
+#include "server/base/limits.h"
 #include "server/run/machine.h"
 #include "server/sessions/sessions.h"
+#include "server/store/usage.h"
 
 typedef struct pl_dispatcher pl_dispatcher;
 
@@ -13,8 +15,10 @@ typedef struct pl_dispatcher pl_dispatcher;
 typedef struct pl_dispatcher_setup {
     pl_machine machine;
     int64_t interactive_cores; /* of these, kept for interactive sessions */
-    int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
-    void (*changed)(void *context, pl_session *ended);     /* as pl_session_queue's */
+    struct pl_store *store;    /* where it is kept who used what (store/usage.h) */
+    /* What a user, or a group, may have at once, and its share. */
+    pl_limits (*limits_of)(void *context, const char *name, bool group);
+    void (*changed)(void *context, pl_session *ended); /* as pl_session_queue's */
     void *context;
 } pl_dispatcher_setup;
 pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup); /* NULL: out of memory */
@@ -32,16 +36,28 @@ void pl_dispatcher_keep(pl_dispatcher *dispatcher, pl_session *session);
 /* One more for the worker of `host`, which was just started so: small, on a GPU, of the same owner, not crashed since
  * its last checkpoint, of no more cores, and the next of its owner's; NULL: there is none. */
 pl_session *pl_dispatcher_start_beside(pl_dispatcher *dispatcher, const pl_session *host);
+/* What the sessions of one worker hold together. */
+typedef struct pl_common_hold {
+    char session[33];            /* the host's id */
+    char group[PL_NAME_MAX + 1]; /* "": none */
+    char *owner, *gpu;
+    int64_t cores, since_ms; /* since 1970 */
+} pl_common_hold;
 /* What the host held for all of its worker is the worker's: its cores, and a context on the GPU; until
- * reclaimed, before the last of them is concluded. */
-int64_t pl_dispatcher_transfer(pl_dispatcher *dispatcher, pl_session *host);
-void pl_dispatcher_reclaim(pl_dispatcher *dispatcher, const char *owner, const char *gpu,
-                           int64_t cores);
+ * reclaimed, before the last of them is concluded. Fills in all but owner and gpu, which are the caller's. */
+void pl_dispatcher_transfer(pl_dispatcher *dispatcher, pl_session *host, pl_common_hold *out);
+void pl_dispatcher_reclaim(pl_dispatcher *dispatcher, const pl_common_hold *held);
 /* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
 int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
 /* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`:
  * in a worker whose cores and context are counted already. */
 void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside);
+
+/* Each session that runs, with what it has held since it began; `see` is called under the table's mutex. Not among
+ * them is what the sessions of one worker hold together. */
+typedef void (*pl_dispatcher_see)(void *context, const pl_usage_span *span,
+                                  const pl_session *session);
+void pl_dispatcher_each_running(pl_dispatcher *dispatcher, pl_dispatcher_see see, void *context);
 
 typedef struct pl_load {
     int64_t cores, cores_used;

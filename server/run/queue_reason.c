@@ -16,6 +16,13 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
+static const char *of_group(pl_wait_reason limit)
+{
+    return limit == PL_WAIT_USER_CORES  ? "cores used"
+           : limit == PL_WAIT_USER_GPUS ? "GPUs used"
+                                        : "sessions run";
+}
+
 void pl_queue_reason(const pl_session *s, const pl_wait *wait, const pl_schedule_load *load,
                      const char *no_gpu, char *out, size_t size)
 {
@@ -48,7 +55,8 @@ void pl_queue_reason(const pl_session *s, const pl_wait *wait, const pl_schedule
         snprintf(out, size, "waits for its owner's limit: %lld of %lld GPUs used", amount, of);
         break;
     case PL_WAIT_GROUP:
-        snprintf(out, size, "waits for its group's limit");
+        snprintf(out, size, "waits for its group's limit: %lld of %lld %s", amount, of,
+                 of_group(wait->within));
         break;
     case PL_WAIT_NO_GPU:
         snprintf(out, size, "waits for a GPU, and this daemon has none: %s", no_gpu ? no_gpu : "");

@@ -176,9 +176,9 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
         return;
     }
     h->sessions = count;
-    h->cores = pl_dispatcher_transfer(e->setup.dispatcher, group[0]);
+    pl_dispatcher_transfer(e->setup.dispatcher, group[0], &h->held);
     atomic_fetch_add(&e->setup.counters->workers_started, 1);
-    pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->gpu);
+    pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->held.gpu);
     for (int i = 0; i < count; i++) {
         name_worker(e, group[i], &p->child);
         *workers[i] = (pl_worker){.session = group[i],

@@ -107,8 +107,8 @@ void pl_workers_wake(pl_executor *e)
 void pl_holding_destroy(pl_holding *h)
 {
     if (h) {
-        free(h->owner);
-        free(h->gpu);
+        free(h->held.owner);
+        free(h->held.gpu);
     }
     free(h);
 }
@@ -117,7 +117,7 @@ void pl_holding_destroy(pl_holding *h)
 pl_holding *pl_holding_create(const pl_session *host)
 {
     pl_holding *h = calloc(1, sizeof *h);
-    if (h && (!(h->owner = strdup(host->owner)) || !(h->gpu = strdup(host->gpu)))) {
+    if (h && (!(h->held.owner = strdup(host->owner)) || !(h->held.gpu = strdup(host->gpu)))) {
         pl_holding_destroy(h);
         h = NULL;
     }
@@ -132,7 +132,7 @@ void pl_holding_leave(pl_executor *e, pl_worker *w)
     w->holding = NULL;
     pthread_mutex_unlock(&e->mutex);
     if (last) {
-        pl_dispatcher_reclaim(e->setup.dispatcher, h->owner, h->gpu, h->cores);
+        pl_dispatcher_reclaim(e->setup.dispatcher, &h->held);
         pl_holding_destroy(h);
     }
 }
@@ -147,7 +147,7 @@ pl_holding *pl_holding_join(pl_executor *e, const pl_session *s, pid_t pid)
     }
     if (host && !host->holding && (host->holding = pl_holding_create(host->session)) != NULL) {
         host->holding->sessions = 1;
-        host->holding->cores = pl_dispatcher_transfer(e->setup.dispatcher, host->session);
+        pl_dispatcher_transfer(e->setup.dispatcher, host->session, &host->holding->held);
     }
     if (host && host->holding) {
         h = host->holding;

@@ -16,8 +16,7 @@
  * driver's context on the GPU. */
 typedef struct pl_holding {
     int sessions; /* that have not ended */
-    int64_t cores;
-    char *owner, *gpu;
+    pl_common_hold held;
 } pl_holding;
 
 /* A child process that several sessions share. */

@@ -119,6 +119,7 @@ void pl_schedule_destroy(pl_schedule *s)
     free(s->ranked);
     pl_profile_clear(&s->profile);
     pl_accounts_clear(&s->users);
+    pl_accounts_clear(&s->persons);
     pl_accounts_clear(&s->groups);
     free(s);
 }
@@ -183,8 +184,7 @@ static pl_job *make_job(const pl_job_wish *w, pl_account *user)
 
 pl_job *pl_schedule_arrive(pl_schedule *s, const pl_job_wish *w, double now, bool first)
 {
-    pl_account *group = pl_accounts_get(&s->groups, w->group ? w->group : "", NULL);
-    pl_account *user = group ? pl_accounts_get(&s->users, w->user, group) : NULL;
+    pl_account *user = pl_schedule_seat(s, w->user, w->group ? w->group : "");
     size_t all = s->waiting + s->aside.count + s->running.count + 1;
     bool room = user && pl_job_list_reserve(&user->waiting, all - user->waiting.count) &&
                 pl_job_list_reserve(&s->aside, all - s->aside.count) &&
@@ -223,6 +223,30 @@ void pl_schedule_prioritise(pl_schedule *s, pl_job *job, int64_t priority, doubl
     if (waits) {
         pl_schedule_enqueue(s, job);
     }
+}
+
+bool pl_schedule_regroup(pl_schedule *s, pl_job *job, const char *group)
+{
+    pl_account *user = pl_schedule_seat(s, job->user->name, group ? group : "");
+    size_t all = s->waiting + s->aside.count + s->running.count;
+    if (job->state == PL_JOB_RUNNING || user == job->user) {
+        return true;
+    }
+    if (!user || !pl_job_list_reserve(&user->waiting, all - user->waiting.count)) {
+        return false;
+    }
+    if (job->state == PL_JOB_WAITING) {
+        pl_schedule_dequeue(s, job);
+        job->user = user;
+        pl_schedule_enqueue(s, job);
+    }
+    job->user = user;
+    return true;
+}
+
+const char *pl_job_group(const pl_job *job)
+{
+    return job->user->group->name;
 }
 
 void pl_schedule_satisfy(pl_schedule *s, uint64_t key, double now)
@@ -325,10 +349,10 @@ int32_t pl_schedule_transfer(pl_schedule *s, pl_job *job, double gpu_memory, dou
     return cores;
 }
 
-void pl_schedule_give_back(pl_schedule *s, const char *user, int32_t cores, int32_t device,
-                           double gpu_memory, double now)
+void pl_schedule_give_back(pl_schedule *s, const char *user, const char *group, int32_t cores,
+                           int32_t device, double gpu_memory, double now)
 {
-    pl_account *account = pl_accounts_find(&s->users, user);
+    pl_account *account = pl_schedule_seat(s, user, group ? group : "");
     s->cores_used -= cores;
     if (device >= 0) {
         s->devices[device].used -= gpu_memory;
@@ -338,7 +362,7 @@ void pl_schedule_give_back(pl_schedule *s, const char *user, int32_t cores, int3
     }
 }
 
-/* ---- the machine, and who may have what of it ---- */
+/* ---- the machine ---- */
 
 void pl_schedule_drain(pl_schedule *s, bool draining)
 {
@@ -358,38 +382,6 @@ void pl_schedule_set_cores(pl_schedule *s, int32_t cores)
     s->setup.cores = cores;
 }
 
-static bool set_account(pl_account *a, double share, pl_account_limits limits)
-{
-    if (a) {
-        a->share = share > 0 ? share : 1;
-        a->limits = limits;
-    }
-    return a;
-}
-
-bool pl_schedule_set_user(pl_schedule *s, const char *user, double share, pl_account_limits limits)
-{
-    pl_account *known = pl_accounts_find(&s->users, user);
-    pl_account *group = known ? known->group : pl_accounts_get(&s->groups, "", NULL);
-    return set_account(group ? pl_accounts_get(&s->users, user, group) : NULL, share, limits);
-}
-
-const char *pl_schedule_user(const pl_schedule *s, size_t k)
-{
-    return k < s->users.count ? s->users.list[k]->name : NULL;
-}
-
-void pl_schedule_limit_user(pl_schedule *s, size_t k, pl_account_limits limits)
-{
-    s->users.list[k]->limits = limits;
-}
-
-bool pl_schedule_set_group(pl_schedule *s, const char *group, double share,
-                           pl_account_limits limits)
-{
-    return set_account(pl_accounts_get(&s->groups, group, NULL), share, limits);
-}
-
 /* ---- reading ---- */
 
 pl_schedule_load pl_schedule_get_load(const pl_schedule *s)
@@ -407,12 +399,6 @@ pl_job *const *pl_schedule_running(const pl_schedule *s, size_t *count)
 pl_device pl_schedule_device(const pl_schedule *s, int32_t device)
 {
     return s->devices[device];
-}
-
-double pl_schedule_usage(pl_schedule *s, const char *user, double now)
-{
-    const pl_account *a = pl_accounts_find(&s->users, user);
-    return a ? pl_account_used(s, a, now) : 0;
 }
 
 double pl_schedule_mean_length(const pl_schedule *s)

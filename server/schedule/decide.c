@@ -103,7 +103,7 @@ static int32_t cores_for(const decision *d, const pl_job *job)
     int32_t room = pl_schedule_free_cores(s, job);
     int32_t part = room / smaller((int64_t)s->waiting, room > 0 ? room : 1);
     int32_t most = smaller(part, job->cores_most);
-    most = smaller(most, job->user->limits.cores - job->user->cores);
+    most = smaller(most, job->user->person->limits.cores - job->user->person->cores);
     most = smaller(most, job->user->group->limits.cores - job->user->group->cores);
     while (most > job->cores_least && s->reserved_count &&
            !pl_profile_fits(&s->profile, most, job->memory, pl_job_length(s, job))) {
@@ -238,7 +238,7 @@ static bool yields(const pl_job *victim, const pl_job *job, double now)
     if (!victim->preemptible || victim->preempting || victim->beside || victim->cores == 0) {
         return false;
     }
-    if (victim->user == job->user || job->priority > 0) {
+    if (victim->user->person == job->user->person || job->priority > 0) {
         return victim->priority <= job->priority;
     }
     return job->user->key < victim->user->key && now - victim->started >= least_run;
@@ -338,11 +338,16 @@ int pl_schedule_decide(pl_schedule *s, double now, pl_action *out, int most)
     return count;
 }
 
+static bool may_run_more(const pl_account *a)
+{
+    return a->running < a->limits.running;
+}
+
 pl_job *pl_schedule_beside(pl_schedule *s, pl_job *host, double context, double now)
 {
     pl_job *job = host->user->waiting.count ? host->user->waiting.jobs[0] : NULL;
     if (!job || s->draining || !job->shares || job->cores_least > host->cores || host->device < 0 ||
-        job->user->running + 1 > job->user->limits.running ||
+        !may_run_more(job->user->person) || !may_run_more(job->user->group) ||
         s->memory_used + job->memory > s->setup.memory) {
         return NULL;
     }

@@ -8,11 +8,13 @@ static bool within(const pl_account *a, const pl_job *job, pl_wait *why)
 {
     bool gpu = job->gpu_memory > 0;
     if (a->running + 1 > a->limits.running) {
-        *why = (pl_wait){PL_WAIT_USER_RUNNING, (double)a->running, (double)a->limits.running};
+        *why = (pl_wait){PL_WAIT_USER_RUNNING, (double)a->running, (double)a->limits.running,
+                         PL_WAIT_NONE};
     } else if (a->cores + job->cores_least > a->limits.cores) {
-        *why = (pl_wait){PL_WAIT_USER_CORES, (double)a->cores, (double)a->limits.cores};
-    } else if (a->gpus + gpu > a->limits.gpus) {
-        *why = (pl_wait){PL_WAIT_USER_GPUS, (double)a->gpus, (double)a->limits.gpus};
+        *why = (pl_wait){PL_WAIT_USER_CORES, (double)a->cores, (double)a->limits.cores,
+                         PL_WAIT_NONE};
+    } else if (gpu && a->gpus + 1 > a->limits.gpus) {
+        *why = (pl_wait){PL_WAIT_USER_GPUS, (double)a->gpus, (double)a->limits.gpus, PL_WAIT_NONE};
     } else {
         return true;
     }
@@ -21,8 +23,9 @@ static bool within(const pl_account *a, const pl_job *job, pl_wait *why)
 
 pl_wait pl_schedule_limit(const pl_schedule *s, const pl_job *job)
 {
-    pl_wait why = {PL_WAIT_NONE, 0, 0};
-    if (within(job->user, job, &why) && !within(job->user->group, job, &why)) {
+    pl_wait why = {.reason = PL_WAIT_NONE};
+    if (within(job->user->person, job, &why) && !within(job->user->group, job, &why)) {
+        why.within = why.reason;
         why.reason = PL_WAIT_GROUP;
     }
     return why;
@@ -66,16 +69,16 @@ pl_wait pl_schedule_lack(const pl_schedule *s, const pl_job *job)
     int32_t cores = pl_schedule_free_cores(s, job);
     double memory = s->setup.memory - s->memory_used;
     if (job->gpu_memory > 0 && s->device_count == 0) {
-        return (pl_wait){PL_WAIT_NO_GPU, 0, 0};
+        return (pl_wait){PL_WAIT_NO_GPU, 0, 0, PL_WAIT_NONE};
     }
     if (job->gpu_memory > 0 && pl_schedule_pick_device(s, job) < 0) {
-        return (pl_wait){PL_WAIT_GPU_MEMORY, job->gpu_memory, most_free(s)};
+        return (pl_wait){PL_WAIT_GPU_MEMORY, job->gpu_memory, most_free(s), PL_WAIT_NONE};
     }
     if (job->cores_least > cores) {
-        return (pl_wait){PL_WAIT_CORES, job->cores_least, cores > 0 ? cores : 0};
+        return (pl_wait){PL_WAIT_CORES, job->cores_least, cores > 0 ? cores : 0, PL_WAIT_NONE};
     }
     if (job->memory > memory) {
-        return (pl_wait){PL_WAIT_MEMORY, job->memory, memory > 0 ? memory : 0};
+        return (pl_wait){PL_WAIT_MEMORY, job->memory, memory > 0 ? memory : 0, PL_WAIT_NONE};
     }
-    return (pl_wait){PL_WAIT_NONE, 0, 0};
+    return (pl_wait){.reason = PL_WAIT_NONE};
 }

@@ -56,8 +56,8 @@ static void plan_usage(const pl_schedule *s, pl_account *user, const pl_job *job
 {
     double use = pl_job_weight(s, job->cores_least, job->gpu_memory > 0) *
                  fmin(pl_job_length(s, job), s->setup.half_life);
-    user->planned += use / user->share;
-    user->group->planned += use / user->group->share;
+    user->planned += use / user->person->share;
+    user->group->planned += use / user->group->parts;
 }
 
 /* Several groups change order together, so that a heap of users holds for one group only: else the least is sought. */
@@ -112,13 +112,13 @@ static void take_cores(double *free_at, int32_t cores, int32_t count, double end
     }
 }
 
-/* When the user, who may have `most` cores at once, has cores again: not before the cores that theirs run on. */
-static double limited_until(const pl_schedule *s, const pl_job *job, double now)
+/* When a job that is at a limit of its user, or its group, may start: not before one of theirs ends. */
+static double limited_until(const pl_schedule *s, const pl_job *job, bool group, double now)
 {
     double until = INFINITY;
     for (size_t i = 0; i < s->running.count; i++) {
         const pl_job *r = s->running.jobs[i];
-        if (r->user == job->user) {
+        if (group ? r->user->group == job->user->group : r->user->person == job->user->person) {
             until = fmin(until, pl_job_expected_end(s, r, now));
         }
     }
@@ -147,8 +147,9 @@ static void plan_starts(pl_schedule *s, double now, double *free_at)
         if (never) {
             continue;
         }
-        if (pl_schedule_limit(s, job).reason != PL_WAIT_NONE) {
-            job->start = fmax(job->start, limited_until(s, job, now));
+        pl_wait_reason limit = pl_schedule_limit(s, job).reason;
+        if (limit != PL_WAIT_NONE) {
+            job->start = fmax(job->start, limited_until(s, job, limit == PL_WAIT_GROUP, now));
         }
         take_cores(free_at, cores, job->cores_least,
                    fmin(job->start, 1e300) + pl_job_length(s, job));
@@ -180,24 +181,24 @@ pl_job *const *pl_schedule_order(const pl_schedule *s, size_t *count)
 static pl_wait wait_aside(const pl_job *job, double now)
 {
     if (job->held) {
-        return (pl_wait){PL_WAIT_HELD, 0, 0};
+        return (pl_wait){PL_WAIT_HELD, 0, 0, PL_WAIT_NONE};
     }
     if (job->after_count) {
-        return (pl_wait){PL_WAIT_AFTER, (double)job->after_count, 0};
+        return (pl_wait){PL_WAIT_AFTER, (double)job->after_count, 0, PL_WAIT_NONE};
     }
-    return (pl_wait){PL_WAIT_DUE, fmax(job->due - now, 0), 0};
+    return (pl_wait){PL_WAIT_DUE, fmax(job->due - now, 0), 0, PL_WAIT_NONE};
 }
 
 pl_wait pl_schedule_wait(pl_schedule *s, const pl_job *job, double now)
 {
     if (job->state == PL_JOB_RUNNING) {
-        return (pl_wait){PL_WAIT_NONE, 0, 0};
+        return (pl_wait){.reason = PL_WAIT_NONE};
     }
     if (job->state == PL_JOB_ASIDE) {
         return wait_aside(job, now);
     }
     if (s->draining) {
-        return (pl_wait){PL_WAIT_DRAINING, 0, 0};
+        return (pl_wait){PL_WAIT_DRAINING, 0, 0, PL_WAIT_NONE};
     }
     pl_wait why = pl_schedule_limit(s, job);
     if (why.reason != PL_WAIT_NONE) {
@@ -206,11 +207,11 @@ pl_wait pl_schedule_wait(pl_schedule *s, const pl_job *job, double now)
     why = pl_schedule_lack(s, job);
     bool device = why.reason == PL_WAIT_NO_GPU || why.reason == PL_WAIT_GPU_MEMORY;
     if (job->position > 1 && !device) {
-        return (pl_wait){PL_WAIT_TURN, (double)(job->position - 1), 0};
+        return (pl_wait){PL_WAIT_TURN, (double)(job->position - 1), 0, PL_WAIT_NONE};
     }
     if (why.reason == PL_WAIT_NONE && s->reserved_count && job->overtaken < 0 &&
         !pl_profile_fits(&s->profile, job->cores_least, job->memory, pl_job_length(s, job))) {
-        return (pl_wait){PL_WAIT_RESERVED, 0, 0};
+        return (pl_wait){PL_WAIT_RESERVED, 0, 0, PL_WAIT_NONE};
     }
     return why;
 }

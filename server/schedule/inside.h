@@ -9,13 +9,16 @@ typedef struct pl_job_list {
     size_t count, capacity;
 } pl_job_list;
 
-/* A user, or a group: what it has used and may. */
+/* A user in a group, where the user's jobs of that group wait; a user in all groups together (a person); or a
+ * group. What each has used; the last two have limits and shares. */
 struct pl_account {
     char *name;
-    pl_account *group;         /* NULL: it is one */
-    double share, usage, seen; /* usage at that time */
-    double key;                /* usage and what runs by share, at the last decision */
-    double planned;            /* the same in the forecast */
+    pl_account *group, *person; /* of a user in a group; else NULL */
+    double share;               /* of a person or a group */
+    double parts;               /* of a group: its share, at the last decision */
+    double usage, seen;         /* usage at that time */
+    double key;                 /* usage and what runs by share, at the last decision */
+    double planned;             /* the same in the forecast */
     int64_t running, cores, gpus;
     pl_account_limits limits;
     pl_job_list waiting; /* of a user: next first */
@@ -51,7 +54,7 @@ struct pl_schedule {
     pl_device devices[PL_SCHEDULE_DEVICES];
     int32_t device_count;
     double device_held[PL_SCHEDULE_DEVICES]; /* reserved at this decision */
-    pl_accounts users, groups;
+    pl_accounts users, persons, groups;      /* users: each in one group */
     pl_account **ranked; /* [ranked_count] users with waiting jobs, least key first */
     size_t ranked_count, ranked_capacity;
     pl_job_list aside, running, order;
@@ -73,10 +76,12 @@ void pl_schedule_dequeue(pl_schedule *s, pl_job *job);
 
 /* accounts.c */
 pl_account *pl_accounts_find(const pl_accounts *accounts, const char *name);
-pl_account *pl_accounts_get(pl_accounts *accounts, const char *name, pl_account *group);
+pl_account *pl_accounts_get(pl_accounts *accounts, const char *name);
+/* A user in a group ("": none); made where it is not known yet, NULL without memory. */
+pl_account *pl_schedule_seat(pl_schedule *s, const char *user, const char *group);
 void pl_accounts_clear(pl_accounts *accounts);
 double pl_account_used(const pl_schedule *s, const pl_account *account, double now);
-/* What a job that begins or ends changes, for its user and group. */
+/* What a job that begins or ends changes, for its user, in this group and in all, and the group. */
 void pl_account_change(const pl_schedule *s, pl_account *user, int64_t running, int64_t cores,
                        int64_t gpus, double now);
 /* Keys of all users with waiting jobs, and those in order. */

@@ -4,8 +4,8 @@
  * The caller tells what happened (pl_schedule_arrive, _end, ...) and asks for actions (pl_schedule_decide), which are
  * already in the books when they are returned.
  *
- * Who is next. A user's place is their usage (core-seconds, which halve every `half_life`, and what runs now) divided
- * by their share; their group's goes before it. The least is next. Priorities sort the jobs of one user; one above 0,
+ * Who is next. A user's place is their usage in a group (core-seconds, which halve every `half_life`, and what runs
+ * now) divided by their share; the group's usage by its share goes before it. The least is next. Priorities sort the jobs of one user; one above 0,
  * which only administrators may give, goes before every other user's jobs as well.
  *
  * What fits behind a job that does not fit is started, so that no core is idle. A job that was overtaken so holds a
@@ -124,17 +124,28 @@ void pl_schedule_drain(pl_schedule *s, bool draining);
 /* A device is there, or as it is now; `used` of it is not read. */
 void pl_schedule_set_device(pl_schedule *s, int32_t device, const pl_device *now);
 void pl_schedule_set_cores(pl_schedule *s, int32_t cores);
-/* A user's share among users of a group, or a group's; 1 at first. False: out of memory. */
+/* A user's share among users of a group, or a group's; 1 at first. A user's limits hold for their jobs of all groups
+ * together. Jobs without a group are those of the group "": each user who has some now counts there as one share.
+ * False: out of memory. */
 bool pl_schedule_set_user(pl_schedule *s, const char *user, double share, pl_account_limits limits);
 bool pl_schedule_set_group(pl_schedule *s, const char *group, double share,
                            pl_account_limits limits);
-/* The k-th user that it knows, or NULL, and other limits for them. */
+/* The k-th user or group that it knows, or NULL, and another share and other limits for it. */
 const char *pl_schedule_user(const pl_schedule *s, size_t k);
-void pl_schedule_limit_user(pl_schedule *s, size_t k, pl_account_limits limits);
+const char *pl_schedule_group(const pl_schedule *s, size_t k);
+void pl_schedule_limit_user(pl_schedule *s, size_t k, double share, pl_account_limits limits);
+void pl_schedule_limit_group(pl_schedule *s, size_t k, double share, pl_account_limits limits);
+/* Usage of a time before this schedule: core-seconds and GPU-seconds, decayed until now. False: out of memory. */
+bool pl_schedule_remember(pl_schedule *s, const char *user, const char *group, double core_seconds,
+                          double gpu_seconds, double now);
+/* A job that waits is of another group (NULL: none) from now on; false: out of memory. */
+bool pl_schedule_regroup(pl_schedule *s, pl_job *job, const char *group);
+/* The group that a job counts for; "": none. */
+const char *pl_job_group(const pl_job *job);
 /* What a job holds for others too: its cores are taken off it and stay in use until given back. */
 int32_t pl_schedule_transfer(pl_schedule *s, pl_job *job, double gpu_memory, double now);
-void pl_schedule_give_back(pl_schedule *s, const char *user, int32_t cores, int32_t device,
-                           double gpu_memory, double now);
+void pl_schedule_give_back(pl_schedule *s, const char *user, const char *group, int32_t cores,
+                           int32_t device, double gpu_memory, double now);
 
 /* ---- what is to be done ---- */
 
@@ -165,7 +176,7 @@ typedef enum pl_wait_reason {
     PL_WAIT_USER_CORES, /* amount: used, of: limit */
     PL_WAIT_USER_RUNNING,
     PL_WAIT_USER_GPUS,
-    PL_WAIT_GROUP,      /* its group is at a limit */
+    PL_WAIT_GROUP,      /* its group is at the limit that `within` names as a user's */
     PL_WAIT_NO_GPU,     /* there is none */
     PL_WAIT_GPU_MEMORY, /* amount: needed, of: most free on one */
     PL_WAIT_TURN,       /* amount: jobs before it */
@@ -176,6 +187,7 @@ typedef enum pl_wait_reason {
 typedef struct pl_wait {
     pl_wait_reason reason;
     double amount, of;
+    pl_wait_reason within;
 } pl_wait;
 /* Positions and starts of all waiting jobs into them. O(jobs x cores). */
 void pl_schedule_forecast(pl_schedule *s, double now);

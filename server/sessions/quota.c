@@ -58,13 +58,21 @@ static int64_t session_bytes(pl_session *s)
     return atomic_load(&s->bytes);
 }
 
-static int64_t stored_bytes(pl_sessions *sessions, const char *user)
+typedef struct account {
+    char user[PL_NAME_MAX + 1], group[PL_NAME_MAX + 1];
+    int64_t bytes;
+} account;
+
+/* Of a user, or where that is NULL of a group. */
+static int64_t bytes_of(pl_sessions *sessions, const char *user, const char *group)
 {
     size_t count;
     int64_t bytes = 0;
     pl_session **all = pl_sessions_all(sessions, &count);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(all[i]->owner, user) == 0) {
+        account a;
+        pl_sessions_account(sessions, all[i], a.user, a.group);
+        if (strcmp(user ? a.user : a.group, user ? user : group) == 0) {
             bytes += session_bytes(all[i]);
         }
         pl_session_release(all[i]);
@@ -73,26 +81,92 @@ static int64_t stored_bytes(pl_sessions *sessions, const char *user)
     return bytes;
 }
 
+static int64_t stored_bytes(pl_sessions *sessions, const char *user)
+{
+    return bytes_of(sessions, user, NULL);
+}
+
+/* ---- a sample of everybody's ---- */
+
+static int by_account(const void *a, const void *b)
+{
+    const account *x = a, *y = b;
+    int users = strcmp(x->user, y->user);
+    return users ? users : strcmp(x->group, y->group);
+}
+
+static char *encode_sums(account *all, size_t count)
+{
+    pl_json_writer w = {0};
+    if (count) {
+        qsort(all, count, sizeof *all, by_account);
+    }
+    pl_json_begin_array(&w);
+    for (size_t i = 0; i < count;) {
+        int64_t bytes = 0;
+        size_t first = i;
+        for (; i < count && by_account(&all[first], &all[i]) == 0; i++) {
+            bytes += all[i].bytes;
+        }
+        pl_json_begin_array(&w);
+        pl_json_put_string(&w, all[first].user);
+        pl_json_put_string(&w, all[first].group);
+        pl_json_put_integer(&w, bytes);
+        pl_json_end_array(&w);
+    }
+    pl_json_end_array(&w);
+    return pl_json_finish(&w, NULL);
+}
+
+char *pl_quota_bytes_of_all(pl_sessions *sessions)
+{
+    size_t count;
+    pl_session **all = pl_sessions_all(sessions, &count);
+    account *accounts = malloc((count + 1) * sizeof *accounts);
+    for (size_t i = 0; i < count; i++) {
+        bool known = atomic_load(&all[i]->bytes_final);
+        if (accounts) {
+            int64_t bytes = known ? atomic_load(&all[i]->bytes) : session_bytes(all[i]);
+            pl_sessions_account(sessions, all[i], accounts[i].user, accounts[i].group);
+            accounts[i].bytes = bytes;
+        }
+        pl_session_release(all[i]);
+    }
+    free(all);
+    char *text = accounts ? encode_sums(accounts, count) : NULL;
+    free(accounts);
+    return text;
+}
+
 /* ---- refusing ---- */
 
-static const char *const nouns[] = {"sessions that have not ended", "sessions that wait",
-                                    "cores at once", "bytes of sessions", "bytes of meshes"};
+static const char *const nouns[PL_LIMIT_COUNT] = {
+    [PL_LIMIT_SESSIONS] = "sessions that have not ended",
+    [PL_LIMIT_QUEUED] = "sessions that wait",
+    [PL_LIMIT_CORES] = "cores at once",
+    [PL_LIMIT_BYTES] = "bytes of sessions",
+    [PL_LIMIT_MESH_BYTES] = "bytes of meshes",
+    [PL_LIMIT_GPUS] = "GPUs at once"};
 
-/* 429 where waiting helps; 403 where something must be removed or asked for. */
-static bool refuse(pl_request *r, pl_limit limit, int64_t used, int64_t most)
+/* 429 where waiting helps; 403 where something must be removed or asked for. `group`: whose limit it is, NULL: the
+ * user's. */
+static bool refuse(pl_request *r, const char *group, pl_limit limit, int64_t used, int64_t most)
 {
     bool passes = limit == PL_LIMIT_SESSIONS || limit == PL_LIMIT_QUEUED;
     const char *what = nouns[limit];
-    char pointer[64], got[96], expected[96];
-    snprintf(pointer, sizeof pointer, "/limits/%s", pl_limit_name(limit));
+    char pointer[160], got[96], expected[96], detail[160];
+    snprintf(pointer, sizeof pointer, "%s%s/limits/%s", group ? "/groups/" : "", group ? group : "",
+             pl_limit_name(limit));
     snprintf(got, sizeof got, "%lld %s", (long long)used, what);
     snprintf(expected, sizeof expected, "at most %lld", (long long)most);
+    snprintf(detail, sizeof detail, "this would be more than %s%s may have",
+             group ? "the group " : "you", group ? group : "");
     pl_faults faults = {0};
     pl_faults_add(&faults, pointer, "over_limit", got, expected,
                   passes ? "wait until one has ended, or cancel one"
                          : "delete what is not needed any more, or ask for a higher limit");
-    pl_reply_problem(r, passes ? 429 : 403, "over_limit", "Over your limit",
-                     "this would be more than you may have", &faults);
+    pl_reply_problem(r, passes ? 429 : 403, "over_limit",
+                     group ? "Over your group's limit" : "Over your limit", detail, &faults);
     if (passes) {
         pl_reply_header(r, "Retry-After", "10");
     }
@@ -104,44 +178,77 @@ static bool refuse(pl_request *r, pl_limit limit, int64_t used, int64_t most)
 static pthread_mutex_t hold_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pl_quota_hold *holds;
 
-static int64_t held_by(const char *user)
+/* By a user, or where that is NULL by a group. */
+static int64_t held_by(const char *user, const char *group)
 {
     int64_t n = 0;
     for (const pl_quota_hold *h = holds; h; h = h->next) {
-        n += strcmp(h->user, user) == 0;
+        n += user ? strcmp(h->user, user) == 0 : h->group && group && strcmp(h->group, group) == 0;
     }
     return n;
 }
 
-bool pl_quota_hold_session(pl_request *r, pl_tenants *tenants, pl_sessions *sessions, int64_t cores,
-                           pl_quota_hold *hold)
+/* What no waiting helps against. */
+static bool may_have(pl_request *r, pl_sessions *sessions, const pl_quota_wish *wish,
+                     const char *group, const int64_t *most)
 {
-    const char *user = pl_request_owner(r);
-    pl_limits most = pl_tenants_limits(tenants, user);
-    const int64_t *m = most.value;
-    if (cores > m[PL_LIMIT_CORES]) {
-        return refuse(r, PL_LIMIT_CORES, cores, m[PL_LIMIT_CORES]);
+    if (wish->cores > most[PL_LIMIT_CORES]) {
+        return refuse(r, group, PL_LIMIT_CORES, wish->cores, most[PL_LIMIT_CORES]);
     }
-    if (m[PL_LIMIT_BYTES] < INT64_MAX) {
-        int64_t bytes = stored_bytes(sessions, user);
-        if (bytes >= m[PL_LIMIT_BYTES]) {
-            return refuse(r, PL_LIMIT_BYTES, bytes, m[PL_LIMIT_BYTES]);
+    if (wish->gpu && most[PL_LIMIT_GPUS] < 1) {
+        return refuse(r, group, PL_LIMIT_GPUS, 1, most[PL_LIMIT_GPUS]);
+    }
+    if (most[PL_LIMIT_BYTES] < INT64_MAX) {
+        int64_t bytes = bytes_of(sessions, group ? NULL : pl_request_owner(r), group);
+        return bytes < most[PL_LIMIT_BYTES] ||
+               refuse(r, group, PL_LIMIT_BYTES, bytes, most[PL_LIMIT_BYTES]);
+    }
+    return true;
+}
+
+/* The first limit that one more would pass, or PL_LIMIT_COUNT; *count is how many there would be. */
+static pl_limit passed(const pl_limits *used, int64_t coming, const int64_t *most, int64_t *count)
+{
+    static const pl_limit counted[] = {PL_LIMIT_SESSIONS, PL_LIMIT_QUEUED};
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        *count = used->value[counted[i]] + coming + 1;
+        if (*count > most[counted[i]]) {
+            return counted[i];
         }
     }
+    return PL_LIMIT_COUNT;
+}
+
+bool pl_quota_hold_session(pl_request *r, pl_tenants *tenants, pl_sessions *sessions,
+                           const pl_quota_wish *wish, pl_quota_hold *hold)
+{
+    const char *user = pl_request_owner(r), *group = wish->group, *whose = NULL;
+    pl_limits most = pl_tenants_limits(tenants, user), all = pl_limits_all(INT64_MAX);
+    if (!may_have(r, sessions, wish, NULL, most.value)) {
+        return false;
+    }
+    if (group) {
+        all = pl_tenants_group_limits(tenants, group);
+        if (!may_have(r, sessions, wish, group, all.value)) {
+            return false;
+        }
+    }
+    int64_t count;
     pthread_mutex_lock(&hold_mutex);
     pl_limits used = pl_sessions_usage(sessions, user);
-    int64_t coming = held_by(user), living = used.value[PL_LIMIT_SESSIONS] + coming,
-            queued = used.value[PL_LIMIT_QUEUED] + coming;
-    bool fits = living < m[PL_LIMIT_SESSIONS] && queued < m[PL_LIMIT_QUEUED];
-    if (fits) {
-        *hold = (pl_quota_hold){holds, user};
+    pl_limit limit = passed(&used, held_by(user, NULL), most.value, &count);
+    if (limit == PL_LIMIT_COUNT && group) {
+        whose = group;
+        used = pl_sessions_group_usage(sessions, group);
+        limit = passed(&used, held_by(NULL, group), all.value, &count);
+    }
+    if (limit == PL_LIMIT_COUNT) {
+        *hold = (pl_quota_hold){holds, user, group};
         holds = hold;
     }
     pthread_mutex_unlock(&hold_mutex);
-    if (living >= m[PL_LIMIT_SESSIONS]) {
-        return refuse(r, PL_LIMIT_SESSIONS, living + 1, m[PL_LIMIT_SESSIONS]);
-    }
-    return fits || refuse(r, PL_LIMIT_QUEUED, queued + 1, m[PL_LIMIT_QUEUED]);
+    return limit == PL_LIMIT_COUNT ||
+           refuse(r, whose, limit, count, (whose ? all : most).value[limit]);
 }
 
 void pl_quota_release(pl_quota_hold *hold)
@@ -164,7 +271,7 @@ bool pl_quota_allows_bytes(pl_request *r, pl_tenants *tenants, pl_sessions *sess
 {
     int64_t most = pl_tenants_limits(tenants, owner).value[PL_LIMIT_BYTES];
     int64_t used = most < INT64_MAX ? stored_bytes(sessions, owner) : 0;
-    return used + bytes <= most || refuse(r, PL_LIMIT_BYTES, used + bytes, most);
+    return used + bytes <= most || refuse(r, NULL, PL_LIMIT_BYTES, used + bytes, most);
 }
 
 bool pl_quota_allows_mesh(pl_request *r, pl_tenants *tenants, pl_store *store, int64_t bytes)
@@ -172,10 +279,10 @@ bool pl_quota_allows_mesh(pl_request *r, pl_tenants *tenants, pl_store *store, i
     const char *user = pl_request_owner(r);
     int64_t most = pl_tenants_limits(tenants, user).value[PL_LIMIT_MESH_BYTES];
     int64_t used = most < INT64_MAX ? pl_grant_bytes(store, user) : 0;
-    return used + bytes <= most || refuse(r, PL_LIMIT_MESH_BYTES, used + bytes, most);
+    return used + bytes <= most || refuse(r, NULL, PL_LIMIT_MESH_BYTES, used + bytes, most);
 }
 
-/* ---- GET /v1/usage ---- */
+/* ---- what a user has ---- */
 
 static void put_values(pl_json_writer *w, const char *key, const pl_limits *limits)
 {
@@ -191,17 +298,9 @@ static void put_values(pl_json_writer *w, const char *key, const pl_limits *limi
     pl_json_end_object(w);
 }
 
-void pl_handle_usage(pl_request *r)
+void pl_quota_put(pl_request *r, const char *user, pl_json_writer *w)
 {
     pl_daemon *d = pl_request_daemon(r);
-    const pl_principal *p = pl_request_principal(r);
-    const char *user = pl_request_query(r, "user");
-    user = user ? user : p->user;
-    if (strcmp(user, p->user) != 0 && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
-        pl_reply_problem(r, 403, "missing_scope", "Not allowed",
-                         "another user's usage is for administrators", NULL);
-        return;
-    }
     pl_limits most = pl_tenants_limits(d->tenants, user);
     pl_limits used = pl_sessions_usage(d->sessions, user);
     bool counted = most.value[PL_LIMIT_REQUESTS] < INT64_MAX;
@@ -210,12 +309,8 @@ void pl_handle_usage(pl_request *r)
     used.value[PL_LIMIT_REQUESTS] = counted
                                         ? llround(pl_rate_of_user(d->rate, user, pl_monotonic_ms()))
                                         : INT64_MAX;
-    pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_set_string(&w, "user", user);
-    put_values(&w, "used", &used);
-    put_values(&w, "limits", &most);
-    pl_json_end_object(&w);
-    pl_reply_json(r, 200, pl_json_finish(&w, NULL));
-    pl_reply_header(r, "Cache-Control", "no-store");
+    used.value[PL_LIMIT_SHARE] = INT64_MAX; /* is no amount */
+    pl_json_set_string(w, "user", user);
+    put_values(w, "used", &used);
+    put_values(w, "limits", &most);
 }

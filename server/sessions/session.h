@@ -77,6 +77,8 @@ typedef struct pl_session {
     double estimate;    /* as in the row */
     struct pl_job *job; /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
     int64_t cores_held; /* counted among the cores in use while it runs */
+    int64_t
+        ended_ms; /* since 1970: when its worker ended while no daemon was there; 0: it did not */
     int64_t frames, attempt;
     double memory, memory_limit, time, time_limit;
     double rate;      /* s simulated in a second, over the last second or two; -1: not known */

@@ -79,20 +79,55 @@ char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
     return pl_json_finish(&w, NULL);
 }
 
-pl_limits pl_sessions_usage(pl_sessions *t, const char *user)
+static pl_limits usage(pl_sessions *t, const char *user, const char *group)
 {
     pl_limits used = {{0}};
     pthread_mutex_lock(&t->mutex);
     for (size_t i = 0; i < t->count; i++) {
         const pl_session *s = t->order[i];
         pl_session_state state = (pl_session_state)s->state;
-        if (pl_state_terminal(state) || strcmp(s->owner, user) != 0) {
+        bool theirs = user ? strcmp(s->owner, user) == 0 : s->group && !strcmp(s->group, group);
+        if (pl_state_terminal(state) || !theirs) {
             continue;
         }
+        bool runs = state == PL_STATE_RUNNING;
         used.value[PL_LIMIT_SESSIONS]++;
         used.value[PL_LIMIT_QUEUED] += state == PL_STATE_CHECKING || state == PL_STATE_QUEUED;
-        used.value[PL_LIMIT_CORES] += state == PL_STATE_RUNNING ? s->cores : 0;
+        used.value[PL_LIMIT_RUNNING] += runs;
+        used.value[PL_LIMIT_CORES] += runs ? s->cores : 0;
+        used.value[PL_LIMIT_GPUS] += runs && s->gpu_memory > 0;
     }
     pthread_mutex_unlock(&t->mutex);
     return used;
+}
+
+pl_limits pl_sessions_usage(pl_sessions *t, const char *user)
+{
+    return usage(t, user, NULL);
+}
+
+pl_limits pl_sessions_group_usage(pl_sessions *t, const char *group)
+{
+    return usage(t, NULL, group);
+}
+
+void pl_sessions_account(pl_sessions *t, const pl_session *s, char user[PL_NAME_MAX + 1],
+                         char group[PL_NAME_MAX + 1])
+{
+    pthread_mutex_lock(&t->mutex);
+    snprintf(user, PL_NAME_MAX + 1, "%s", s->owner);
+    snprintf(group, PL_NAME_MAX + 1, "%s", s->group ? s->group : "");
+    pthread_mutex_unlock(&t->mutex);
+}
+
+char *pl_sessions_name(pl_sessions *t, const pl_principal *principal, const char *id)
+{
+    char *name = NULL;
+    pthread_mutex_lock(&t->mutex);
+    const pl_session *s = pl_sessions_find_locked(t, id);
+    if (s && pl_principal_access(principal, s->id, s->owner, s->group) != PL_ACCESS_NONE) {
+        name = strdup(s->name);
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return name;
 }

@@ -452,7 +452,7 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
     s->keep_every = notes->keep_every;
     s->keep_days = notes->keep_days;
     s->revision++;
-    if (s->priority != notes->priority) {
+    if (s->priority != notes->priority || regrouped) {
         s->priority = notes->priority;
         t->setup.queue->move(t->setup.context, s);
     }

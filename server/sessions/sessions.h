@@ -123,6 +123,13 @@ char *pl_sessions_list(pl_sessions *sessions, const pl_list_query *query);
 /* A user's sessions that have not ended, wait, and the cores of those that run; 0 for what is no number of
  * sessions. */
 pl_limits pl_sessions_usage(pl_sessions *sessions, const char *user);
+/* The same of a group's sessions. */
+pl_limits pl_sessions_group_usage(pl_sessions *sessions, const char *group);
+/* A session's name, owned by the caller; NULL where the principal cannot see it, or out of memory. */
+char *pl_sessions_name(pl_sessions *sessions, const pl_principal *principal, const char *id);
+/* Whose it is: its owner and its group, "": none. */
+void pl_sessions_account(pl_sessions *sessions, const pl_session *session,
+                         char user[PL_NAME_MAX + 1], char group[PL_NAME_MAX + 1]);
 
 /* Without the table's mutex. */
 int64_t pl_sessions_count(const pl_sessions *sessions, pl_session_state state);

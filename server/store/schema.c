@@ -1,5 +1,6 @@
 #include "server/store/schema.h"
 
+#include "server/base/limits.h"
 #include "server/base/logger.h"
 #include "server/store/row_sql.h"
 #include "server/store/sql.h"
@@ -21,8 +22,11 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS grants_by_hash ON grants(hash);"
     "CREATE TABLE IF NOT EXISTS users(name TEXT PRIMARY KEY, created INTEGER,"
     " disabled INTEGER DEFAULT 0, uid INTEGER, sessions INTEGER, queued INTEGER, cores INTEGER,"
-    " bytes INTEGER, mesh_bytes INTEGER, requests INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER) WITHOUT ROWID;"
+    " bytes INTEGER, mesh_bytes INTEGER, requests INTEGER, running INTEGER, gpus INTEGER,"
+    " share INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS user_groups(name TEXT PRIMARY KEY, created INTEGER,"
+    " sessions INTEGER, queued INTEGER, cores INTEGER, bytes INTEGER, mesh_bytes INTEGER,"
+    " requests INTEGER, running INTEGER, gpus INTEGER, share INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS members(grp TEXT, user TEXT, role TEXT NOT NULL,"
     " PRIMARY KEY(grp, user)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
@@ -30,7 +34,21 @@ static const char schema[] =
     " expires INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
     " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
-    "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);";
+    "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);"
+    /* Each piece of a run lies in one day of UTC; it counts there once it is there (usage.h). */
+    "CREATE TABLE IF NOT EXISTS usage_spans(session TEXT, user TEXT, grp TEXT, from_ms INTEGER,"
+    " to_ms INTEGER, cores INTEGER, gpu TEXT, runs INTEGER,"
+    " PRIMARY KEY(session, from_ms, cores)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS usage_spans_by_time ON usage_spans(from_ms);"
+    "CREATE TABLE IF NOT EXISTS usage_days(day INTEGER, user TEXT, grp TEXT,"
+    " core_ms INTEGER DEFAULT 0, gpu_ms INTEGER DEFAULT 0, runs INTEGER DEFAULT 0, bytes INTEGER,"
+    " PRIMARY KEY(day, user, grp)) WITHOUT ROWID;"
+    "CREATE TRIGGER IF NOT EXISTS usage_counted AFTER INSERT ON usage_spans BEGIN"
+    " INSERT OR IGNORE INTO usage_days(day, user, grp)"
+    " VALUES(NEW.from_ms/86400000, NEW.user, NEW.grp);"
+    " UPDATE usage_days SET core_ms=core_ms+NEW.cores*(NEW.to_ms-NEW.from_ms),"
+    " gpu_ms=gpu_ms+(NEW.gpu IS NOT NULL)*(NEW.to_ms-NEW.from_ms), runs=runs+NEW.runs"
+    " WHERE day=NEW.from_ms/86400000 AND user=NEW.user AND grp=NEW.grp; END;";
 
 static bool ask_first(sqlite3 *db, const char *sql, char out[200])
 {
@@ -95,14 +113,27 @@ static bool add_columns(sqlite3 *db, int version)
                         : renew_checksums(db, version);
 }
 
-/* Limits of users that an earlier daemon did not know: such a database stays one that it can open. */
+static bool add_limit(sqlite3 *db, const char *table, const char *limit)
+{
+    char there[200], sql[200];
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('%s') WHERE name='%s'", table,
+             limit);
+    if (!ask_first(db, sql, there)) {
+        return false;
+    }
+    snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN %s INTEGER", table, limit);
+    return atoi(there) == 1 || pl_sql_execute(db, sql);
+}
+
+/* Limits that an earlier daemon did not know: such a database stays one that it can open. */
 static bool add_limits(sqlite3 *db)
 {
-    char there[200];
-    return ask_first(db, "SELECT count(*) FROM pragma_table_info('users') WHERE name='requests'",
-                     there) &&
-           (atoi(there) == 1 ||
-            pl_sql_execute(db, "ALTER TABLE users ADD COLUMN requests INTEGER"));
+    bool good = true;
+    for (int i = 0; good && i < PL_LIMIT_COUNT; i++) {
+        const char *limit = pl_limit_name((pl_limit)i);
+        good = add_limit(db, "users", limit) && add_limit(db, "user_groups", limit);
+    }
+    return good;
 }
 
 bool pl_schema_update(sqlite3 *db, const char *path)

@@ -48,7 +48,7 @@ bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is ther
 bool pl_store_delete(pl_store *store, const char *id);
 /* A statement of a module that keeps its own tables; its ?s are texts, or NULL (SQLite makes numbers of
  * them where the column is of that kind). */
-enum { PL_STATEMENT_VALUES = 10, PL_STATEMENT_COLUMNS = 12 };
+enum { PL_STATEMENT_VALUES = 16, PL_STATEMENT_COLUMNS = 16 };
 typedef struct pl_statement {
     const char *sql;
     const char *values[PL_STATEMENT_VALUES];

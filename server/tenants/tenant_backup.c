@@ -17,8 +17,10 @@ static const struct {
      "INSERT OR IGNORE INTO users(name, created, disabled, uid, " PL_LIMIT_COLUMNS
      ") VALUES(?,?,?,?," PL_LIMIT_PLACES ")",
      4 + PL_LIMIT_COUNT},
-    {"groups", "SELECT name, created FROM user_groups",
-     "INSERT OR IGNORE INTO user_groups(name, created) VALUES(?,?)", 2},
+    {"groups", "SELECT name, created, " PL_LIMIT_COLUMNS " FROM user_groups",
+     "INSERT OR IGNORE INTO user_groups(name, created, " PL_LIMIT_COLUMNS
+     ") VALUES(?,?," PL_LIMIT_PLACES ")",
+     2 + PL_LIMIT_COUNT},
     {"members", "SELECT grp, user, role FROM members",
      "INSERT OR IGNORE INTO members(grp, user, role) VALUES(?,?,?)", 3},
     {"tokens",

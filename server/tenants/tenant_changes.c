@@ -52,7 +52,7 @@ static pl_change_outcome outcome(int changed, pl_change_outcome otherwise)
 static const char *limit_text(int64_t value, pl_store_digits *d)
 {
     *d = pl_store_number(value);
-    return value == PL_LIMIT_UNSET ? NULL : d->text;
+    return value < 0 ? NULL : d->text;
 }
 
 pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
@@ -75,14 +75,32 @@ pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
     return outcome(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
 }
 
+/* The statement that sets one limit of a user, or a group; its text is made once and stays. */
+#define SET_LIMIT(table, limit) "UPDATE " table " SET " limit "=?2 WHERE name=?1"
+#define SET_LIMITS(table)                                                                          \
+    {                                                                                              \
+        SET_LIMIT(table, "sessions"), SET_LIMIT(table, "queued"), SET_LIMIT(table, "cores"),       \
+            SET_LIMIT(table, "bytes"), SET_LIMIT(table, "mesh_bytes"),                             \
+            SET_LIMIT(table, "requests"), SET_LIMIT(table, "running"), SET_LIMIT(table, "gpus"),   \
+            SET_LIMIT(table, "share"),                                                             \
+    }
+static const char *const set_user[PL_LIMIT_COUNT] = SET_LIMITS("users");
+static const char *const set_group[PL_LIMIT_COUNT] = SET_LIMITS("user_groups");
+
+/* Statements behind the first `n`; how many there are then. Digits hold their texts. */
+static int set_limits(pl_statement *all, int n, const char *const sql[PL_LIMIT_COUNT],
+                      const char *name, const pl_limits *limits, pl_store_digits *digits)
+{
+    for (int i = 0; limits && i < PL_LIMIT_COUNT; i++) {
+        if (limits->value[i] != PL_LIMIT_KEPT) {
+            all[n++] = (pl_statement){sql[i], {name, limit_text(limits->value[i], &digits[i])}, 2};
+        }
+    }
+    return n;
+}
+
 pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_user_edit *edit)
 {
-    static const char *const sql[] = {"UPDATE users SET sessions=?2 WHERE name=?1",
-                                      "UPDATE users SET queued=?2 WHERE name=?1",
-                                      "UPDATE users SET cores=?2 WHERE name=?1",
-                                      "UPDATE users SET bytes=?2 WHERE name=?1",
-                                      "UPDATE users SET mesh_bytes=?2 WHERE name=?1",
-                                      "UPDATE users SET requests=?2 WHERE name=?1"};
     pl_statement all[PL_LIMIT_COUNT + 3] = {{"UPDATE users SET name=name WHERE name=?", {name}, 1}};
     pl_store_digits id, d[PL_LIMIT_COUNT];
     int n = 1;
@@ -94,11 +112,12 @@ pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_use
         all[n++] = (pl_statement){
             "UPDATE users SET uid=?2 WHERE name=?1", {name, limit_text(*edit->uid, &id)}, 2};
     }
-    for (int i = 0; edit->limits && i < PL_LIMIT_COUNT; i++) {
-        all[n++] = (pl_statement){sql[i], {name, limit_text(edit->limits->value[i], &d[i])}, 2};
-    }
+    n = set_limits(all, n, set_user, name, edit->limits, d);
     return outcome(pl_store_change(store, all, n), PL_CHANGE_MISSING);
 }
+
+/* What somebody has used stays, under a name that nobody can have and nobody had: with milliseconds. */
+#define REMOVED_NOW " || ' (removed ' || strftime('%Y-%m-%d %H:%M:%f') || ')'"
 
 pl_change_outcome pl_user_remove(pl_store *store, const char *name)
 {
@@ -116,6 +135,8 @@ pl_change_outcome pl_user_remove(pl_store *store, const char *name)
         {"DELETE FROM tokens WHERE user" WHO_IS_GONE, {name}, 1},
         {"DELETE FROM grants WHERE owner" WHO_IS_GONE, {name}, 1},
         {"DELETE FROM keys WHERE owner" WHO_IS_GONE, {name}, 1},
+        {"UPDATE usage_days SET user=user" REMOVED_NOW " WHERE user" WHO_IS_GONE, {name}, 1},
+        {"UPDATE usage_spans SET user=user" REMOVED_NOW " WHERE user" WHO_IS_GONE, {name}, 1},
     };
 #undef WHO_IS_GONE
     int changed = pl_store_change(store, all, sizeof all / sizeof *all);
@@ -125,7 +146,7 @@ pl_change_outcome pl_user_remove(pl_store *store, const char *name)
 
 /* ---- groups ---- */
 
-pl_change_outcome pl_group_create(pl_store *store, const char *name)
+pl_change_outcome pl_group_create(pl_store *store, const char *name, const pl_limits *limits)
 {
     if (!pl_name_well_formed(name)) {
         return PL_CHANGE_INVALID;
@@ -133,10 +154,24 @@ pl_change_outcome pl_group_create(pl_store *store, const char *name)
     if (count(store, "SELECT count(*) FROM user_groups", NULL) >= PL_USERS_MAX) {
         return PL_CHANGE_TOO_MANY;
     }
-    pl_store_digits now = pl_store_number(time(NULL));
-    pl_statement s = {
-        "INSERT OR IGNORE INTO user_groups(name, created) VALUES(?,?)", {name, now.text}, 2};
+    pl_store_digits now = pl_store_number(time(NULL)), d[PL_LIMIT_COUNT];
+    pl_statement s = {"INSERT OR IGNORE INTO user_groups(name, created, " PL_LIMIT_COLUMNS
+                      ") VALUES(?,?," PL_LIMIT_PLACES ")",
+                      {name, now.text},
+                      2 + PL_LIMIT_COUNT};
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        s.values[2 + i] = limit_text(limits->value[i], &d[i]);
+    }
     return outcome(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
+}
+
+pl_change_outcome pl_group_change(pl_store *store, const char *name, const pl_limits *limits)
+{
+    pl_statement all[PL_LIMIT_COUNT + 1] = {
+        {"UPDATE user_groups SET name=name WHERE name=?", {name}, 1}};
+    pl_store_digits d[PL_LIMIT_COUNT];
+    int n = set_limits(all, 1, set_group, name, limits, d);
+    return outcome(pl_store_change(store, all, n), PL_CHANGE_MISSING);
 }
 
 pl_change_outcome pl_group_remove(pl_store *store, const char *name)
@@ -154,6 +189,14 @@ pl_change_outcome pl_group_remove(pl_store *store, const char *name)
          {name},
          1},
         {"DELETE FROM grants WHERE owner='@' || ?1 AND NOT EXISTS"
+         "(SELECT 1 FROM user_groups WHERE name=?1)",
+         {name},
+         1},
+        {"UPDATE usage_days SET grp=grp" REMOVED_NOW " WHERE grp=?1 AND NOT EXISTS"
+         "(SELECT 1 FROM user_groups WHERE name=?1)",
+         {name},
+         1},
+        {"UPDATE usage_spans SET grp=grp" REMOVED_NOW " WHERE grp=?1 AND NOT EXISTS"
          "(SELECT 1 FROM user_groups WHERE name=?1)",
          {name},
          1},

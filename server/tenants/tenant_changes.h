@@ -26,7 +26,7 @@ enum { PL_NO_UID = -1 };
 /* Limits that are PL_LIMIT_UNSET are the daemon's. */
 pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
                                  const pl_limits *limits);
-/* What is to stay is NULL. */
+/* What is to stay is NULL, or PL_LIMIT_KEPT. */
 typedef struct pl_user_edit {
     const bool *disabled;
     const int64_t *uid;
@@ -36,7 +36,9 @@ pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_use
 /* With tokens, logins, links and memberships; not while they have sessions. */
 pl_change_outcome pl_user_remove(pl_store *store, const char *name);
 
-pl_change_outcome pl_group_create(pl_store *store, const char *name);
+/* A group has no limit of its own where it is PL_LIMIT_UNSET. */
+pl_change_outcome pl_group_create(pl_store *store, const char *name, const pl_limits *limits);
+pl_change_outcome pl_group_change(pl_store *store, const char *name, const pl_limits *limits);
 pl_change_outcome pl_group_remove(pl_store *store, const char *name);
 /* PL_ACCESS_NONE takes the user out. */
 pl_change_outcome pl_group_member(pl_store *store, const char *group, const char *user,

@@ -22,10 +22,11 @@
 enum { HEARD_MS = 10000, STEP_MS = 2 };
 
 static const char help[] =
-    "usage: pliantd user  create NAME [--uid N] [--limit NAME=N,...]\n"
+    "usage: pliantd user  create NAME [--uid N] [--share N] [--limit NAME=N,...]\n"
     "       pliantd user  list | remove NAME | disable NAME | enable NAME\n"
-    "       pliantd user  limit NAME --limit NAME=N,...\n"
-    "       pliantd group create NAME | list | remove NAME\n"
+    "       pliantd user  limit NAME [--share N] [--limit NAME=N,...]\n"
+    "       pliantd group create NAME [--share N] [--limit NAME=N,...] | list | remove NAME\n"
+    "       pliantd group limit NAME [--share N] [--limit NAME=N,...]\n"
     "       pliantd group add GROUP USER [--role view|manage] | drop GROUP USER\n"
     "       pliantd token create [--user NAME] [--name TEXT] [--scopes read,submit] [--expires "
     "90d]\n"
@@ -33,8 +34,14 @@ static const char help[] =
     "\n"
     "  --state DIR       state directory; a running daemon has the change when this returns\n"
     "  --uid N           uid of the user on this machine, for a unix socket\n"
-    "  --limit NAME=N    sessions (not ended), queued, cores (running), bytes, mesh_bytes,\n"
-    "                    requests (per second)\n"
+    "  --limit NAME=N    sessions (not ended), queued, running, cores and gpus (of running\n"
+    "                    sessions), bytes (of sessions), share; of a user also mesh_bytes,\n"
+    "                    requests (per second). What is not named stays; NAME=none takes it back\n"
+    "  --share N         the same as --limit share=N: who has a share of 2 gets twice the "
+    "core-time\n"
+    "                    of who has 1 (default), when both want the machine. Groups share the\n"
+    "                    machine first, then the users of each; a user without a group counts as\n"
+    "                    a group of share 1\n"
     "  --role ROLE       permission for the group's sessions: view (default), manage\n"
     "  --scopes LIST     any of read, submit (default: both), admin, metrics\n"
     "  --expires TIME    lifetime, such as 30m, 12h, 90d (default), never\n"
@@ -61,7 +68,17 @@ static int wrong(const char *what, const char *got)
 
 /* ---- the command line ---- */
 
-enum { OPT_STATE = 256, OPT_USER, OPT_NAME, OPT_SCOPES, OPT_EXPIRES, OPT_ROLE, OPT_LIMIT, OPT_UID };
+enum {
+    OPT_STATE = 256,
+    OPT_USER,
+    OPT_NAME,
+    OPT_SCOPES,
+    OPT_EXPIRES,
+    OPT_ROLE,
+    OPT_LIMIT,
+    OPT_SHARE,
+    OPT_UID
+};
 
 static const struct option long_options[] = {
     {"state", required_argument, NULL, OPT_STATE},
@@ -71,11 +88,19 @@ static const struct option long_options[] = {
     {"expires", required_argument, NULL, OPT_EXPIRES},
     {"role", required_argument, NULL, OPT_ROLE},
     {"limit", required_argument, NULL, OPT_LIMIT},
+    {"share", required_argument, NULL, OPT_SHARE},
     {"uid", required_argument, NULL, OPT_UID},
     {"json", no_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+
+static bool take_share(command *c, const char *text)
+{
+    char limit[40];
+    return (size_t)snprintf(limit, sizeof limit, "share=%s", text) < sizeof limit &&
+           !strchr(text, ',') && pl_limits_parse(limit, &c->limits);
+}
 
 /* -1 to go on, or the exit status. */
 static int take(command *c, int option, const char *text)
@@ -102,6 +127,8 @@ static int take(command *c, int option, const char *text)
         return -1;
     case OPT_LIMIT:
         return pl_limits_parse(text, &c->limits) ? -1 : wrong("--limit cannot be", text);
+    case OPT_SHARE:
+        return take_share(c, text) ? -1 : wrong("--share cannot be", text);
     case OPT_UID:
         c->uid = strtoll(text, &end, 10);
         return *text && !*end && c->uid >= 0 && c->uid <= UINT32_MAX
@@ -122,9 +149,7 @@ static int parse(command *c, int argc, char **argv)
 {
     *c = (command){
         .uid = PL_NO_UID, .role = "view", .expires = "90d", .scopes = "read,submit", .name = ""};
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        c->limits.value[i] = PL_LIMIT_UNSET;
-    }
+    c->limits = pl_limits_all(PL_LIMIT_KEPT);
     for (int o; (o = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         int status = take(c, o, optarg);
         if (status >= 0) {
@@ -230,9 +255,26 @@ static int run_user_limit(command *c)
     return run_user_edit(c, NULL);
 }
 
+/* Says so. */
+static bool names_no_group_limit(const command *c)
+{
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        if (c->limits.value[i] != PL_LIMIT_KEPT && !pl_limit_of_group((pl_limit)i)) {
+            wrong("a group has no limit", pl_limit_name((pl_limit)i));
+            return true;
+        }
+    }
+    return false;
+}
+
 static int run_group_create(command *c)
 {
-    return report(c, pl_group_create(c->store, c->first));
+    return names_no_group_limit(c) ? 2 : report(c, pl_group_create(c->store, c->first, &c->limits));
+}
+
+static int run_group_limit(command *c)
+{
+    return names_no_group_limit(c) ? 2 : report(c, pl_group_change(c->store, c->first, &c->limits));
 }
 
 static int run_group_remove(command *c)
@@ -317,9 +359,9 @@ static int list(command *c, const char *sql, const char *const *names)
 
 static int run_user_list(command *c)
 {
-    static const char *const names[] = {"name",       "created",  "disabled", "uid",
-                                        "sessions",   "queued",   "cores",    "bytes",
-                                        "mesh_bytes", "requests", NULL};
+    static const char *const names[] = {"name",    "created", "disabled", "uid",        "sessions",
+                                        "queued",  "cores",   "bytes",    "mesh_bytes", "requests",
+                                        "running", "gpus",    "share",    NULL};
     return list(
         c, "SELECT name, created, disabled, uid, " PL_LIMIT_COLUMNS " FROM users ORDER BY name",
         names);
@@ -327,10 +369,13 @@ static int run_user_list(command *c)
 
 static int run_group_list(command *c)
 {
-    static const char *const names[] = {"name", "created", "members", NULL};
+    static const char *const names[] = {"name",   "created", "members", "sessions",
+                                        "queued", "running", "cores",   "gpus",
+                                        "bytes",  "share",   NULL};
     return list(c,
                 "SELECT name, created, (SELECT group_concat(user || ':' || role, ' ') FROM members"
-                " WHERE grp=name) FROM user_groups ORDER BY name",
+                " WHERE grp=name), sessions, queued, running, cores, gpus, bytes, share FROM"
+                " user_groups ORDER BY name",
                 names);
 }
 
@@ -354,9 +399,10 @@ static const struct {
     {"user", "remove", 1, true, run_user_remove},   {"user", "disable", 1, true, run_user_disable},
     {"user", "enable", 1, true, run_user_enable},   {"user", "limit", 1, true, run_user_limit},
     {"group", "create", 1, true, run_group_create}, {"group", "list", 0, false, run_group_list},
-    {"group", "remove", 1, true, run_group_remove}, {"group", "add", 2, true, run_group_add},
-    {"group", "drop", 2, true, run_group_drop},     {"token", "create", 0, true, run_token_create},
-    {"token", "list", 0, false, run_token_list},    {"token", "revoke", 1, true, run_token_revoke},
+    {"group", "remove", 1, true, run_group_remove}, {"group", "limit", 1, true, run_group_limit},
+    {"group", "add", 2, true, run_group_add},       {"group", "drop", 2, true, run_group_drop},
+    {"token", "create", 0, true, run_token_create}, {"token", "list", 0, false, run_token_list},
+    {"token", "revoke", 1, true, run_token_revoke},
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 

@@ -25,6 +25,11 @@ typedef struct user {
     int group_count;
 } user;
 
+typedef struct user_group {
+    char name[PL_NAME_MAX + 1];
+    pl_limits limits;
+} user_group;
+
 typedef struct credential {
     char hash[65];
     pl_principal *principal;
@@ -34,7 +39,7 @@ typedef struct credential {
 typedef struct picture {
     user *users;
     size_t user_count;
-    char (*groups)[PL_NAME_MAX + 1];
+    user_group *groups;
     size_t group_count;
     credential *credentials;
     size_t credential_count;
@@ -96,6 +101,13 @@ static int64_t number(const char *text, int64_t fallback)
     return text ? strtoll(text, NULL, 10) : fallback;
 }
 
+static void read_limits(const char *const *columns, pl_limits *out)
+{
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        out->value[i] = number(columns[i], PL_LIMIT_UNSET);
+    }
+}
+
 static void see_user(void *context, const char *const *columns)
 {
     picture *p = context;
@@ -109,18 +121,18 @@ static void see_user(void *context, const char *const *columns)
     snprintf(u->name, sizeof u->name, "%s", columns[0] ? columns[0] : "");
     u->disabled = number(columns[1], 0) != 0;
     u->uid = number(columns[2], -1);
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        u->limits.value[i] = number(columns[3 + i], PL_LIMIT_UNSET);
-    }
+    read_limits(columns + 3, &u->limits);
 }
 
 static void see_group(void *context, const char *const *columns)
 {
     picture *p = context;
-    void *grown = grow(p, p->groups, p->group_count, sizeof *p->groups);
+    user_group *grown = grow(p, p->groups, p->group_count, sizeof *grown);
     if (grown) {
         p->groups = grown;
-        snprintf(p->groups[p->group_count++], PL_NAME_MAX + 1, "%s", columns[0] ? columns[0] : "");
+        user_group *g = &grown[p->group_count++];
+        snprintf(g->name, sizeof g->name, "%s", columns[0] ? columns[0] : "");
+        read_limits(columns + 1, &g->limits);
     }
 }
 
@@ -198,7 +210,7 @@ static bool read_all(pl_store *store, picture *p)
         pl_store_see see;
     } parts[] = {
         {"SELECT name, disabled, uid, " PL_LIMIT_COLUMNS " FROM users ORDER BY name", see_user},
-        {"SELECT name FROM user_groups ORDER BY name", see_group},
+        {"SELECT name, " PL_LIMIT_COLUMNS " FROM user_groups ORDER BY name", see_group},
         {"SELECT user, grp, role FROM members ORDER BY user, grp", see_member},
         {"SELECT id, hash, kind, user, scopes, session, expires FROM tokens ORDER BY hash",
          see_credential},
@@ -396,15 +408,34 @@ pl_principal *pl_tenants_peer(pl_tenants *t, uid_t uid)
     return found;
 }
 
+static void override(pl_limits *limits, const pl_limits *own)
+{
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        if (own->value[i] != PL_LIMIT_UNSET) {
+            limits->value[i] = own->value[i];
+        }
+    }
+}
+
 pl_limits pl_tenants_limits(pl_tenants *t, const char *name)
 {
     pl_limits limits = t->setup.limits;
     pthread_rwlock_rdlock(&t->lock);
     const user *u = find_user(&t->picture, name);
-    for (int i = 0; u && i < PL_LIMIT_COUNT; i++) {
-        if (u->limits.value[i] != PL_LIMIT_UNSET) {
-            limits.value[i] = u->limits.value[i];
-        }
+    if (u) {
+        override(&limits, &u->limits);
+    }
+    pthread_rwlock_unlock(&t->lock);
+    return limits;
+}
+
+pl_limits pl_tenants_group_limits(pl_tenants *t, const char *name)
+{
+    pl_limits limits = pl_limits_all(INT64_MAX);
+    pthread_rwlock_rdlock(&t->lock);
+    const user_group *g = find(name, t->picture.groups, t->picture.group_count, sizeof *g);
+    if (g) {
+        override(&limits, &g->limits);
     }
     pthread_rwlock_unlock(&t->lock);
     return limits;

@@ -49,6 +49,8 @@ pl_principal *pl_tenants_peer(pl_tenants *tenants, uid_t uid);
 pl_limits pl_tenants_limits(pl_tenants *tenants, const char *user);
 /* Whether there are users beside the daemon's owner. */
 bool pl_tenants_shared(pl_tenants *tenants);
+/* What a group's sessions may have together. */
+pl_limits pl_tenants_group_limits(pl_tenants *tenants, const char *group);
 bool pl_tenants_has_group(pl_tenants *tenants, const char *group);
 
 #endif

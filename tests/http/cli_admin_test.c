@@ -20,7 +20,16 @@ START_TEST(users_and_groups)
     ck_assert_int_eq(pliant("user change alice --limit bytes=none,cores=2"), 0);
     ck_assert_int_eq(pliant("user list"), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "uid=4242 sessions=3 cores=2\n"));
-    ck_assert_int_eq(pliant("group create lab"), 0);
+    ck_assert_int_eq(pliant("user change alice --share 2"), 0);
+    ck_assert_int_eq(pliant("user change alice --share 0"), 2);
+    ck_assert_int_eq(pliant("user"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "uid=4242 sessions=3 cores=2 share=2\n"));
+    ck_assert_int_eq(pliant("group create lab --limit running=4"), 0);
+    ck_assert_int_eq(pliant("group change lab --limit queued=9 --share 3"), 0);
+    ck_assert_int_eq(pliant("group change lab --limit requests=9"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "requests"));
+    ck_assert_int_eq(pliant("group list"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, " queued=9 running=4 share=3\n"));
     ck_assert_int_eq(pliant("group add lab alice --role manage"), 0);
     ck_assert_int_eq(pliant("group add lab nobody"), 5);
     ck_assert_int_eq(pliant("group list"), 0);
@@ -41,6 +50,27 @@ START_TEST(users_and_groups)
     ck_assert_int_eq(pliant("audit --user owner --target alice --limit 3"), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "/v1/users"));
     ck_assert_ptr_nonnull(strstr(pliant_err, "there are more"));
+}
+END_TEST
+
+/* A row for each user and one of all; the same as CSV and as JSON. */
+START_TEST(usage_is_shown)
+{
+    ck_assert_int_eq(pliant("follow %s", pliant_submit(2)), 0);
+    ck_assert_int_eq(pliant("usage"), 0);
+    ck_assert_int_eq(strncmp(pliant_out, "user ", 5), 0);
+    const char *owner = strstr(pliant_out, "\nowner "), *all = strstr(pliant_out, "\nall of ");
+    ck_assert(owner && all && owner < all);
+    ck_assert_ptr_nonnull(strstr(owner, "100.0 %"));
+    ck_assert_int_eq(pliant("usage --by day --from 2026-01-01 --to 2026-01-02 --csv"), 0);
+    ck_assert_str_eq(pliant_out, "day,core_seconds,gpu_seconds,runs,bytes\n");
+    ck_assert_int_eq(pliant("usage --by group --json"), 0);
+    pl_json *usage = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
+    ck_assert_int_eq(pl_json_integer(usage, "items/0/runs", 0), 1);
+    pl_json_free(usage);
+    ck_assert_int_eq(pliant("usage --by week"), 2);
+    ck_assert_int_eq(pliant("usage --from yesterday"), 1);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "2026-01-31"));
 }
 END_TEST
 
@@ -120,6 +150,7 @@ int main(void)
     tcase_set_timeout(c, 180);
     tcase_add_checked_fixture(c, pliant_setup, pliant_teardown);
     tcase_add_test(c, users_and_groups);
+    tcase_add_test(c, usage_is_shown);
     tcase_add_test(c, devices_are_drained);
     tcase_add_test(c, what_the_daemon_says_of_itself);
     tcase_add_test(c, controls_are_listed);

@@ -236,6 +236,40 @@ START_TEST(small_sessions_share_a_worker)
 }
 END_TEST
 
+/* The worker's core is used once, the GPU by each session. */
+START_TEST(a_shared_worker_is_used_once)
+{
+    enum { MANY = 3 };
+    char ids[MANY][33];
+    start_together(ids, MANY);
+    session_await_frame(d, ids[0], 40);
+    for (int i = 0; i < MANY; i++)
+        session_tell(d, ids[i], "cancel");
+    for (int i = 0; i < MANY; i++)
+        session_await(d, ids[i], "cancelled");
+    while (session_counter(d, "cores_used") > 0)
+        daemon_fixture_nap();
+    http_reply *r = http_get(d, "/v1/usage?by=user");
+    http_expect(r, 200);
+    double cores = json_number_value(json_at(r->json, "items/0/core_seconds"));
+    double gpus = json_number_value(json_at(r->json, "items/0/gpu_seconds"));
+    ck_assert_int_eq(json_count(r->json, "items/0/runs"), MANY);
+    ck_assert_double_gt(cores, 0);
+    ck_assert_double_gt(gpus, 2 * cores);
+    ck_assert_double_lt(gpus, 4 * cores);
+    http_reply_free(r);
+    r = http_get(d, "/v1/usage/spans");
+    ck_assert_str_eq(json_text(r->json, "devices/0/uuid"), UUID);
+    int there = 0;
+    for (size_t i = 0; i < json_array_size(json_at(r->json, "items")); i++) {
+        const json_t *span = json_array_get(json_at(r->json, "items"), i);
+        there += strcmp(json_text(span, "gpu"), UUID) == 0;
+    }
+    ck_assert_int_eq(there, MANY);
+    http_reply_free(r);
+}
+END_TEST
+
 /* 24 MB of its own are too many: what waits with it needs another context, for which there is no room. */
 START_TEST(a_larger_one_shares_with_nobody)
 {
@@ -653,6 +687,7 @@ int main(void)
     tcase_add_test(with, small_sessions_share_a_worker);
     tcase_add_test(with, a_larger_one_shares_with_nobody);
     tcase_add_test(with, a_new_daemon_takes_all_over);
+    tcase_add_test(with, a_shared_worker_is_used_once);
     tcase_add_test(with, a_drained_gpu_starts_nothing);
     tcase_add_test(without, strangers_are_seen);
     tcase_add_loop_test(without, a_shared_worker_that_is_killed_loses_nothing, 0, 2);

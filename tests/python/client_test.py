@@ -289,6 +289,13 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.client.devices()[0]["device"], "cpu")
         self.assertIn("items", self.client.queue())
         self.assertIn("user", self.client.usage())
+        used = self.client.usage(by="user")
+        self.assertEqual([row["user"] for row in used["items"]], ["owner"])
+        self.assertGreater(used["machine"]["core_seconds"], 0)
+        self.assertEqual(self.client.usage(by="day", last="2026-01-01")["items"], [])
+        self.assertIn("owner", self.client.usage_csv(by="user"))
+        spans = self.client.usage_spans()
+        self.assertIn(self.done.id, [span["session"] for span in spans["items"]])
         validation = self.client.validate(scene())
         self.assertEqual((validation["valid"], validation["estimate"]["vertices"]), (True, 27))
 
@@ -312,7 +319,8 @@ class ClientTest(unittest.TestCase):
         found = pliant.Client(relay.url, "t").queue()
         self.assertEqual(found, {**whole, "items": waits})
         self.assertIn(b"cursor=b", relay.requests[2])
-        relay = queue(page(waits[:1], "a"), {"items": []}, pages[0], page(waits[2:], None))
+        none = {"items": [], "next": None}
+        relay = queue(page(waits[:1], "a"), none, none, pages[0], page(waits[2:], None))
         command = [os.path.join(BUILD, "pliant"), "queue", "--server", relay.url, "--token", "t"]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -226,7 +226,7 @@ await run({
                         watcher.disconnect();
                         done(dispatchEvent(new KeyboardEvent('keydown', { key: 'f', cancelable: true })));
                     }).observe(document.body, { childList: true, subtree: true });
-                    location.hash = '/devices';
+                    location.hash = '/machine';
                 }),
         );
         check(fitted === false, 'nobody heard the key');
@@ -589,7 +589,7 @@ await run({
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id, { allow: [AWAY] });
         await page.evaluate(() => {
-            location.hash = '/devices';
+            location.hash = '/machine';
         });
         await page.getByText('Processor').waitFor();
         await daemon.end();
@@ -623,7 +623,7 @@ await run({
         ];
         await page.evaluate((hash) => {
             location.hash = hash;
-        }, `/devices`);
+        }, `/machine`);
         await page.getByRole('heading', { name: 'Queue' }).waitFor();
         await page.evaluate((hash) => {
             location.hash = hash;
@@ -680,7 +680,7 @@ await run({
         }, `/scenes?session=${id}`);
         await page.getByLabel('The scene as JSON').waitFor();
         await page.evaluate(() => {
-            location.hash = '/devices';
+            location.hash = '/machine';
         });
         await page.getByText('Processor').waitFor();
         check((await page.locator('img, b:has-text("bold")').count()) === 0, 'a name has become an element');
@@ -705,7 +705,7 @@ await run({
         const viewport = { width: 360, height: 740 };
         const page = await watch(daemon, id, { viewport, hasTouch: true, isMobile: true });
         await shownBox(page);
-        for (const where of [`/sessions/${id}`, '/scenes', '/scenes?draft=1', '/devices', '/sessions']) {
+        for (const where of [`/sessions/${id}`, '/scenes', '/scenes?draft=1', '/machine', '/sessions']) {
             await page.evaluate((hash) => {
                 location.hash = hash;
             }, where);

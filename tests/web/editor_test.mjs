@@ -134,7 +134,7 @@ await run({
         const page = await open(daemon);
         await go(page, '/scenes?draft=1');
         await status(page).getByText('1 session waits before it').waitFor();
-        await go(page, '/devices');
+        await go(page, '/machine');
         await page.getByText('2 of 2 in use').waitFor();
         for (const name of ['busy 0', 'busy 1', 'busy 2']) await page.getByRole('link', { name }).waitFor();
         await page.getByText('1st', { exact: true }).waitFor();
@@ -146,7 +146,7 @@ await run({
         await page.unroute('**/v1/queue?*');
         await page.getByText('1st', { exact: true }).waitFor();
         await page.getByRole('row', { name: /^requests a second \d+ of 1000$/ }).waitFor();
-        await shot(page, 'devices');
+        await shot(page, 'machine');
         await page.getByRole('button', { name: 'start no more here' }).click();
         await page.getByText('Nothing more is started here').waitFor();
         check((await daemon.call('GET', '/v1/devices')).items[0].draining, 'it is not drained');

@@ -16,6 +16,7 @@ const { Surface } = await part('surface.js');
 const { computeField, rangeOf } = await part('fields.js');
 const { MetricsTable } = await part('metrics.js');
 const { changesOf } = await part('advice.js');
+const { pack, rowsOf } = await part('gantt.js');
 const near = (a, b) => Math.abs(a - b) < 1e-5;
 
 // Two right triangles, folded along the y axis by 90 degrees, and a vertex of neither.
@@ -113,5 +114,41 @@ await run({
         check(changes[2].change.contact.check === false, 'no check');
         const old = advice.replace(/a contact.thickness of [^;]*/, 'a larger contact.thickness');
         check(changesOf({ failure: { code: 'intersection', advice: old } }, scene).length === 2, 'no number');
+    },
+
+    // None of the bars covers another, and what fits below goes there.
+    async bars_have_places_of_their_own() {
+        const bar = (begin, end, cores) => ({ begin, end, cores });
+        const bars = [bar(0, 0.5, 2), bar(0.2, 1, 1), bar(0.3, 0.4, 1), bar(0.5, 0.9, 1), bar(0.45, 0.9, 2)];
+        const height = pack(bars);
+        check(bars.map(({ top }) => top).join() === '0,2,3,0,3', `places ${bars.map(({ top }) => top)}`);
+        check(height === 5, `a height of ${height}`);
+    },
+
+    async rows_are_of_users_others_and_devices() {
+        const at = (hour) => `2026-01-31T${String(hour).padStart(2, '0')}:00:00Z`;
+        const span = (user, from, to, more) => ({
+            session: `${user}${from}`,
+            name: 'x',
+            user,
+            from: at(from),
+            to: at(to),
+            running: false,
+            cores: 1,
+            gpu: null,
+            ...more,
+        });
+        const rows = rowsOf({
+            from: at(4),
+            to: at(14),
+            items: [span('a', 0, 3), span('b', 5, 6, { gpu: 'G' }), span('c', 2, 9, { running: true, cores: 2 })],
+            others: [{ from: at(4), to: at(5), cores: 3, gpus: 0 }],
+            devices: [{ uuid: 'G', name: 'card' }],
+        });
+        check(rows.map(({ label }) => label).join() === 'c,b,others,card', `rows ${rows.map(({ label }) => label)}`);
+        const [c, b, others, card] = rows;
+        check(near(c.bars[0].end, 1) && c.height === 2 && near(c.hours, 20), 'what runs goes to the end');
+        check(near(b.bars[0].begin, 0.1) && near(b.bars[0].end, 0.2) && near(b.hours, 1), 'an hour of ten');
+        check(others.height === 3 && card.bars.length === 1, 'others and the card');
     },
 });

@@ -143,8 +143,8 @@ int pl_command_login(pl_cli *cli)
 
 static void print_usage(const pl_json *usage)
 {
-    static const char *const names[] = {"sessions", "queued",     "cores",
-                                        "bytes",    "mesh_bytes", "requests"};
+    static const char *const names[] = {"sessions", "queued", "running",    "cores",
+                                        "gpus",     "bytes",  "mesh_bytes", "requests"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char used[32], most[32];
         snprintf(used, sizeof used, "used/%s", names[i]);

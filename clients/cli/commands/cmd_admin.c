@@ -31,8 +31,8 @@ static int tell(pl_cli *cli, const char *method, const char *format, char *body)
 /* "sessions=20,bytes=none" as members of an object; false after saying what is wrong. */
 static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
 {
-    static const char *const names[] = {"sessions", "queued",     "cores",
-                                        "bytes",    "mesh_bytes", "requests"};
+    static const char *const names[] = {"sessions", "queued",     "running",  "cores", "gpus",
+                                        "bytes",    "mesh_bytes", "requests", "share"};
     char *copy = strdup(text), *rest = copy;
     bool good = copy && *copy;
     for (char *one; good && (one = strtok_r(rest, ",", &rest));) {
@@ -57,35 +57,63 @@ static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
     return good;
 }
 
+/* --limit and --share; false after saying what is wrong. */
+static bool put_limit_options(pl_cli *cli, pl_json_writer *w)
+{
+    const char *limits = pl_cli_option(cli, "--limit");
+    int64_t share;
+    if (!pl_cli_integer(cli, "--share", 1, 1000000, -1, &share))
+        return false;
+    if (share > 0)
+        pl_json_set_integer(w, "share", share);
+    return !limits || put_limits(cli, w, limits);
+}
+
 /* A user's body from the options; malloc'ed, NULL after saying what is wrong. */
 static char *describe_user(pl_cli *cli, const char *name)
 {
     pl_json_writer w = {0};
     int64_t uid;
-    const char *limits = pl_cli_option(cli, "--limit");
     bool good = pl_cli_integer(cli, "--uid", 0, UINT32_MAX, -1, &uid);
     pl_json_begin_object(&w);
     if (name)
         pl_json_set_string(&w, "name", name);
     if (good && uid >= 0)
         pl_json_set_integer(&w, "uid", uid);
-    good = good && (!limits || put_limits(cli, &w, limits));
+    good = good && put_limit_options(cli, &w);
     pl_json_end_object(&w);
     return pl_api_body(&w, good);
 }
 
-static void print_user(const pl_cli *cli, const pl_json *user)
+/* The same of a group. */
+static char *describe_group(pl_cli *cli, const char *name)
 {
-    const pl_json *limits = pl_json_at(user, "limits"), *value;
-    printf("%-20s %s", pl_json_string(user, "name", ""),
-           pl_json_boolean(user, "disabled", false) ? " disabled" : "");
-    if (pl_json_integer(user, "uid", -1) >= 0)
-        printf(" uid=%" PRId64, pl_json_integer(user, "uid", -1));
+    pl_json_writer w = {0};
+    pl_json_begin_object(&w);
+    if (name)
+        pl_json_set_string(&w, "name", name);
+    bool good = put_limit_options(cli, &w);
+    pl_json_end_object(&w);
+    return pl_api_body(&w, good);
+}
+
+static void print_limits(const pl_json *whose)
+{
+    const pl_json *limits = pl_json_at(whose, "limits"), *value;
     for (size_t i = 0; i < pl_json_count(limits); i++) {
         const char *name = pl_json_member(limits, i, &value);
         if (!pl_json_is_null(value))
             printf(" %s=%" PRId64, name, pl_json_integer(value, "", 0));
     }
+}
+
+static void print_user(const pl_cli *cli, const pl_json *user)
+{
+    printf("%-20s %s", pl_json_string(user, "name", ""),
+           pl_json_boolean(user, "disabled", false) ? " disabled" : "");
+    if (pl_json_integer(user, "uid", -1) >= 0)
+        printf(" uid=%" PRId64, pl_json_integer(user, "uid", -1));
+    print_limits(user);
     printf("\n");
 }
 
@@ -130,6 +158,7 @@ static void print_group(const pl_cli *cli, const pl_json *group)
     for (size_t i = 0; i < pl_json_count(members); i++)
         printf(" %s:%s", pl_json_string(pl_json_item(members, i), "user", ""),
                pl_json_string(pl_json_item(members, i), "role", ""));
+    print_limits(group);
     printf("\n");
 }
 
@@ -140,11 +169,14 @@ int pl_group_list(pl_cli *cli)
 
 int pl_group_create(pl_cli *cli)
 {
-    pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_set_string(&w, "name", cli->arguments[0]);
-    pl_json_end_object(&w);
-    return pl_api_order(cli, "POST", "/v1/groups", pl_json_finish(&w, NULL), NULL);
+    char *body = describe_group(cli, cli->arguments[0]);
+    return body ? pl_api_order(cli, "POST", "/v1/groups", body, NULL) : PL_EXIT_USAGE;
+}
+
+int pl_group_change(pl_cli *cli)
+{
+    char *body = describe_group(cli, NULL);
+    return body ? tell(cli, "PATCH", "/v1/groups/%s", body) : PL_EXIT_USAGE;
 }
 
 int pl_group_remove(pl_cli *cli)

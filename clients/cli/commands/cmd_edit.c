@@ -155,12 +155,25 @@ static void print_device(const pl_json *device)
            pl_json_boolean(device, "draining", false) ? ", draining" : "");
 }
 
+static void print_running(const pl_cli *cli, const pl_json *session)
+{
+    (void)cli;
+    const char *gpu = pl_json_string(session, "resources/gpu", "");
+    printf("     %.12s  %-20s  %-12s  %" PRId64 " core%s%s%s, frame %" PRId64 " of %" PRId64 "\n",
+           pl_json_string(session, "id", ""), pl_json_string(session, "name", ""),
+           pl_json_string(session, "owner", ""), pl_json_integer(session, "resources/cores", 0),
+           pl_json_integer(session, "resources/cores", 0) == 1 ? "" : "s", *gpu ? ", " : "", gpu,
+           pl_json_integer(session, "progress/frame", 0),
+           pl_json_integer(session, "progress/frames", 0));
+}
+
 static void print_waiting(const pl_cli *cli, const pl_json *session)
 {
     (void)cli;
     const char *start = pl_json_string(session, "queue/estimated_start", "");
-    printf("%3" PRId64 "  %.12s  %-20s  %s%s%s\n", pl_json_integer(session, "queue/position", 0),
-           pl_json_string(session, "id", ""), pl_json_string(session, "name", ""),
+    printf("%3" PRId64 "  %.12s  %-20s  %-12s  %s%s%s\n",
+           pl_json_integer(session, "queue/position", 0), pl_json_string(session, "id", ""),
+           pl_json_string(session, "name", ""), pl_json_string(session, "owner", ""),
            pl_json_string(session, "queue/reason", ""), *start ? "; starts about " : "", start);
 }
 
@@ -176,7 +189,9 @@ int pl_command_queue(pl_cli *cli)
             print_device(pl_json_item(rows, i));
         printf("%" PRId64 " run, %" PRId64 " wait\n", pl_json_integer(queue, "running", 0),
                pl_json_integer(queue, "queued", 0));
-        status = pl_listing_print(cli, "/v1/queue", PL_LISTING_ALL, print_waiting);
+        status = pl_listing_print(cli, "/v1/sessions?state=running", PL_LISTING_ALL, print_running);
+        status = status ? status
+                        : pl_listing_print(cli, "/v1/queue", PL_LISTING_ALL, print_waiting);
     }
     pl_json_free(queue);
     pl_json_free(devices);

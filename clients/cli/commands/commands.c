@@ -376,6 +376,18 @@ const pl_command pl_commands[] = {
      .arguments = "",
      .summary = "show running and waiting sessions, why they wait and when they may start",
      .run = pl_command_queue},
+    {.name = "usage",
+     .arguments = "",
+     .summary = "show who used how much of the machine: core hours, GPU hours, bytes stored",
+     .notes = "Days are in UTC. What runs now is counted up to now. Ordinary users see their own\n"
+              "part, and the machine's total; administrators see everybody's.",
+     .options = {{"--by", "user|group|day", "what a row is about (user)"},
+                 {"--from", "DAY", "first day, such as 2026-01-31 (29 days before --to)"},
+                 {"--to", "DAY", "last day (today)"},
+                 {"--user", "NAME", "only this user, for administrators"},
+                 {"--group", "NAME", "only sessions of this group"},
+                 {"--csv", NULL, "print CSV, in seconds and bytes"}},
+     .run = pl_command_usage},
     {.name = "meshes",
      .arguments = "",
      .summary = "list the mesh files you have uploaded",
@@ -454,9 +466,13 @@ const pl_command pl_commands[] = {
              {"remove", "NAME", "remove a user without sessions", 1, 1, pl_user_remove},
              {0}},
      .notes =
-         "Limits: sessions (not ended), queued, cores (running), bytes, mesh_bytes, requests (a\n"
-         "second); none: the daemon's default. pliantd user does the same on its machine.",
+         "Limits: sessions (not ended), queued, running, cores and gpus (of running sessions),\n"
+         "bytes, mesh_bytes, requests (a second); none: the daemon's default. A share of 2 is\n"
+         "twice the core-time of a share of 1 (default), when both want the machine. pliantd user\n"
+         "does the same on its machine.",
      .options = {{"--limit", "NAME=N,...", "create, change: limits"},
+                 {"--share", "N",
+                  "create, change: share of the machine; the same as --limit share=N"},
                  {"--uid", "N", "create, change: uid of the user on a unix socket"}}},
     {.name = "group",
      .summary = "manage groups, whose members share sessions, for administrators",
@@ -464,11 +480,19 @@ const pl_command pl_commands[] = {
          (const pl_verb[]){
              {"list", "", "list groups with their members", 0, 0, pl_group_list},
              {"create", "NAME", "create a group", 1, 1, pl_group_create},
+             {"change", "NAME", "change its share and limits", 1, 1, pl_group_change},
              {"add", "GROUP USER", "add a member, or change their role", 2, 2, pl_group_add},
              {"drop", "GROUP USER", "remove a member", 2, 2, pl_group_drop},
              {"remove", "NAME", "remove a group without sessions", 1, 1, pl_group_remove},
              {0}},
-     .options = {{"--role", "view|manage", "add: permission for the group's sessions (view)"}}},
+     .notes =
+         "Limits of a group's sessions together: sessions (not ended), queued, running, cores and\n"
+         "gpus (of running sessions), bytes. Groups share the machine by their shares first, then\n"
+         "the users of each by theirs; a user without a group counts as a group of share 1.",
+     .options = {{"--role", "view|manage", "add: permission for the group's sessions (view)"},
+                 {"--limit", "NAME=N,...", "create, change: limits"},
+                 {"--share", "N",
+                  "create, change: share of the machine; the same as --limit share=N"}}},
     {.name = "devices",
      .summary = "show the cores and GPUs that sessions run on, and what is free",
      .verbs =

@@ -62,6 +62,8 @@ int pl_group_create(pl_cli *cli);
 int pl_group_remove(pl_cli *cli);
 int pl_group_add(pl_cli *cli);
 int pl_group_drop(pl_cli *cli);
+int pl_command_usage(pl_cli *cli);
+int pl_group_change(pl_cli *cli);
 int pl_devices_list(pl_cli *cli);
 int pl_devices_drain(pl_cli *cli);
 int pl_devices_resume(pl_cli *cli);

@@ -21,7 +21,8 @@ void pl_help_print(void)
 
 void pl_help_print_command(const pl_command *c)
 {
-    const char *arguments = c->verbs ? "VERB ..." : c->arguments;
+    bool lists = c->verbs && strcmp(c->verbs->name, "list") == 0;
+    const char *arguments = lists ? "[VERB ...]" : c->verbs ? "VERB ..." : c->arguments;
     printf("usage: pliant %s%s%s\n\n%s\n", c->name, *arguments ? " " : "", arguments, c->summary);
     for (const pl_verb *v = c->verbs; v && v->name; v++) {
         pl_option row = {v->name, *v->arguments ? v->arguments : NULL, v->summary};

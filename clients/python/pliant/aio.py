@@ -298,6 +298,15 @@ class Client:
     async def audit(self, **which: Any) -> List[Dict[str, Any]]:
         return await self._threads.call(lambda: list(self.sync.audit(**which)))
 
+    async def usage(self, **which: Any) -> Dict[str, Any]:
+        return await self._threads.call(lambda: self.sync.usage(**which))
+
+    async def usage_csv(self, **which: Any) -> str:
+        return await self._threads.call(lambda: self.sync.usage_csv(**which))
+
+    async def usage_spans(self, **which: Any) -> Dict[str, Any]:
+        return await self._threads.call(lambda: self.sync.usage_spans(**which))
+
     async def devices(self) -> List[Dict[str, Any]]:
         return await self._threads.call(self.sync.devices)
 

@@ -241,9 +241,48 @@ class Client:
         devices: List[Dict[str, Any]] = self._get("devices")["items"]
         return devices
 
-    def usage(self) -> Dict[str, Any]:
-        """What one has, and may have."""
-        return self._get("usage")
+    def usage(
+        self,
+        by: Optional[str] = None,
+        first: Optional[str] = None,
+        last: Optional[str] = None,
+        user: Optional[str] = None,
+        group: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        """What you have, and may have; with by="user", "group" or "day" also who used how much.
+
+        Days are texts such as "2026-01-31", both included; the default is the last 30 days. "items"
+        has a row for each user, group or day; "machine" is all users together.
+        """
+        query = {"by": by, "from": first, "to": last, "user": user, "group": group}
+        usage: Dict[str, Any] = self._transport.json("GET", path_of("usage"), query=query)
+        return usage
+
+    def usage_csv(
+        self,
+        by: str = "user",
+        first: Optional[str] = None,
+        last: Optional[str] = None,
+        user: Optional[str] = None,
+        group: Optional[str] = None,
+    ) -> str:
+        """The rows of usage(by=...) as CSV, in seconds and bytes."""
+        query = {"by": by, "from": first, "to": last, "user": user, "group": group}
+        headers = {"Accept": "text/csv"}
+        answer = self._transport.request("GET", path_of("usage"), query, headers=headers)
+        return answer.body.decode()
+
+    def usage_spans(
+        self, start: Optional[str] = None, end: Optional[str] = None
+    ) -> Dict[str, Any]:
+        """Who had which cores and devices when, from start to end; default: the last day.
+
+        Times are texts such as "2026-01-31T12:00:00Z". "items" are runs of sessions that you can
+        see, "others" is what all others had together.
+        """
+        query = {"from": start, "to": end}
+        spans: Dict[str, Any] = self._transport.json("GET", path_of("usage", "spans"), query=query)
+        return spans
 
     def me(self) -> Dict[str, Any]:
         """Who asks: user, groups, scopes, limits."""

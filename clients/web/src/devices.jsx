@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
-import { ordinal, quantity } from './format.js';
+import { duration, ordinal, quantity } from './format.js';
 import { useOn } from './hooks.js';
 import { lineOf } from './list.jsx';
 import { hrefOf } from './route.js';
@@ -116,6 +116,12 @@ function Device({ device, sessions, admin, onDrain }) {
     );
 }
 
+function starts(time) {
+    if (!time) return '';
+    const seconds = (Date.parse(time) - Date.now()) / 1000;
+    return seconds > 1 ? `; starts in about ${duration(seconds)}` : '; starts soon';
+}
+
 function Queue({ queue }) {
     const foreign = queue.queued - queue.items.length;
     return (
@@ -136,6 +142,7 @@ function Queue({ queue }) {
                             {session.owner}
                             {session.priority ? `, priority ${session.priority}` : ''}:{' '}
                             {session.queue.reason || session.message}
+                            {starts(session.queue.estimated_start)}
                         </span>
                     </li>
                 ))}
@@ -153,7 +160,9 @@ function Queue({ queue }) {
 const LIMITS = [
     ['sessions', 'sessions that have not ended'],
     ['queued', 'sessions that wait'],
+    ['running', 'sessions that run'],
     ['cores', 'cores'],
+    ['gpus', 'sessions on a GPU'],
     ['bytes', 'bytes of sessions', 'B'],
     ['mesh_bytes', 'bytes of meshes', 'B'],
     ['requests', 'requests a second'],
@@ -175,6 +184,10 @@ function Mine({ usage }) {
                             </td>
                         </tr>
                     ))}
+                    <tr>
+                        <th scope="row">share of the machine</th>
+                        <td class="numbers">{usage.limits.share ?? 1}</td>
+                    </tr>
                 </tbody>
             </table>
         </section>
@@ -182,7 +195,8 @@ function Mine({ usage }) {
 }
 
 // sessions: those of the page (sessions.js).
-export function Devices({ sessions }) {
+// children: further sections of the page.
+export function Devices({ sessions, children }) {
     useOn(sessions, 'change');
     const [{ value, error }, setSeen] = useMachine();
     const drain = async ({ device, draining }) => {
@@ -214,6 +228,7 @@ export function Devices({ sessions }) {
                 ))}
             {value && <Queue queue={value.queue} />}
             {value && <Mine usage={value.usage} />}
+            {children}
         </div>
     );
 }

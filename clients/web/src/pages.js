@@ -1,11 +1,11 @@
 // Pages beside the sessions', by their name in the address: components that take {api, navigate, sessions,
 // session}, `session` being the one that the address names (?session=ID), or null.
 
-import { Devices } from './devices.jsx';
 import { Scenes } from './editor.jsx';
+import { Machine } from './machine.jsx';
 import { Share } from './share.jsx';
 
-export const PAGES = { scenes: Scenes, devices: Devices };
+export const PAGES = { scenes: Scenes, machine: Machine };
 
 // Of the session that is looked at: takes {model, tools}.
 export const SHARE = Share;

@@ -2,11 +2,14 @@
 
 import { Emitter } from './emitter.js';
 
+// Addresses that are kept from before.
+const FORMER = { devices: 'machine' };
+
 function parse(hash) {
     const [path, query = ''] = hash.replace(/^#\/?/, '').split('?');
     const [page = '', id = null] = path.split('/');
     return {
-        page: page || 'sessions',
+        page: FORMER[page] ?? (page || 'sessions'),
         id: id && /^[0-9a-f]{32}$/.test(id) ? id : null,
         query: Object.fromEntries(new URLSearchParams(query)),
     };
@@ -36,7 +39,7 @@ class Route extends Emitter {
         return parse(location.hash);
     }
 
-    // Go somewhere: a path as "/devices", or {page, id, query}.
+    // Go somewhere: a path as "/machine", or {page, id, query}.
     go(place) {
         location.hash =
             typeof place === 'string' ? `#${place.startsWith('/') ? '' : '/'}${place}` : format(place);
