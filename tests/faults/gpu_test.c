@@ -235,6 +235,33 @@ static const struct {
 };
 enum { WITHOUT_COUNT = sizeof WITHOUT / sizeof *WITHOUT };
 
+/* Two cubes that hit each other, by a method that descends and by one that splits: contact between bodies is the plug-in's,
+ * whose tables are others than the worker's. */
+START_TEST(bodies_touch)
+{
+    static const char *const SOLVERS[] = {"\"method\": \"lbfgs\", \"iterations\": 2000",
+                                          "\"method\": \"admm\", \"iterations\": 2000"};
+    session_fixture fixtures[2];
+    for (int i = 0; i < 2; i++) {
+        char scene[1024];
+        snprintf(
+            scene, sizeof scene,
+            "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 12}, \"gravity\": [0, 0, 0],"
+            " \"output\": {\"precision\": \"double\"}, \"solver\": {\"tolerance\": 1e-5, %s%s},"
+            " \"bodies\": [{\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}},"
+            "  {\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}, \"transform\":"
+            "   {\"translate\": [1.05, 0.1, 0.1]}, \"initial\": {\"velocity\": [-3, 0, 0]}}]}",
+            SOLVERS[_i], i ? ", \"device\": \"gpu\", \"precision\": \"double\"" : "");
+        session_fixture_create(&fixtures[i], NULL, scene);
+        ck_assert_int_eq(run(&fixtures[i], "1", i ? "auto" : NULL, i ? plugin : NULL), 0);
+    }
+    ck_assert_double_le(apart(&fixtures[0], &fixtures[1], 12), 1e-3);
+    ck_assert(session_said(&fixtures[1], ", double on emulated"));
+    session_fixture_destroy(&fixtures[0]);
+    session_fixture_destroy(&fixtures[1]);
+}
+END_TEST
+
 START_TEST(without_a_gpu_it_fails)
 {
     session_fixture f;
@@ -328,6 +355,7 @@ int main(void)
     tcase_add_loop_test(t, frames_are_the_cpu_s, 0, METHOD_COUNT);
     tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);
     tcase_add_test(t, a_frame_is_written_while_the_next_step_runs);
+    tcase_add_loop_test(t, bodies_touch, 0, 2);
     tcase_add_loop_test(t, without_a_gpu_it_fails, 0, WITHOUT_COUNT);
     tcase_add_test(t, a_scene_of_the_cpu_stays_there);
     tcase_add_test(t, the_device_has_the_last_word);
