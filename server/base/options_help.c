@@ -58,6 +58,11 @@ static const pl_option options[] = {
     {"--patience", "SECONDS",
      "time until a worker that does not react to cancel or pause is killed (10)"},
     {"--checkpoint-every", "SECONDS", "least time between two checkpoints of a worker (10)"},
+    {"--stalled-after", "A[,B]",
+     "seconds without progress (no processor time used, nothing written) until a running session "
+     "is "
+     "shown as stalled, and until its worker is killed and restarted like a crashed one (30,600; B "
+     "0: never)"},
     {"--restart-delays", "A,B,C",
      "seconds before a crashed worker's 1st, 2nd and 3rd restart without a new checkpoint "
      "(1,10,60); a 4th crash fails the session"},

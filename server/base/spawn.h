@@ -36,6 +36,15 @@ bool pl_child_reap(pl_child *child, int *status);
 
 /* When the process started, in clock ticks since boot (field 22 of /proc/PID/stat); 0 if gone. */
 uint64_t pl_process_start(pid_t pid);
+/* What a process is about: its state, the letter of /proc/PID/stat, and the processor time that its threads have used.
+ * False where it is gone. */
+typedef struct pl_process {
+    char state; /* R running, S asleep, D waits for a device, T stopped, Z ended */
+    int64_t cpu_ms;
+} pl_process;
+bool pl_process_look(pid_t pid, pl_process *out);
+/* Seconds since a process started that pl_process_start gave this for. */
+double pl_process_age(uint64_t start);
 /* The machine's boot id, 36 characters and a NUL; "" where there is none. */
 void pl_boot_id(char out[40]);
 /* The folder that the programs lie in: PLIANT_BINDIR, or that of this executable. */
