@@ -107,6 +107,7 @@ enum {
     OPT_PROXY,
     OPT_HOST,
     OPT_QUEUED,
+    OPT_CHECKS,
     OPT_INTERACTIVE,
     OPT_LIMIT,
     OPT_RATE,
@@ -145,6 +146,7 @@ static const struct option long_options[] = {
     {"allow-host", required_argument, NULL, OPT_HOST},
     {"interactive-cores", required_argument, NULL, OPT_INTERACTIVE},
     {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
+    {"max-checks", required_argument, NULL, OPT_CHECKS},
     {"limit", required_argument, NULL, OPT_LIMIT},
     {"rate-limit", required_argument, NULL, OPT_RATE},
     {"max-body", required_argument, NULL, OPT_BODY},
@@ -318,6 +320,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         return take_count("--interactive-cores", text, 0, 4096, &o->interactive_cores);
     case OPT_QUEUED:
         return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
+    case OPT_CHECKS:
+        return take_count("--max-checks", text, 1, 1000000, &o->max_checks);
     case OPT_LIMIT:
         return pl_limits_parse(text, &o->limits)
                    ? r
@@ -423,6 +427,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .gpus = "auto",
                         .gpu_share = 16,
                         .max_queued = 1000,
+                        .max_checks = 100,
                         .limits = pl_limits_all(INT64_MAX),
                         .address_rate = 100,
                         .max_body = 8 << 20,

@@ -35,6 +35,7 @@ typedef struct pl_options {
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
     int64_t interactive_cores;            /* kept for interactive sessions */
     int64_t max_queued;                   /* sessions that check or wait */
+    int64_t max_checks;                   /* of one user, that wait */
     int64_t max_body;                     /* bytes of a JSON body */
     int64_t max_mesh;                     /* bytes of an uploaded mesh file */
     int max_connections;

@@ -40,6 +40,7 @@ static const pl_option options[] = {
      "most sessions that are checked or wait at once (1000); with several users, each may have "
      "three "
      "for each place that is free, so that the next user finds one"},
+    {"--max-checks", "N", "most scenes and meshes of one user that wait to be checked (100)"},
     {"--limit", "NAME=N,...",
      "default limits of a user: sessions (not ended), queued, cores (running), bytes, mesh_bytes "
      "(no limits), requests (per second; 1000)"},
