@@ -38,8 +38,8 @@ static const pl_option options[] = {
      "cores, of --cores, that only interactive sessions use: in real time or without an end (0)"},
     {"--max-sessions-queued", "N",
      "most sessions that are checked or wait at once (1000); with several users, each may have "
-     "three "
-     "for each place that is free, so that the next user finds one"},
+     "three for each place that is free, and one place in twenty is for those who have none "
+     "waiting"},
     {"--max-checks", "N", "most scenes and meshes of one user that wait to be checked (100)"},
     {"--limit", "NAME=N,...",
      "default limits of a user: sessions (not ended), queued, cores (running), bytes, mesh_bytes "

@@ -107,6 +107,29 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribu
     return e;
 }
 
+/* More than the daemon's own score, so that the kernel, out of memory, kills what can be started again. Where it may
+ * not be written, the kernel goes by size alone. */
+static void give_first(pid_t pid)
+{
+    enum { MORE = 500, MOST = 1000 };
+    char path[64], text[24];
+    int own = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+    ssize_t n = own >= 0 ? read(own, text, sizeof text - 1) : 0;
+    text[n > 0 ? n : 0] = 0;
+    long score = strtol(text, NULL, 10) + MORE;
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    snprintf(text, sizeof text, "%ld", score < MOST ? score : MOST);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    ssize_t put = fd >= 0 ? write(fd, text, strlen(text)) : 0;
+    (void)put;
+    if (own >= 0) {
+        close(own);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child)
 {
     posix_spawn_file_actions_t files;
@@ -135,6 +158,7 @@ int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, 
             waitpid(pid, NULL, 0);
         } else {
             *child = (pl_child){pid, pidfd};
+            give_first(pid);
         }
     }
     free(environment);

@@ -22,7 +22,8 @@ void pl_give_way(void);
 /* Start argv[0] (a path) with standard input from /dev/null, output and error to the given
  * descriptors, no other descriptor, an empty signal mask, only the environment it needs, in
  * the given working directory, and as a session of its own, so that no signal meant for the
- * daemon's group reaches it. 0, or an errno. */
+ * daemon's group reaches it. Where the machine runs out of memory, the kernel takes it before the daemon. 0, or an
+ * errno. */
 int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child);
 
 typedef enum pl_wait { PL_WAIT_ENDED, PL_WAIT_TIMEOUT, PL_WAIT_STOPPED } pl_wait;

@@ -147,13 +147,14 @@ static bool begin_key(pl_admission *a)
     return false;
 }
 
-/* Each user may have three waiting sessions for each place that is free, so that whoever comes next finds one. Without
- * users beside its owner a daemon's queue is the owner's. */
+/* Each user may have three waiting sessions for each place that is free, and one in twenty places is for those who have
+ * none waiting, so that whoever comes next finds one. Without users beside its owner a daemon's queue is the owner's. */
 static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
 {
     int64_t own = pl_sessions_usage(a->sessions, a->owner).value[PL_LIMIT_QUEUED];
     int64_t left = max_queued - waiting;
-    if (own < 3 * left) {
+    int64_t kept = max_queued < 20 ? 1 : max_queued / 20;
+    if (own == 0 || (own < 3 * left && left > kept)) {
         return true;
     }
     pl_reply_problemf(a->request, 429, "queue_share", "Your part of the queue is full",

@@ -123,7 +123,7 @@ static bool wants_pause(const pl_run *run)
 static void beat(pl_run *run)
 {
     double now = pl_worker_clock();
-    if (now - run->beaten >= 1) {
+    if (now - run->beaten >= 0.25) {
         run->beaten = now;
         pl_session_beat(run->lock);
     }

@@ -43,9 +43,10 @@ static void make_programs(void)
             "100; fi\n"
             "gated=$(/bin/sed -n 's/.*\"name\": *\"\\(g[0-9]-[a-z0-9]*\\)\".*/\\1/p' scene.json)\n"
             "if [ -n \"$gated\" ]; then echo $gated >> '%s/order'\n"
-            "while [ ! -e '%s'/gate-$(echo $gated | /bin/cut -c2) ]; do /bin/sleep 0.05; done; fi\n"
+            "while [ ! -e '%s'/gate-$(echo $gated | /bin/cut -c2) ]; do /bin/sleep 0.05; done\n"
+            "/bin/cat /proc/self/oom_score_adj > '%s/score'; fi\n"
             "exec '%s/pliant-preflight' \"$@\"\n",
-            programs, programs, self);
+            programs, programs, programs, self);
     fclose(file);
     ck_assert_int_eq(chmod(path, 0700), 0);
 }
@@ -60,11 +61,11 @@ static void start(void)
 
 static void stop(void)
 {
-    static const char *const names[] = {"pliant-worker", "pliant-preflight", "order", "gate-1",
-                                        "gate-2"};
+    static const char *const names[] = {"pliant-worker", "pliant-preflight", "order",
+                                        "gate-1",        "gate-2",           "score"};
     char path[100];
     daemon_fixture_stop(d);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         snprintf(path, sizeof path, "%s/%s", programs, names[i]);
         unlink(path);
     }
@@ -207,13 +208,23 @@ static void open_gate(int gate)
     fclose(file);
 }
 
+static long read_number(const char *path)
+{
+    long number = -2000;
+    FILE *file = fopen(path, "r");
+    ck_assert(file && fscanf(file, "%ld", &number) == 1);
+    fclose(file);
+    return number;
+}
+
 /* Two at once for a user, four for all. When those of the first two have ended, the third user's come beside one more
- * of each of these, of theirs the older. */
+ * of each of these, of theirs the older. Out of memory, the kernel takes a check before the daemon. */
 START_TEST(test_turns)
 {
     static const char *const first[] = {"g1-a1", "g1-a2", "g1-b1", "g1-b2"};
     static const char *const second[] = {"g2-c1", "g2-c2", "g2-a3", "g2-b3"};
-    char anna[TENANT_SECRET], bert[TENANT_SECRET], carl[TENANT_SECRET], id[33], begun[400];
+    char anna[TENANT_SECRET], bert[TENANT_SECRET], carl[TENANT_SECRET], id[33], begun[400],
+        path[100];
     user("anna", anna);
     user("bert", bert);
     user("carl", carl);
@@ -236,6 +247,8 @@ START_TEST(test_turns)
         ck_assert_msg(strstr(begun, second[i]), "%s", begun);
     open_gate(2);
     session_await(d, id, "succeeded");
+    snprintf(path, sizeof path, "%s/score", programs);
+    ck_assert_int_gt(read_number(path), read_number("/proc/self/oom_score_adj"));
 }
 END_TEST
 
