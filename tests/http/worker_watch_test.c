@@ -2,6 +2,7 @@
  * restart of the daemon too; a worker without progress is shown as stalled, and killed in the end. */
 #include "protocol/log/checkpoint.h"
 #include "tests/support/one_daemon.h"
+#include "tests/support/pliant_fixture.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -132,6 +133,11 @@ START_TEST(test_stalled)
     ck_assert_str_eq(json_text(r->json, "items/0/stalled/why"), "stopped");
     http_reply_free(r);
     ck_assert_int_eq(session_counter(d, "workers_stalled_total"), 1);
+    pliant_fixture = *d;
+    ck_assert_int_eq(pliant("list"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "stalled: its worker was stopped by a signal"));
+    ck_assert_int_eq(pliant("show %s", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, ": its worker was stopped by a signal"));
     ck_assert_int_eq(kill(worker, SIGCONT), 0);
     await_stalled(id, "");
     json_t *session = session_show(d, id);
