@@ -133,7 +133,7 @@ START_TEST(test_stalled)
     ck_assert_str_eq(json_text(r->json, "items/0/stalled/why"), "stopped");
     http_reply_free(r);
     ck_assert_int_eq(session_counter(d, "workers_stalled_total"), 1);
-    pliant_fixture = *d;
+    pliant_setup_beside(d);
     ck_assert_int_eq(pliant("list"), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "stalled: its worker was stopped by a signal"));
     ck_assert_int_eq(pliant("show %s", id), 0);
