@@ -9,6 +9,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,52 @@ START_TEST(test_between_steps)
     ck_assert_int_gt(newest.frame, 0);
     ck_assert_int_eq(newest.frame, json_count(session, "failure/frame"));
     json_decref(session);
+}
+END_TEST
+
+/* Seconds that the session ran before its worker was started, as its row has them for the next daemon; -1: no row says
+ * so yet. */
+static double spent_before(const char *id, int64_t attempt)
+{
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    double spent = -1;
+    ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 20000);
+    ck_assert_int_eq(sqlite3_prepare_v2(db,
+                                        "SELECT worker FROM sessions WHERE id = ? AND attempt = ?",
+                                        -1, &row, NULL),
+                     SQLITE_OK);
+    sqlite3_bind_text(row, 1, id, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(row, 2, attempt);
+    if (sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0))
+        sscanf((const char *)sqlite3_column_text(row, 0), "%*s %*s %*s %lf", &spent);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return spent;
+}
+
+/* The limit is one of all attempts: what the checkpoint says is where the next worker begins to count. */
+START_TEST(test_over_attempts)
+{
+    char id[33];
+    pl_checkpoint newest;
+    double spent = -1;
+    session_post_free(d, session_scene_endless(", \"resources\": {\"time_limit\": 1000}"), id);
+    session_await_frame(d, id, 3);
+    session_tell(d, id, "pause");
+    session_await(d, id, "paused");
+    int dir_fd = open(session_path(d, id, ""), O_RDONLY | O_DIRECTORY);
+    ck_assert_int_eq(pl_checkpoint_newest(dir_fd, &newest), PL_OK);
+    close(dir_fd);
+    ck_assert_double_gt(newest.seconds, 0);
+    session_tell(d, id, "resume");
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; spent <= 0; daemon_fixture_nap()) {
+        spent = spent_before(id, 2);
+        ck_assert_msg(daemon_fixture_clock() < end, "%g", spent);
+    }
+    ck_assert_double_eq_tol(spent, newest.seconds, 1e-3);
+    session_tell(d, id, "cancel");
 }
 END_TEST
 
@@ -231,6 +278,7 @@ int main(void)
     tcase_add_test(tests, test_stopped_worker);
     tcase_add_test(tests, test_adopted);
     tcase_add_test(tests, test_between_steps);
+    tcase_add_test(tests, test_over_attempts);
     suite_add_tcase(suite, tests);
     tests = tcase_create("no progress");
     tcase_set_timeout(tests, 180);
