@@ -54,7 +54,7 @@
 enum {
     FILE_THREADS = 4,
     FILE_QUEUE = 4096,
-    CHECK_QUEUE = 64,
+    CHECK_QUEUE = 512,
     DRAIN_MS = 3000,
     SWEEP_S = 3600,
     STOP_MS = 20000,
@@ -350,6 +350,7 @@ static void stop_parts(pl_daemon *d)
         pl_stream_hub_stop(d->streams);
     }
     pl_exports_stop(d->exports);
+    pl_check_queue_stop(d->check_queue); /* whoever waits for one goes on in the pool */
     pl_pool_stop(d->checks);
     pl_check_queue_destroy(d->check_queue);
     pl_pool_stop(d->files);

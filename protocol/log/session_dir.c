@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FORMAT = 2, FORMAT_PRUNED = 3, SEALED_SINCE = 2, HEAD_LIMIT = 16 << 20 };
@@ -39,6 +40,20 @@ bool pl_session_locked(int dir_fd)
     bool locked = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
     close(fd);
     return locked;
+}
+
+/* The lock's own time of change: it has no other use. */
+void pl_session_beat(int lock_fd)
+{
+    futimens(lock_fd, NULL);
+}
+
+int64_t pl_session_last_beat(int dir_fd)
+{
+    struct stat st;
+    if (fstatat(dir_fd, "lock", &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    return (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000;
 }
 
 /* ---- head.json ---- */

@@ -187,7 +187,7 @@ static const pl_param resources_rows[] = {
     NUMBER("memory", "bytes", FROM(0, 1e15), 0, pl_resources, memory,
            "Memory limit; 0: as estimated."),
     NUMBER("time_limit", "s", FROM(0, 1e9), 0, pl_resources, time_limit,
-           "Limit of the running time; 0: none."),
+           "Limit of the running time, over all attempts; it also holds inside a step. 0: none."),
     PRIORITY,
     BOOLEAN("preemptible", pl_resources, preemptible,
             "Let the scheduler stop the session at a checkpoint when another needs its cores; it "

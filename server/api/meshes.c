@@ -8,8 +8,9 @@
 #include "server/sessions/access.h"
 #include "server/tenants/auth.h"
 #include "server/tenants/grants.h"
-#include "server/run/preflight_run.h"
+#include "server/run/check_queue.h"
 #include "server/sessions/quota.h"
+#include "server/base/clock.h"
 #include "server/base/logger.h"
 #include "server/store/store.h"
 
@@ -30,7 +31,11 @@ typedef struct upload {
     pl_tenants *tenants;
     const char *state_path;
     int state_fd;
-    pl_preflight_host host;
+    pl_counters *counters;
+    pl_check_queue *checks;
+    int64_t checks_most; /* of a user, that wait */
+    pl_check_ticket ticket;
+    pl_request *request;
     pl_sha256 *sha;
     int fd;
     int64_t bytes;
@@ -87,7 +92,9 @@ static void *upload_open(pl_request *r)
     u->tenants = d->tenants;
     u->state_path = d->state;
     u->state_fd = d->state_fd;
-    u->host = (pl_preflight_host){d->programs, d->stop_fd, &d->counters};
+    u->counters = &d->counters;
+    u->checks = d->check_queue;
+    u->checks_most = d->options.max_checks;
     u->sha = pl_sha256_create();
     u->fd = -1;
     if (u->sha && pl_random_id(id) == 0) {
@@ -168,36 +175,30 @@ static void reply_internal(pl_request *r, const char *what)
 }
 
 /* The report of an accepted file, malloc'ed; NULL after replying. */
-static char *check_file(pl_request *r, upload *u, const char *hash)
+static char *take_report(pl_request *r, upload *u, const char *hash)
 {
-    char path[PATH_MAX + 80];
-    pl_preflight_run run;
-    pl_faults faults = {0};
-    snprintf(path, sizeof path, "%s/%s", u->state_path, u->temporary);
-    if (!pl_preflight_begin(&u->host, "--mesh", path, &run)) {
-        errno = EIO;
-        reply_internal(r, "the check");
-        return NULL;
-    }
-    pl_preflight_outcome outcome = pl_preflight_await(&run, PL_PREFLIGHT_MS, &faults);
-    char *output = pl_preflight_output(&run);
-    pl_preflight_end(&run);
+    pl_check_ticket *t = &u->ticket;
+    pl_preflight_outcome outcome = t->outcome;
+    char *output = t->begun ? pl_preflight_output(&t->run) : NULL;
     char *report = NULL;
+    if (t->begun) {
+        pl_preflight_end(&t->run);
+    }
     if (outcome == PL_PREFLIGHT_GOOD && output) {
         report = extend_report(output, hash, u->bytes);
     } else if (outcome == PL_PREFLIGHT_FAULTS && output) {
-        take_faults(output, &faults);
+        take_faults(output, &t->faults);
     }
     if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is ending", NULL);
-    } else if (faults.total) {
+    } else if (t->faults.total) {
         pl_reply_problem(r, 422, "invalid_mesh", "The mesh cannot be used",
-                         "every fault that was found is listed; nothing was kept", &faults);
+                         "every fault that was found is listed; nothing was kept", &t->faults);
     } else if (!report) {
         errno = EIO;
-        reply_internal(r, "the check's report");
+        reply_internal(r, outcome == PL_PREFLIGHT_BROKEN ? "the check" : "the check's report");
     }
-    pl_faults_clear(&faults);
+    pl_faults_clear(&t->faults);
     free(output);
     return report;
 }
@@ -261,6 +262,51 @@ static char *known_report(int state_fd, const char *hash)
     return text;
 }
 
+static void ask(void *context)
+{
+    upload *u = context;
+    pl_check_queue_ask(u->checks, &u->ticket);
+}
+
+static void mesh_checked(pl_request *r)
+{
+    upload *u = pl_request_sink(r);
+    const char *hash = pl_request_param(r, 0), *owner = pl_request_owner(r), *group;
+    char *report = take_report(r, u, hash);
+    if (!report || !pl_request_group(r, &group)) {
+        free(report);
+        return;
+    }
+    if (!keep(u, owner, hash, report) || (group && !pl_grant_to_group(u->store, group, hash))) {
+        free(report);
+        reply_internal(r, "keeping it");
+        return;
+    }
+    atomic_fetch_add(&u->counters->meshes_stored, 1);
+    atomic_fetch_add(&u->counters->mesh_bytes, u->bytes);
+    pl_reply_json(r, 201, report);
+    pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
+}
+
+static void go_on(void *context)
+{
+    upload *u = context;
+    pl_request_continue(u->request, mesh_checked);
+}
+
+static void check_file(pl_request *r, upload *u)
+{
+    u->request = r;
+    u->ticket = (pl_check_ticket){.owner = pl_request_owner(r),
+                                  .order = pl_clock_us(),
+                                  .option = "--mesh",
+                                  .until_ms = INT64_MAX,
+                                  .done = go_on,
+                                  .context = u};
+    snprintf(u->ticket.path, sizeof u->ticket.path, "%s/%s", u->state_path, u->temporary);
+    pl_request_await(r, ask, u);
+}
+
 void pl_handle_mesh_put(pl_request *r)
 {
     upload *u = pl_request_sink(r);
@@ -299,19 +345,9 @@ void pl_handle_mesh_put(pl_request *r)
         return;
     }
     free(report);
-    report = check_file(r, u, hash);
-    if (!report) {
-        return;
+    if (pl_check_queue_takes(u->checks, r, u->checks_most)) {
+        check_file(r, u);
     }
-    if (!keep(u, owner, hash, report) || (group && !pl_grant_to_group(u->store, group, hash))) {
-        free(report);
-        reply_internal(r, "keeping it");
-        return;
-    }
-    atomic_fetch_add(&u->host.counters->meshes_stored, 1);
-    atomic_fetch_add(&u->host.counters->mesh_bytes, u->bytes);
-    pl_reply_json(r, 201, report);
-    pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
 }
 
 /* ---- reading ---- */

@@ -197,6 +197,8 @@ static void put_counters(page *p, const pl_counters *c)
          &c->workers_adopted},
         {"workers_crashed_total", "counter", "Workers that ended without a report.",
          &c->workers_crashed},
+        {"workers_stalled_total", "counter", "Workers that were found without progress.",
+         &c->workers_stalled},
         {"preflights_total", "counter", "Checks of scenes and meshes.", &c->preflights_run},
         {"preflights_refused_total", "counter", "Checks that found faults.",
          &c->preflights_refused},

@@ -16,6 +16,7 @@ static const pl_reply_field session_fields[] = {
     {"since", "string", "time when the state began, RFC 3339"},
     {"desired", "=paused,cancelled,deleted?", "pending request, not yet carried out"},
     {"paused", "#Paused?", "cause of the pause"},
+    {"stalled", "#Stalled?", "its worker makes no progress; null: it does, or it does not run"},
     {"created", "string", "RFC 3339"},
     {"owner", "string", "the user who submitted it"},
     {"group", "string?", "group whose members share it"},
@@ -33,6 +34,12 @@ static const pl_reply_field session_fields[] = {
     {"warnings", "[]#Warning", "warnings of the check, then of its frames so far"},
     {"bodies", "[]#Body", "bodies, known after the check"},
     {"links", "{}string", "addresses of its parts"},
+    {0},
+};
+static const pl_reply_field stalled_fields[] = {
+    {"since", "string", "time of its last progress, RFC 3339"},
+    {"why", "=stopped,disk,idle",
+     "stopped by a signal; waiting for the disk or another device; or using no processor time"},
     {0},
 };
 static const pl_reply_field webhook_fields[] = {
@@ -654,6 +661,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"KeptFrames", "Frames and days that a session is kept.", kept_fields},
     {"WebhookSecret", "The key that signs your webhooks.", webhook_secret_fields},
     {"Paused", "The cause of a pause.", paused_fields},
+    {"Stalled", "Since when a running session makes no progress, and why.", stalled_fields},
     {"Progress", "Progress of a session.", progress_fields},
     {"QueuePlace", "A session's place in the queue.", queue_place_fields},
     {"Resources", "CPU cores and GPU of a session.", resources_fields},

@@ -107,6 +107,7 @@ enum {
     OPT_PROXY,
     OPT_HOST,
     OPT_QUEUED,
+    OPT_CHECKS,
     OPT_INTERACTIVE,
     OPT_LIMIT,
     OPT_RATE,
@@ -117,6 +118,7 @@ enum {
     OPT_IDLE,
     OPT_PATIENCE,
     OPT_CHECKPOINT,
+    OPT_STALLED,
     OPT_DELAYS,
     OPT_ON_EXIT,
     OPT_WEBHOOK_ALLOW,
@@ -144,6 +146,7 @@ static const struct option long_options[] = {
     {"allow-host", required_argument, NULL, OPT_HOST},
     {"interactive-cores", required_argument, NULL, OPT_INTERACTIVE},
     {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
+    {"max-checks", required_argument, NULL, OPT_CHECKS},
     {"limit", required_argument, NULL, OPT_LIMIT},
     {"rate-limit", required_argument, NULL, OPT_RATE},
     {"max-body", required_argument, NULL, OPT_BODY},
@@ -153,6 +156,7 @@ static const struct option long_options[] = {
     {"idle-timeout", required_argument, NULL, OPT_IDLE},
     {"patience", required_argument, NULL, OPT_PATIENCE},
     {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT},
+    {"stalled-after", required_argument, NULL, OPT_STALLED},
     {"restart-delays", required_argument, NULL, OPT_DELAYS},
     {"on-exit", required_argument, NULL, OPT_ON_EXIT},
     {"webhook-allow", required_argument, NULL, OPT_WEBHOOK_ALLOW},
@@ -211,6 +215,24 @@ static pl_options_outcome take_delays(const char *text, pl_options *o)
         at = end + 1;
     }
     return PL_OPTIONS_RUN;
+}
+
+/* "30" or "30,600"; a second number of 0 is never. */
+static pl_options_outcome take_stalled(const char *text, pl_options *o)
+{
+    char first[32];
+    int64_t after, kill = o->stalled_kill_ms / 1000;
+    const char *comma = strchr(text, ',');
+    size_t length = comma ? (size_t)(comma - text) : strlen(text);
+    snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text);
+    bool good = parse_count(first, 1, 86400, &after) &&
+                (!comma || parse_count(comma + 1, 0, 86400, &kill)) && (kill == 0 || kill >= after);
+    o->stalled_ms = 1000 * after;
+    o->stalled_kill_ms = 1000 * kill;
+    return good ? PL_OPTIONS_RUN
+                : wrong("--stalled-after", text,
+                        "one or two numbers of seconds from 1 to 86400, such as 30,600; the second "
+                        "is not below the first, or 0");
 }
 
 static pl_options_outcome take_webhook_delays(const char *text, pl_options *o)
@@ -307,6 +329,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         return take_count("--interactive-cores", text, 0, 4096, &o->interactive_cores);
     case OPT_QUEUED:
         return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
+    case OPT_CHECKS:
+        return take_count("--max-checks", text, 1, 1000000, &o->max_checks);
     case OPT_LIMIT:
         return take_limits(text, &o->limits)
                    ? r
@@ -337,6 +361,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         r = take_count("--checkpoint-every", text, 1, 86400, &v);
         o->checkpoint_every = (int)v;
         return r;
+    case OPT_STALLED:
+        return take_stalled(text, o);
     case OPT_DELAYS:
         return take_delays(text, o);
     case OPT_ON_EXIT:
@@ -410,6 +436,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .gpus = "auto",
                         .gpu_share = 16,
                         .max_queued = 1000,
+                        .max_checks = 100,
                         .limits = pl_limits_all(INT64_MAX),
                         .address_rate = 100,
                         .max_body = 8 << 20,
@@ -419,6 +446,8 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .idle_timeout = 30,
                         .patience = 10,
                         .checkpoint_every = 10,
+                        .stalled_ms = 30000,
+                        .stalled_kill_ms = 600000,
                         .restart_delays_ms = {1000, 10000, 60000},
                         .webhook_delays_ms = {1000, 5000, 30000, 120000, 600000, 3600000, 21600000},
                         .webhook_delay_count = 7,

@@ -35,12 +35,15 @@ typedef struct pl_options {
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
     int64_t interactive_cores;            /* kept for interactive sessions */
     int64_t max_queued;                   /* sessions that check or wait */
+    int64_t max_checks;                   /* of one user, that wait */
     int64_t max_body;                     /* bytes of a JSON body */
     int64_t max_mesh;                     /* bytes of an uploaded mesh file */
     int max_connections;
-    int exports;          /* that are made at once */
-    int idle_timeout;     /* s until a connection that does nothing is closed */
-    int patience;         /* s with a worker that was cancelled or paused */
+    int exports;      /* that are made at once */
+    int idle_timeout; /* s until a connection that does nothing is closed */
+    int patience;     /* s with a worker that was cancelled or paused */
+    int64_t stalled_ms,
+        stalled_kill_ms;  /* without progress: until it is said, and until the kill; 0: none */
     int checkpoint_every; /* s, for workers */
     int64_t
         restart_delays_ms[PL_RESTARTS]; /* before the 1st, 2nd, ... restart of a crashed worker */

@@ -38,8 +38,9 @@ static const pl_option options[] = {
      "cores, of --cores, that only interactive sessions use: in real time or without an end (0)"},
     {"--max-sessions-queued", "N",
      "most sessions that are checked or wait at once (1000); with several users, each may have "
-     "three "
-     "for each place that is free, so that the next user finds one"},
+     "three for each place that is free, and one place in twenty is for those who have none "
+     "waiting"},
+    {"--max-checks", "N", "most scenes and meshes of one user that wait to be checked (100)"},
     {"--limit", "NAME=N,...",
      "default limits of a user: sessions (not ended), queued, running, cores and gpus (of running "
      "sessions), bytes, mesh_bytes (no limits), requests (per second; 1000), share (1)"},
@@ -58,6 +59,11 @@ static const pl_option options[] = {
     {"--patience", "SECONDS",
      "time until a worker that does not react to cancel or pause is killed (10)"},
     {"--checkpoint-every", "SECONDS", "least time between two checkpoints of a worker (10)"},
+    {"--stalled-after", "A[,B]",
+     "seconds without progress (no processor time used, nothing written) until a running session "
+     "is "
+     "shown as stalled, and until its worker is killed and restarted like a crashed one (30,600; B "
+     "0: never)"},
     {"--restart-delays", "A,B,C",
      "seconds before a crashed worker's 1st, 2nd and 3rd restart without a new checkpoint "
      "(1,10,60); a 4th crash fails the session"},

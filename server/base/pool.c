@@ -4,20 +4,96 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LANE_SHARE = 4 };
+
 typedef struct job {
+    struct job *next;
     pl_job run;
     void *context;
+    uint64_t lane;
+    int64_t turn;
 } job;
 
 struct pl_pool {
     pthread_mutex_t mutex;
     pthread_cond_t ready;
-    job *ring; /* [limit] */
-    size_t limit, first, count;
+    job *first, *last; /* by turn, and in the order of arrival where that is the same */
+    int64_t turn;      /* of the job that was begun last */
+    size_t limit, count;
     bool stopping;
     int thread_count;
     pthread_t *threads;
 };
+
+/* ---- the queue; the mutex is held ---- */
+
+static job *take(pl_pool *p)
+{
+    job *j = p->first;
+    p->first = j->next;
+    p->last = p->first ? p->last : NULL;
+    p->turn = j->turn > p->turn ? j->turn : p->turn;
+    p->count--;
+    return j;
+}
+
+static void append(pl_pool *p, job *j)
+{
+    j->turn = p->last ? p->last->turn : p->turn;
+    *(p->last ? &p->last->next : &p->first) = j;
+    p->last = j;
+}
+
+/* One turn after the newest of its lane, or after what was begun last: behind one job of each other lane. */
+static void insert(pl_pool *p, job *j)
+{
+    j->turn = p->turn + 1;
+    for (const job *k = p->first; k; k = k->next) {
+        j->turn = k->lane == j->lane && k->turn >= j->turn ? k->turn + 1 : j->turn;
+    }
+    job **link = &p->first;
+    while (*link && (*link)->turn <= j->turn) {
+        link = &(*link)->next;
+    }
+    j->next = *link;
+    *link = j;
+    p->last = j->next ? p->last : j;
+}
+
+static size_t count_lane(const pl_pool *p, uint64_t lane)
+{
+    size_t count = 0;
+    for (const job *j = p->first; j; j = j->next) {
+        count += j->lane == lane;
+    }
+    return count;
+}
+
+/* `bound`: within the limits; otherwise also while it is stopping. */
+static pl_pool_answer submit(pl_pool *p, uint64_t lane, bool bound, pl_job run, void *context)
+{
+    job *j = malloc(sizeof *j);
+    pl_pool_answer answer = j ? PL_POOL_TAKEN : PL_POOL_FULL;
+    pthread_mutex_lock(&p->mutex);
+    if (bound && (p->stopping || p->count >= p->limit)) {
+        answer = PL_POOL_FULL;
+    } else if (bound && lane && LANE_SHARE * count_lane(p, lane) >= p->limit) {
+        answer = PL_POOL_LANE_FULL;
+    }
+    if (answer == PL_POOL_TAKEN) {
+        *j = (job){.run = run, .context = context, .lane = lane};
+        (lane ? insert : append)(p, j);
+        p->count++;
+        pthread_cond_signal(&p->ready);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    if (answer != PL_POOL_TAKEN) {
+        free(j);
+    }
+    return answer;
+}
+
+/* ---- threads ---- */
 
 static void *work(void *context)
 {
@@ -30,11 +106,10 @@ static void *work(void *context)
         if (p->count == 0) {
             break;
         }
-        job j = p->ring[p->first];
-        p->first = (p->first + 1) % p->limit;
-        p->count--;
+        job *j = take(p);
         pthread_mutex_unlock(&p->mutex);
-        j.run(j.context);
+        j->run(j->context);
+        free(j);
         pthread_mutex_lock(&p->mutex);
     }
     pthread_mutex_unlock(&p->mutex);
@@ -50,9 +125,8 @@ pl_pool *pl_pool_create(const char *name, int threads, size_t queue_limit)
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->ready, NULL);
     p->limit = queue_limit;
-    p->ring = calloc(queue_limit, sizeof *p->ring);
     p->threads = calloc((size_t)threads, sizeof *p->threads);
-    if (p->ring && p->threads) {
+    if (p->threads) {
         for (int i = 0; i < threads; i++) {
             if (pthread_create(&p->threads[i], NULL, work, p) != 0) {
                 break;
@@ -70,15 +144,17 @@ pl_pool *pl_pool_create(const char *name, int threads, size_t queue_limit)
 
 bool pl_pool_submit(pl_pool *p, pl_job run, void *context)
 {
-    pthread_mutex_lock(&p->mutex);
-    bool taken = !p->stopping && p->count < p->limit;
-    if (taken) {
-        p->ring[(p->first + p->count) % p->limit] = (job){run, context};
-        p->count++;
-        pthread_cond_signal(&p->ready);
-    }
-    pthread_mutex_unlock(&p->mutex);
-    return taken;
+    return submit(p, 0, true, run, context) == PL_POOL_TAKEN;
+}
+
+pl_pool_answer pl_pool_submit_in_turn(pl_pool *p, uint64_t lane, pl_job run, void *context)
+{
+    return submit(p, lane, true, run, context);
+}
+
+bool pl_pool_go_on(pl_pool *p, uint64_t lane, pl_job run, void *context)
+{
+    return submit(p, lane, false, run, context) == PL_POOL_TAKEN;
 }
 
 void pl_pool_stop(pl_pool *p)
@@ -105,6 +181,5 @@ void pl_pool_destroy(pl_pool *p)
     pthread_cond_destroy(&p->ready);
     pthread_mutex_destroy(&p->mutex);
     free(p->threads);
-    free(p->ring);
     free(p);
 }

@@ -107,6 +107,29 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribu
     return e;
 }
 
+/* More than the daemon's own score, so that the kernel, out of memory, kills what can be started again. Where it may
+ * not be written, the kernel goes by size alone. */
+static void give_first(pid_t pid)
+{
+    enum { MORE = 500, MOST = 1000 };
+    char path[64], text[24];
+    int own = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+    ssize_t n = own >= 0 ? read(own, text, sizeof text - 1) : 0;
+    text[n > 0 ? n : 0] = 0;
+    long score = strtol(text, NULL, 10) + MORE;
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    snprintf(text, sizeof text, "%ld", score < MOST ? score : MOST);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    ssize_t put = fd >= 0 ? write(fd, text, strlen(text)) : 0;
+    (void)put;
+    if (own >= 0) {
+        close(own);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child)
 {
     posix_spawn_file_actions_t files;
@@ -135,6 +158,7 @@ int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, 
             waitpid(pid, NULL, 0);
         } else {
             *child = (pl_child){pid, pidfd};
+            give_first(pid);
         }
     }
     free(environment);
@@ -195,26 +219,57 @@ void pl_child_kill(pl_child *child)
     pl_child_reap(child, &status);
 }
 
-uint64_t pl_process_start(pid_t pid)
+/* Fields 3 and up of /proc/PID/stat in `text`; NULL where the process is gone. */
+static const char *read_stat(pid_t pid, char *text, size_t size)
 {
-    char path[64], text[1024];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return 0;
+        return NULL;
     }
-    ssize_t n = read(fd, text, sizeof text - 1);
+    ssize_t n = read(fd, text, size - 1);
     close(fd);
-    if (n <= 0) {
-        return 0;
-    }
-    text[n] = 0;
+    text[n > 0 ? n : 0] = 0;
     /* The name (field 2) may hold anything, so count from its last parenthesis. */
-    char *p = strrchr(text, ')');
-    for (int field = 2; p && field < 22; field++) {
-        p = strchr(p + 1, ' ');
+    const char *p = strrchr(text, ')');
+    return p && p[1] ? p + 2 : NULL;
+}
+
+static uint64_t stat_field(const char *stat, int field)
+{
+    for (int at = 3; stat && at < field; at++) {
+        stat = strchr(stat, ' ');
+        stat = stat ? stat + 1 : NULL;
     }
-    return p ? strtoull(p + 1, NULL, 10) : 0;
+    return stat ? strtoull(stat, NULL, 10) : 0;
+}
+
+uint64_t pl_process_start(pid_t pid)
+{
+    char text[1024];
+    return stat_field(read_stat(pid, text, sizeof text), 22);
+}
+
+bool pl_process_look(pid_t pid, pl_process *out)
+{
+    char text[1024];
+    const char *stat = read_stat(pid, text, sizeof text);
+    if (!stat) {
+        return false;
+    }
+    uint64_t ticks = stat_field(stat, 14) + stat_field(stat, 15);
+    *out = (pl_process){*stat, (int64_t)(1000 * ticks / (uint64_t)sysconf(_SC_CLK_TCK))};
+    return true;
+}
+
+double pl_process_age(uint64_t start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    double age = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec -
+                 (double)start / (double)sysconf(_SC_CLK_TCK);
+    return age > 0 ? age : 0;
 }
 
 void pl_boot_id(char out[40])

@@ -22,7 +22,8 @@ void pl_give_way(void);
 /* Start argv[0] (a path) with standard input from /dev/null, output and error to the given
  * descriptors, no other descriptor, an empty signal mask, only the environment it needs, in
  * the given working directory, and as a session of its own, so that no signal meant for the
- * daemon's group reaches it. 0, or an errno. */
+ * daemon's group reaches it. Where the machine runs out of memory, the kernel takes it before the daemon. 0, or an
+ * errno. */
 int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child);
 
 typedef enum pl_wait { PL_WAIT_ENDED, PL_WAIT_TIMEOUT, PL_WAIT_STOPPED } pl_wait;
@@ -36,6 +37,15 @@ bool pl_child_reap(pl_child *child, int *status);
 
 /* When the process started, in clock ticks since boot (field 22 of /proc/PID/stat); 0 if gone. */
 uint64_t pl_process_start(pid_t pid);
+/* What a process is about: its state, the letter of /proc/PID/stat, and the processor time that its threads have used.
+ * False where it is gone. */
+typedef struct pl_process {
+    char state; /* R running, S asleep, D waits for a device, T stopped, Z ended */
+    int64_t cpu_ms;
+} pl_process;
+bool pl_process_look(pid_t pid, pl_process *out);
+/* Seconds since a process started that pl_process_start gave this for. */
+double pl_process_age(uint64_t start);
 /* The machine's boot id, 36 characters and a NUL; "" where there is none. */
 void pl_boot_id(char out[40]);
 /* The folder that the programs lie in: PLIANT_BINDIR, or that of this executable. */

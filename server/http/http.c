@@ -1,10 +1,10 @@
 #include "server/http/http.h"
 
 #include "server/http/deadlines.h"
+#include "server/http/dispatch.h"
 #include "server/http/waiter.h"
 #include "server/http/request_check.h"
 #include "server/http/listener.h"
-#include "server/base/pool.h"
 #include "server/base/ticker.h"
 #include "server/http/request.h"
 #include "server/http/tls.h"
@@ -225,28 +225,6 @@ static enum MHD_Result queue_reply(pl_request *r)
     return queued;
 }
 
-static void run_in_pool(void *context)
-{
-    pl_request *r = context;
-    r->route->handler(r);
-    pl_request_finish(r);
-}
-
-static void dispatch(pl_request *r)
-{
-    if (r->route->run == PL_RUN_HERE) {
-        r->route->handler(r);
-        return;
-    }
-    pl_pool *pool = r->route->run == PL_RUN_FILES ? r->http->setup.files : r->http->setup.checks;
-    pl_request_park(r);
-    if (!pl_pool_submit(pool, run_in_pool, r)) {
-        pl_reply_problem(r, 503, "busy", "Busy", "too many requests wait for the same work", NULL);
-        pl_reply_header(r, "Retry-After", "2");
-        pl_request_finish(r);
-    }
-}
-
 static pl_request *request_create(pl_http *http, struct MHD_Connection *connection)
 {
     pl_request *r = calloc(1, sizeof *r);
@@ -303,7 +281,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     if (!r->reply.status && (!r->dispatched || again)) {
         r->dispatched = true;
         r->parked = false;
-        dispatch(r);
+        pl_request_dispatch(r);
         if (r->parked) {
             return MHD_YES;
         }

@@ -178,6 +178,13 @@ void pl_request_finish(pl_request *r);
 /* Something of the handler's that lives as long as the request. */
 void pl_request_attach(pl_request *r, void *attached, void (*release)(void *));
 void *pl_request_attached(const pl_request *r);
+/* A handler in a pool that has to wait for more than a moment gives its thread back: when it has returned, without a
+ * reply, begin(context) is called as the last thing. From then on some thread calls pl_request_continue once, and
+ * `next` runs in the same pool as a handler. */
+void pl_request_await(pl_request *r, void (*begin)(void *context), void *context);
+void pl_request_continue(pl_request *r, void (*next)(pl_request *r));
+/* When the whole of it was there, on pl_monotonic_ms. */
+int64_t pl_request_arrived(const pl_request *r);
 /* For sources, inside read (suspend) and from any thread while suspended (resume). The holder's
  * own mutex must make sure that each suspend meets one resume. */
 void pl_request_suspend(pl_request *r);

@@ -124,6 +124,8 @@ const pl_problem pl_problems[] = {
      "Try again after Retry-After. Streams and ?wait= replace many requests by one."},
     {429, "queue_share", "Your waiting sessions fill your part of the daemon's queue.",
      "Try again after Retry-After, or cancel waiting sessions; GET /v1/queue shows them."},
+    {429, "too_many_checks", "Too many scenes and meshes of yours wait to be checked.",
+     "Try again after Retry-After, or send fewer requests at once."},
     {429, "too_many_exports", "You have reached the maximum number of exports at once.",
      "Read one of them to its end, or try again after Retry-After."},
     {500, "internal", "The daemon failed at something that should work.",

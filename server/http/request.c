@@ -21,6 +21,11 @@ pl_principal *pl_request_principal(const pl_request *r)
     return r->principal;
 }
 
+int64_t pl_request_arrived(const pl_request *r)
+{
+    return r->arrived_ms;
+}
+
 const char *pl_request_owner(const pl_request *r)
 {
     return r->principal ? r->principal->user : NULL;

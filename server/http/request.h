@@ -31,6 +31,10 @@ struct pl_request {
     uint64_t received;
     bool old; /* HTTP/1.0 */
     bool chunked, head, dispatched, parked;
+    int64_t arrived_ms;
+    void (*begin)(void *); /* of pl_request_await; NULL: its handler has replied */
+    void *begin_context;
+    void (*next)(pl_request *r); /* the handler that runs next in its pool; NULL: the route's */
     void *sink;
     void *attached;
     void (*attached_release)(void *);

@@ -83,7 +83,7 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
         return NULL;
     }
     a->staged = false;
-    atomic_fetch_add(&a->host.counters->sessions_created, 1);
+    atomic_fetch_add(&a->counters->sessions_created, 1);
     pl_reply_json(a->request, 201, text);
     pl_reply_header(a->request, "Location", "%s", location);
     return s;
@@ -147,13 +147,14 @@ static bool begin_key(pl_admission *a)
     return false;
 }
 
-/* Each user may have three waiting sessions for each place that is free, so that whoever comes next finds one. Without
- * users beside its owner a daemon's queue is the owner's. */
+/* Each user may have three waiting sessions for each place that is free, and one in twenty places is for those who have
+ * none waiting, so that whoever comes next finds one. Without users beside its owner a daemon's queue is the owner's. */
 static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
 {
     int64_t own = pl_sessions_usage(a->sessions, a->owner).value[PL_LIMIT_QUEUED];
     int64_t left = max_queued - waiting;
-    if (own < 3 * left) {
+    int64_t kept = max_queued < 20 ? 1 : max_queued / 20;
+    if (own == 0 || (own < 3 * left && left > kept)) {
         return true;
     }
     pl_reply_problemf(a->request, 429, "queue_share", "Your part of the queue is full",
@@ -183,56 +184,63 @@ static bool within_limits(pl_admission *a, pl_tenants *tenants)
     return pl_quota_hold_session(a->request, tenants, a->sessions, &wish, &a->hold);
 }
 
-/* Whether the scene was accepted, after its reply; or the session, answered for in `checking`. */
-static pl_session *check(pl_admission *a, pl_check_queue *queue)
+/* Its reply has been made. `later`: the session that was answered for in `checking`, or NULL. */
+static void end(pl_admission *a, pl_session *later)
 {
-    if (pl_check_queue_full(queue, a->owner)) {
-        return commit(a, PL_STATE_CHECKING);
+    if (a->key) {
+        pl_key_end(a->store, a->owner, create_route, a->key);
     }
-    if (!pl_admission_begin_check(a)) {
-        return NULL;
+    if (later) {
+        pl_check_queue_add(a->checks, later, a->ticket.begun ? &a->ticket.run : NULL);
+        pl_session_release(later);
     }
-    a->checked = true;
-    pl_preflight_outcome outcome = pl_preflight_await(&a->run, patience(a->request), &a->faults);
-    if (outcome == PL_PREFLIGHT_RUNNING) {
-        pl_session *later = commit(a, PL_STATE_CHECKING);
-        if (!later) {
-            pl_child_kill(&a->run.child);
-            pl_preflight_end(&a->run);
-        }
-        return later;
+    pl_admission_destroy(a);
+}
+
+/* The request waits no longer for the check. */
+static pl_session *answer_early(pl_admission *a)
+{
+    pl_session *later = commit(a, PL_STATE_CHECKING);
+    if (!later && a->ticket.begun) {
+        pl_child_kill(&a->ticket.run.child);
+        pl_preflight_end(&a->ticket.run);
     }
-    pl_preflight_end(&a->run);
-    if (pl_admission_accepts(a, outcome)) {
+    return later;
+}
+
+static void checked(pl_request *r)
+{
+    pl_admission *a = pl_admission_of(r);
+    pl_session *later = NULL;
+    if (a->ticket.outcome == PL_PREFLIGHT_RUNNING) {
+        later = answer_early(a);
+    } else if (pl_admission_accepts(a)) {
         pl_session_release(commit(a, a->outline.hold ? PL_STATE_PAUSED : PL_STATE_QUEUED));
     }
-    return NULL;
+    end(a, later);
 }
 
 static void admit(pl_request *r, const pl_branch *branch)
 {
     pl_daemon *d = pl_request_daemon(r);
-    pl_admission a = pl_admission_begin(r);
+    pl_admission *a = pl_admission_create(r);
+    if (!a) {
+        return;
+    }
     if (branch) {
-        a.branch = branch;
-        a.text = branch->scene;
-        a.length = strlen(branch->scene);
+        a->branch = branch;
+        a->text = branch->scene;
+        a->length = strlen(branch->scene);
     }
-    pl_session *later = NULL; /* answered before its check is done */
-    if (pl_request_group(r, &a.group) && begin_key(&a) &&
-        queue_has_room(&a, d->options.max_queued,
+    if (pl_request_group(r, &a->group) && begin_key(a) &&
+        queue_has_room(a, d->options.max_queued,
                        !d->options.no_auth && pl_tenants_shared(d->tenants)) &&
-        pl_scene_rules_check(&a) && within_limits(&a, d->tenants) && pl_staging_create(&a)) {
-        later = check(&a, d->check_queue);
+        pl_admission_may_check(a) && pl_scene_rules_check(a) && within_limits(a, d->tenants) &&
+        pl_staging_create(a)) {
+        pl_admission_check(a, pl_request_arrived(r) + patience(r), checked);
+    } else {
+        end(a, NULL);
     }
-    if (a.key) {
-        pl_key_end(a.store, a.owner, create_route, a.key);
-    }
-    if (later) {
-        pl_check_queue_add(d->check_queue, later, a.checked ? &a.run : NULL);
-        pl_session_release(later);
-    }
-    pl_admission_clear(&a);
 }
 
 void pl_handle_create(pl_request *r)

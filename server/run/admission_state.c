@@ -8,24 +8,32 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-pl_admission pl_admission_begin(pl_request *r)
+pl_admission *pl_admission_create(pl_request *r)
 {
     pl_daemon *d = pl_request_daemon(r);
-    pl_admission a = {.request = r,
-                      .sessions = d->sessions,
-                      .store = d->store,
-                      .state_path = d->state,
-                      .state_fd = d->state_fd,
-                      .machine = {d->options.cores, d->machine_memory, d->gpus},
-                      .host = {d->programs, d->stop_fd, &d->counters},
-                      .owner = pl_request_owner(r)};
-    a.text = pl_request_body(r, &a.length);
+    pl_admission *a = calloc(1, sizeof *a);
+    if (!a) {
+        pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
+        return NULL;
+    }
+    a->request = r;
+    a->sessions = d->sessions;
+    a->store = d->store;
+    a->state_path = d->state;
+    a->state_fd = d->state_fd;
+    a->machine = (pl_machine){d->options.cores, d->machine_memory, d->gpus};
+    a->counters = &d->counters;
+    a->checks = d->check_queue;
+    a->checks_most = d->options.max_checks;
+    a->owner = pl_request_owner(r);
+    a->text = pl_request_body(r, &a->length);
     return a;
 }
 
-void pl_admission_clear(pl_admission *a)
+void pl_admission_destroy(pl_admission *a)
 {
     if (a->staged) {
         pl_remove_tree(a->state_fd, a->incoming);
@@ -33,7 +41,9 @@ void pl_admission_clear(pl_admission *a)
     pl_quota_release(&a->hold);
     pl_outline_clear(&a->outline);
     pl_faults_clear(&a->faults);
+    pl_faults_clear(&a->ticket.faults);
     pl_preflight_clear(&a->preflight);
+    free(a);
 }
 
 bool pl_admission_reject(pl_admission *a)
@@ -86,21 +96,55 @@ pl_row pl_admission_row(const pl_admission *a)
     return row;
 }
 
-bool pl_admission_begin_check(pl_admission *a)
+bool pl_admission_may_check(pl_admission *a)
 {
-    char directory[PATH_MAX + 112];
-    snprintf(directory, sizeof directory, "%s/%s", a->state_path, a->incoming);
-    if (!pl_preflight_begin(&a->host, "--session", directory, &a->run)) {
-        errno = EIO;
-        return pl_admission_fail(a, "the check");
-    }
-    return true;
+    return pl_check_queue_takes(a->checks, a->request, a->checks_most);
 }
 
-bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome)
+/* What lives as long as the request is freed by whoever ends the admission. */
+static void leave(void *attached) {}
+
+static void ask(void *context)
 {
+    pl_admission *a = context;
+    pl_check_queue_ask(a->checks, &a->ticket);
+}
+
+static void go_on(void *context)
+{
+    pl_admission *a = context;
+    pl_request_continue(a->request, a->next);
+}
+
+pl_admission *pl_admission_of(pl_request *r)
+{
+    return pl_request_attached(r);
+}
+
+void pl_admission_check(pl_admission *a, int64_t until_ms, void (*next)(pl_request *r))
+{
+    a->next = next;
+    a->text = NULL;
+    a->branch = NULL;
+    a->ticket = (pl_check_ticket){.owner = a->owner,
+                                  .order = a->created_us,
+                                  .option = "--session",
+                                  .until_ms = until_ms,
+                                  .done = go_on,
+                                  .context = a};
+    snprintf(a->ticket.path, sizeof a->ticket.path, "%s/%s", a->state_path, a->incoming);
+    pl_request_attach(a->request, a, leave);
+    pl_request_await(a->request, ask, a);
+}
+
+bool pl_admission_accepts(pl_admission *a)
+{
+    pl_preflight_outcome outcome = a->ticket.outcome;
     char directory[PATH_MAX + 112];
     snprintf(directory, sizeof directory, "%s/%s", a->state_path, a->incoming);
+    if (a->ticket.begun) {
+        pl_preflight_end(&a->ticket.run);
+    }
     if (outcome == PL_PREFLIGHT_STOPPED) {
         pl_reply_problem(a->request, 503, "shutdown", "Shutting down", "the daemon is ending",
                          NULL);
@@ -108,9 +152,15 @@ bool pl_admission_accepts(pl_admission *a, pl_preflight_outcome outcome)
         return false;
     }
     if (outcome == PL_PREFLIGHT_BROKEN ||
-        !pl_check_read(&a->machine, directory, outcome, &a->preflight, &a->faults)) {
+        !pl_check_read(&a->machine, directory, outcome, &a->preflight, &a->ticket.faults)) {
         errno = EIO;
         return pl_admission_fail(a, "the check");
     }
-    return a->faults.total ? pl_admission_reject(a) : true;
+    if (a->ticket.faults.total) {
+        pl_faults_clear(&a->faults);
+        a->faults = a->ticket.faults;
+        a->ticket.faults = (pl_faults){0};
+        return pl_admission_reject(a);
+    }
+    return true;
 }

@@ -4,6 +4,7 @@
 #include "server/base/logger.h"
 #include "server/run/ending.h"
 #include "server/run/lifecycle.h"
+#include "server/run/time_limit.h"
 #include "server/run/workers.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/removal.h"
@@ -17,25 +18,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pidfd for the process that was started as `identity`, or -1: the start time is compared after
- * the pidfd is open, so that a reused pid is never taken for it. */
-static int open_worker(const char *identity, pid_t *pid)
+/* A pidfd for the process that the session's row names, or -1: the start time is compared after the pidfd is open, so
+ * that a reused pid is never taken for it. Its time limit goes on from where it is; that of a worker of a daemon that
+ * did not write down what was spent before, the worker alone keeps. */
+static void open_worker(const pl_session *s, pl_worker *w)
 {
     char boot[40], now_boot[40];
     int number = 0;
     unsigned long long started = 0;
+    double spent = 0;
     pl_boot_id(now_boot);
-    if (!identity || sscanf(identity, "%39s %d %llu", boot, &number, &started) != 3 ||
-        strcmp(boot, now_boot) != 0 || number <= 1) {
-        return -1;
-    }
-    int pidfd = pidfd_open(number, 0);
+    int known = s->worker ? sscanf(s->worker, "%39s %d %llu %lf", boot, &number, &started, &spent)
+                          : 0;
+    bool named = known >= 3 && strcmp(boot, now_boot) == 0 && number > 1;
+    int pidfd = named ? pidfd_open(number, 0) : -1;
     if (pidfd >= 0 && pl_process_start(number) != started) {
         close(pidfd);
         pidfd = -1;
     }
-    *pid = pidfd >= 0 ? number : 0;
-    return pidfd;
+    w->child = (pl_child){pidfd >= 0 ? number : 0, pidfd};
+    if (pidfd >= 0 && known == 4) {
+        w->limit_ms = pl_time_limit_end(s, spent, pl_process_age(started));
+    }
 }
 
 /* The machine was restarted since the worker was started. */
@@ -52,7 +56,7 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     pl_sessions *sessions = e->setup.sessions;
     w->session = s;
     pl_session_acquire(s);
-    w->child.pidfd = open_worker(s->worker, &w->child.pid);
+    open_worker(s, w);
     w->holding = pl_holding_join(e, s, w->child.pid);
     pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding);
     e->setup.follower.start(e->setup.follower.context, s);

@@ -1,5 +1,6 @@
 #include "server/run/check_queue.h"
 
+#include "protocol/log/record.h"
 #include "server/base/logger.h"
 #include "server/http/waiter.h"
 #include "server/run/check_result.h"
@@ -11,9 +12,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+enum { OWNERS = 256 };
+
 typedef struct check {
     struct check *next;
-    pl_session *session; /* a reference */
+    pl_session *session;     /* a reference; NULL: a ticket's */
+    pl_check_ticket *ticket; /* NULL: a session's */
+    const char *owner;
+    int64_t order;
     bool running;
     pl_preflight_run run; /* where it runs */
 } check;
@@ -26,9 +32,11 @@ struct pl_check_queue {
     int wake_fd;
     int per_owner;
     pthread_mutex_t mutex; /* guards what follows; only the thread removes entries */
-    check *list;           /* in order of arrival */
+    check *list;
     int running;
-    bool stopping;
+    int64_t turns;          /* taken so far, */
+    int64_t served[OWNERS]; /* and the number of an owner's last one, by a hash of the name */
+    bool stopping, stopped;
 };
 
 static void wake(pl_check_queue *q)
@@ -40,26 +48,42 @@ static void wake(pl_check_queue *q)
 
 /* ---- turns; the mutex is held ---- */
 
+static int64_t *served(pl_check_queue *q, const char *owner)
+{
+    return &q->served[pl_crc32c(0, owner, strlen(owner)) % OWNERS];
+}
+
 static bool has_no_turn(const pl_check_queue *q, const char *owner)
 {
     int theirs = 0;
     for (const check *c = q->list; c; c = c->next) {
-        theirs += c->running && strcmp(c->session->owner, owner) == 0;
+        theirs += c->running && strcmp(c->owner, owner) == 0;
     }
     return theirs >= q->per_owner || q->running >= 2 * q->per_owner;
 }
 
-/* The first whose turn it is, marked as running; NULL: none. */
+/* Of the owner whose last turn was longest ago, the one that came first. */
+static bool comes_before(pl_check_queue *q, const check *a, const check *b)
+{
+    int64_t turn_a = *served(q, a->owner), turn_b = *served(q, b->owner);
+    return turn_a != turn_b ? turn_a < turn_b : a->order < b->order;
+}
+
+/* The one whose turn it is, marked as running; NULL: none. */
 static check *take_turn(pl_check_queue *q)
 {
+    check *next = NULL;
     for (check *c = q->list; c; c = c->next) {
-        if (!c->running && !has_no_turn(q, c->session->owner)) {
-            c->running = true;
-            q->running++;
-            return c;
+        if (!c->running && (!next || comes_before(q, c, next)) && !has_no_turn(q, c->owner)) {
+            next = c;
         }
     }
-    return NULL;
+    if (next) {
+        next->running = true;
+        q->running++;
+        *served(q, next->owner) = ++q->turns;
+    }
+    return next;
 }
 
 /* ---- the thread ---- */
@@ -74,8 +98,21 @@ static void remove_check(pl_check_queue *q, check *gone)
     *link = gone->next;
     q->running -= gone->running;
     pthread_mutex_unlock(&q->mutex);
-    pl_session_release(gone->session);
+    if (gone->session) {
+        pl_session_release(gone->session);
+    }
     free(gone);
+}
+
+/* The ticket's from here on, with the run where that was begun. */
+static void hand_back(pl_check_queue *q, check *c, pl_preflight_outcome outcome, bool begun)
+{
+    pl_check_ticket *t = c->ticket;
+    t->outcome = outcome;
+    t->begun = begun;
+    t->run = c->run;
+    remove_check(q, c);
+    t->done(t->context);
 }
 
 static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, pl_faults *faults)
@@ -87,6 +124,26 @@ static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, 
     remove_check(q, c);
 }
 
+static bool begin(pl_check_queue *q, check *c)
+{
+    bool wanted = c->ticket || pl_sessions_desired(q->sessions, c->session) < PL_DESIRE_CANCELLED;
+    pl_preflight_run run = {0};
+    bool begun = wanted &&
+                 pl_preflight_begin(&q->host, c->ticket ? c->ticket->option : "--session",
+                                    c->ticket ? c->ticket->path : c->session->directory, &run);
+    c->run = run;
+    return begun;
+}
+
+static void end_unbegun(pl_check_queue *q, check *c)
+{
+    if (c->ticket) {
+        hand_back(q, c, PL_PREFLIGHT_BROKEN, false);
+    } else {
+        conclude(q, c, PL_PREFLIGHT_BROKEN, &(pl_faults){0});
+    }
+}
+
 static void start_next(pl_check_queue *q)
 {
     for (;;) {
@@ -96,13 +153,8 @@ static void start_next(pl_check_queue *q)
         if (!c) {
             return;
         }
-        pl_preflight_run run;
-        bool wanted = pl_sessions_desired(q->sessions, c->session) < PL_DESIRE_CANCELLED;
-        bool begun = wanted &&
-                     pl_preflight_begin(&q->host, "--session", c->session->directory, &run);
-        c->run = run;
-        if (!begun) {
-            conclude(q, c, PL_PREFLIGHT_BROKEN, &(pl_faults){0});
+        if (!begin(q, c)) {
+            end_unbegun(q, c);
         }
     }
 }
@@ -123,21 +175,36 @@ static check *after(pl_check_queue *q, const check *c)
     return next;
 }
 
-static void conclude_ended(pl_check_queue *q)
+/* One entry as it stands: over, or no longer waited for. */
+static void look_at(pl_check_queue *q, check *c)
 {
-    for (check *c = first(q), *next; c; c = next) {
-        next = after(q, c);
-        pl_faults faults = {0};
-        pl_preflight_outcome outcome = c->running ? pl_preflight_await(&c->run, 0, &faults)
-                                                  : PL_PREFLIGHT_RUNNING;
-        if (outcome != PL_PREFLIGHT_RUNNING) {
-            pl_preflight_end(&c->run);
-            conclude(q, c, outcome, &faults);
-        }
+    pl_faults faults = {0};
+    pl_check_ticket *t = c->ticket;
+    pl_preflight_outcome outcome = c->running
+                                       ? pl_preflight_await(&c->run, 0, t ? &t->faults : &faults)
+                                       : PL_PREFLIGHT_RUNNING;
+    if (t && (outcome != PL_PREFLIGHT_RUNNING || t->until_ms <= pl_monotonic_ms())) {
+        hand_back(q, c, outcome, c->running);
+    } else if (outcome != PL_PREFLIGHT_RUNNING) {
+        pl_preflight_end(&c->run);
+        conclude(q, c, outcome, &faults);
     }
 }
 
-/* Until a child has ended or is late, or something was added. */
+static void look_around(pl_check_queue *q)
+{
+    for (check *c = first(q), *next; c; c = next) {
+        next = after(q, c);
+        look_at(q, c);
+    }
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Until a child has ended or is late, a ticket's time is over, or something was added. */
 static void sleep_until_due(pl_check_queue *q)
 {
     int64_t due = INT64_MAX;
@@ -148,8 +215,9 @@ static void sleep_until_due(pl_check_queue *q)
     for (const check *c = fds ? q->list : NULL; c; c = c->next) {
         if (c->running) {
             fds[++n] = (struct pollfd){c->run.child.pidfd, POLLIN, 0};
-            due = c->run.deadline_ms < due ? c->run.deadline_ms : due;
+            due = earlier(due, c->run.deadline_ms);
         }
+        due = c->ticket ? earlier(due, c->ticket->until_ms) : due;
     }
     pthread_mutex_unlock(&q->mutex);
     struct pollfd *waited = fds ? fds : &wake_only;
@@ -176,7 +244,7 @@ static void *run(void *context)
     while (!is_stopping(q)) {
         start_next(q);
         sleep_until_due(q);
-        conclude_ended(q);
+        look_around(q);
     }
     return NULL;
 }
@@ -206,9 +274,9 @@ pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *m
     return q;
 }
 
-void pl_check_queue_destroy(pl_check_queue *q)
+void pl_check_queue_stop(pl_check_queue *q)
 {
-    if (!q) {
+    if (!q || q->stopped) {
         return;
     }
     pthread_mutex_lock(&q->mutex);
@@ -216,11 +284,28 @@ void pl_check_queue_destroy(pl_check_queue *q)
     pthread_mutex_unlock(&q->mutex);
     wake(q);
     pthread_join(q->thread, NULL);
-    while (q->list) {
-        if (q->list->running) {
-            pl_child_kill(&q->list->run.child);
-            pl_preflight_end(&q->list->run);
+    q->stopped = true;
+    for (check *c = first(q), *next; c; c = next) {
+        next = after(q, c);
+        if (c->running) {
+            pl_child_kill(&c->run.child);
         }
+        if (c->ticket) {
+            hand_back(q, c, PL_PREFLIGHT_STOPPED, c->running);
+        } else if (c->running) {
+            pl_preflight_end(&c->run);
+            remove_check(q, c);
+        }
+    }
+}
+
+void pl_check_queue_destroy(pl_check_queue *q)
+{
+    if (!q) {
+        return;
+    }
+    pl_check_queue_stop(q);
+    while (q->list) {
         remove_check(q, q->list);
     }
     close(q->wake_fd);
@@ -228,40 +313,83 @@ void pl_check_queue_destroy(pl_check_queue *q)
     free(q);
 }
 
-bool pl_check_queue_full(pl_check_queue *q, const char *owner)
+static int64_t count_waiting(pl_check_queue *q, const char *owner)
+{
+    int64_t waiting = 0;
+    pthread_mutex_lock(&q->mutex);
+    for (const check *c = q->list; c; c = c->next) {
+        waiting += !c->running && strcmp(c->owner, owner) == 0;
+    }
+    pthread_mutex_unlock(&q->mutex);
+    return waiting;
+}
+
+bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t most)
+{
+    int64_t waiting = count_waiting(q, pl_request_owner(r));
+    if (waiting < most) {
+        return true;
+    }
+    pl_reply_problemf(r, 429, "too_many_checks", "Too many checks",
+                      "%lld of your scenes and meshes wait to be checked, at most %lld may",
+                      (long long)waiting, (long long)most);
+    pl_reply_header(r, "Retry-After", "5");
+    return false;
+}
+
+/* Into the list, unless it is being ended. */
+static bool put(pl_check_queue *q, check *c)
 {
     pthread_mutex_lock(&q->mutex);
-    bool full = has_no_turn(q, owner);
+    bool taken = !q->stopping;
+    if (taken) {
+        c->next = q->list;
+        q->list = c;
+        q->running += c->running;
+    }
     pthread_mutex_unlock(&q->mutex);
-    return full;
+    wake(q);
+    return taken;
+}
+
+void pl_check_queue_ask(pl_check_queue *q, pl_check_ticket *t)
+{
+    check *c = calloc(1, sizeof *c);
+    if (c) {
+        *c = (check){.ticket = t, .owner = t->owner, .order = t->order};
+    }
+    if (!c || !put(q, c)) {
+        t->outcome = c ? PL_PREFLIGHT_STOPPED : PL_PREFLIGHT_BROKEN;
+        free(c);
+        t->done(t->context);
+    }
+}
+
+static void end_run(const pl_preflight_run *run)
+{
+    pl_preflight_run ended = *run;
+    pl_child_kill(&ended.child);
+    pl_preflight_end(&ended);
 }
 
 void pl_check_queue_add(pl_check_queue *q, pl_session *session, const pl_preflight_run *run)
 {
     check *c = calloc(1, sizeof *c);
-    if (!c) {
+    if (c) {
+        *c = (check){.session = session, .owner = session->owner, .order = session->created_us};
+        c->running = run;
+        c->run = run ? *run : c->run;
+        pl_session_acquire(session);
+    } else {
         pl_logf(PL_LEVEL_ERROR, "session %s: no memory to check it; the next daemon does",
                 session->id);
-        if (run) {
-            pl_preflight_run ended = *run;
-            pl_child_kill(&ended.child);
-            pl_preflight_end(&ended);
-        }
-        return;
     }
-    c->session = session;
-    pl_session_acquire(session);
-    if (run) {
-        c->running = true;
-        c->run = *run;
+    bool taken = c && put(q, c);
+    if (!taken && run) {
+        end_run(run);
     }
-    pthread_mutex_lock(&q->mutex);
-    check **link = &q->list;
-    while (*link) {
-        link = &(*link)->next;
+    if (c && !taken) {
+        pl_session_release(session);
+        free(c);
     }
-    *link = c;
-    q->running += c->running;
-    pthread_mutex_unlock(&q->mutex);
-    wake(q);
 }

@@ -6,6 +6,7 @@
 #include "server/sessions/control_log.h"
 #include "server/sessions/removal.h"
 #include "server/base/logger.h"
+#include "server/run/time_limit.h"
 #include "server/sessions/session_view.h"
 #include "server/sessions/directory_record.h"
 
@@ -54,16 +55,35 @@ static void end_as(const ending *e, pl_session_state to, const char *reason,
     free(text);
 }
 
+/* Of a worker that the daemon killed for its own session's sake. */
 static void describe_killing(const ending *e, char *out, size_t size)
 {
-    snprintf(out, size, "the worker did not react in %d s and was killed",
-             e->setup->options->patience);
+    const pl_options *o = e->setup->options;
+    switch (e->how->kill) {
+    case PL_KILL_TIME_LIMIT:
+        snprintf(out, size,
+                 "the time limit of %g s is over; the worker was inside a step %d s later and was "
+                 "killed",
+                 e->session->time_limit, PL_TIME_LIMIT_GRACE_MS / 1000);
+        break;
+    case PL_KILL_STALLED:
+        snprintf(out, size, "the worker made no progress for %g s and was killed",
+                 1e-3 * (double)o->stalled_kill_ms);
+        break;
+    default:
+        snprintf(out, size, "the worker did not react in %d s and was killed", o->patience);
+    }
+}
+
+static bool was_killed(const ending *e)
+{
+    return e->how->kill != PL_KILL_NONE && e->how->kill != PL_KILL_ALONG;
 }
 
 static void end_cancelled(const ending *e)
 {
-    bool killed = e->how->killed;
-    char message[96];
+    bool killed = was_killed(e);
+    char message[160];
     describe_killing(e, message, sizeof message);
     pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_CANCELLED,
                              &(pl_move){.reason = killed ? "killed" : "user",
@@ -144,7 +164,9 @@ static void end_by_report(ending *e, const pl_exit *report)
 static void describe_crash(const ending *e, char *out, size_t size)
 {
     int status = e->how->status;
-    if (e->fault) {
+    if (was_killed(e)) {
+        describe_killing(e, out, size);
+    } else if (e->fault) {
         snprintf(out, size, "%.190s", e->fault->failure.message);
     } else if (e->how->rebooted) {
         snprintf(out, size, "the machine restarted while it ran");
@@ -158,6 +180,22 @@ static void describe_crash(const ending *e, char *out, size_t size)
     } else {
         snprintf(out, size, "the worker ended with status %d and no report", WEXITSTATUS(status));
     }
+}
+
+/* Inside a step, which the worker does not break off; no crash. */
+static void fail_timed_out(const ending *e)
+{
+    pl_failure f = failure_of(PL_FAILURE_TIMEOUT, e->frame);
+    describe_killing(e, f.message, sizeof f.message);
+    snprintf(f.advice, sizeof f.advice,
+             "Raise resources.time_limit, or simulate less; the frames until then are kept.");
+    char *text = pl_failure_view(&f);
+    pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_FAILED,
+                             &(pl_move){.reason = pl_failure_name(f.code),
+                                        .message = f.message,
+                                        .failure = text,
+                                        .recovery = &e->recovery});
+    free(text);
 }
 
 /* The last whole lines of worker.log, malloc'ed; NULL where there is nothing. */
@@ -240,21 +278,22 @@ static void end_crashed(ending *e)
         return;
     }
     if (e->paused) {
-        if (how->killed) {
-            describe_killing(e, crash, sizeof crash);
-        }
         pause_session(e, crash);
+        return;
+    }
+    if (how->kill == PL_KILL_TIME_LIMIT) {
+        fail_timed_out(e);
         return;
     }
     if (how->status_known && WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGTERM) {
         queue_stopped(e); /* before it could listen */
         return;
     }
-    if (how->killed && e->session->preempting) {
+    if (how->kill == PL_KILL_DEAF && e->session->preempting) {
         queue_stopped(e);
         return;
     }
-    if (how->killed_along) {
+    if (how->kill == PL_KILL_ALONG) {
         queue_again(e, "stopped",
                     "another session in its worker did not react; it goes on from its checkpoint");
         return;

@@ -6,12 +6,20 @@
 
 #include "server/run/worker_setup.h"
 
+/* Why the daemon killed a worker. */
+typedef enum pl_kill {
+    PL_KILL_NONE,
+    PL_KILL_DEAF,       /* it did not react to a request within --patience */
+    PL_KILL_ALONG,      /* for another session, whose process it shared */
+    PL_KILL_TIME_LIMIT, /* its time limit was over, and it did not end by itself */
+    PL_KILL_STALLED,    /* it made no progress for the longer time of --stalled-after */
+} pl_kill;
+
 typedef struct pl_ending {
     bool status_known; /* it was a child: status is as waitpid gives it */
     int status;
-    int64_t frame;      /* last committed; -1: none */
-    bool killed;        /* by the daemon, as it did not react in time */
-    bool killed_along;  /* for another session, whose process it shared */
+    int64_t frame; /* last committed; -1: none */
+    pl_kill kill;
     bool out_of_memory; /* the kernel killed for memory while it ran */
     bool found;         /* it ended while no daemon watched */
     bool rebooted;      /* and the machine was restarted since */

@@ -5,10 +5,12 @@
 #include "server/http/waiter.h"
 #include "server/run/ending.h"
 #include "server/run/worker_start.h"
+#include "server/run/worker_watch.h"
 #include "server/run/workers.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +57,13 @@ static void conclude(pl_executor *e, pl_worker *w, pl_ending *how)
 
 static bool killed_for_memory(const pl_worker *w, const pl_ending *how)
 {
-    return how->status_known && !w->killed && !w->killed_along && WIFSIGNALED(how->status) &&
+    return how->status_known && !w->kill && WIFSIGNALED(how->status) &&
            WTERMSIG(how->status) == SIGKILL && pl_memory_kills() > w->memory_kills;
 }
 
 static void ended(pl_executor *e, pl_worker *w)
 {
-    pl_ending how = {.killed = w->killed, .killed_along = w->killed_along};
+    pl_ending how = {.kill = w->kill};
     if (w->child.pidfd >= 0) {
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
         how.status_known = pl_workers_reap(e, &w->child, &how.status) && w->ours;
@@ -98,10 +100,7 @@ static void process_ended(pl_executor *e, pl_worker_process *p)
     }
     pthread_mutex_unlock(&e->mutex);
     for (pl_worker *w; (w = of_process(e, p));) {
-        pl_ending how = {.killed = w->killed,
-                         .killed_along = w->killed_along,
-                         .status_known = known,
-                         .status = status};
+        pl_ending how = {.kill = w->kill, .status_known = known, .status = status};
         if (known && WIFEXITED(status) && WEXITSTATUS(status) == STATUS_REFUSED &&
             pl_worker_lock_held(w)) {
             pl_holding_leave(e, w);
@@ -158,19 +157,6 @@ static pl_worker *find_over(pl_executor *e, bool *polled)
     return NULL;
 }
 
-/* Kill a process that did not react for one of its sessions; the mutex is held. */
-static void kill_worker(pl_executor *e, pl_worker *late)
-{
-    late->deadline_ms = 0;
-    late->killed = true;
-    for (pl_worker *w = e->workers; w; w = w->next) {
-        if (w != late && w->child.pid == late->child.pid && !w->killed) {
-            w->killed_along = true;
-        }
-    }
-    pidfd_send_signal(pl_worker_pidfd(late), SIGKILL, NULL, 0);
-}
-
 /* What is due by the clock: workers to kill, locks to look at, sessions to restart. Returns ms until the next, or -1. */
 static int tend(pl_executor *e)
 {
@@ -184,22 +170,14 @@ static int tend(pl_executor *e)
     if (polled) {
         next = now + LOCK_POLL_MS;
     }
-    pthread_mutex_lock(&e->mutex);
-    for (pl_worker *w = e->workers; w; w = w->next) {
-        if (w->deadline_ms && pl_worker_pidfd(w) >= 0) {
-            if (w->deadline_ms <= now) {
-                kill_worker(e, w);
-            } else {
-                next = next < w->deadline_ms ? next : w->deadline_ms;
-            }
-        }
-    }
-    pthread_mutex_unlock(&e->mutex);
+    int64_t watched = pl_worker_watch(e, now);
+    next = watched < next ? watched : next;
     int64_t due = pl_dispatcher_next_due(e->setup.dispatcher);
     if (due < next && pl_workers_may_start(e)) {
         next = due > now ? due : now;
     }
-    return next == INT64_MAX ? -1 : (int)(next - now);
+    int64_t left = next - now;
+    return next == INT64_MAX ? -1 : left <= 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
 static void *supervise(void *context)

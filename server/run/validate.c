@@ -35,15 +35,21 @@ static void reply_estimate(pl_admission *a)
     pl_reply_json(a->request, 200, pl_json_finish(&w, NULL));
 }
 
+static void checked(pl_request *r)
+{
+    pl_admission *a = pl_admission_of(r);
+    if (pl_admission_accepts(a)) {
+        reply_estimate(a);
+    }
+    pl_admission_destroy(a);
+}
+
 void pl_handle_validate(pl_request *r)
 {
-    pl_admission a = pl_admission_begin(r);
-    if (pl_scene_rules_check(&a) && pl_staging_create(&a) && pl_admission_begin_check(&a)) {
-        pl_preflight_outcome outcome = pl_preflight_await(&a.run, PL_PREFLIGHT_MS, &a.faults);
-        pl_preflight_end(&a.run);
-        if (pl_admission_accepts(&a, outcome)) {
-            reply_estimate(&a);
-        }
+    pl_admission *a = pl_admission_create(r);
+    if (a && pl_admission_may_check(a) && pl_scene_rules_check(a) && pl_staging_create(a)) {
+        pl_admission_check(a, INT64_MAX, checked);
+    } else if (a) {
+        pl_admission_destroy(a);
     }
-    pl_admission_clear(&a);
 }

@@ -3,7 +3,7 @@
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
-#include "server/run/ending.h"
+#include "server/run/time_limit.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/session_view.h"
 
@@ -94,13 +94,14 @@ static void fail_start(pl_executor *e, pl_session *s, int error)
     free(text);
 }
 
-static void name_worker(pl_executor *e, pl_session *s, const pl_child *child)
+/* Who it is, for the next daemon to know it by, and since when it counts its session's time. */
+static void name_worker(pl_executor *e, pl_worker *w, const pl_child *child)
 {
-    char identity[96], boot[40];
-    pl_boot_id(boot);
-    snprintf(identity, sizeof identity, "%s %d %llu", boot, (int)child->pid,
-             (unsigned long long)pl_process_start(child->pid));
-    pl_sessions_set_worker(e->setup.sessions, s, identity);
+    char identity[PL_WORKER_NAME_MAX];
+    double spent = pl_time_limit_spent(w->session);
+    pl_worker_name(child->pid, spent, identity);
+    w->limit_ms = pl_time_limit_end(w->session, spent, 0);
+    pl_sessions_set_worker(e->setup.sessions, w->session, identity);
 }
 
 static void start(pl_executor *e, pl_session *s)
@@ -110,11 +111,11 @@ static void start(pl_executor *e, pl_session *s)
     int64_t kills = pl_memory_kills();
     int error = w ? spawn_worker(e, &s, 1, &w->child) : ENOMEM;
     if (!error) {
-        name_worker(e, s, &w->child);
         atomic_fetch_add(&e->setup.counters->workers_started, 1);
         w->ours = true;
         w->memory_kills = kills;
         w->session = s;
+        name_worker(e, w, &w->child);
         pl_session_acquire(s);
         if (!pl_workers_add(e, w)) {
             error = errno;
@@ -180,13 +181,13 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     atomic_fetch_add(&e->setup.counters->workers_started, 1);
     pl_logf(PL_LEVEL_INFO, "%d sessions share a worker on GPU %s", count, h->held.gpu);
     for (int i = 0; i < count; i++) {
-        name_worker(e, group[i], &p->child);
         *workers[i] = (pl_worker){.session = group[i],
                                   .child = {.pid = p->child.pid, .pidfd = -1},
                                   .shared = p,
                                   .holding = h,
                                   .ours = true,
                                   .memory_kills = kills};
+        name_worker(e, workers[i], &p->child);
         pl_session_acquire(group[i]);
     }
     pthread_mutex_lock(&e->mutex);

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,6 +25,14 @@ bool pl_worker_lock_held(const pl_worker *w)
         close(dir_fd);
     }
     return held;
+}
+
+void pl_worker_name(pid_t pid, double spent, char out[PL_WORKER_NAME_MAX])
+{
+    char boot[40];
+    pl_boot_id(boot);
+    snprintf(out, PL_WORKER_NAME_MAX, "%s %d %llu %.3f", boot, (int)pid,
+             (unsigned long long)pl_process_start(pid), spent);
 }
 
 /* ---- the list ---- */
@@ -66,7 +75,7 @@ void pl_workers_set_deadline(pl_executor *e, const pl_session *s, int64_t deadli
     pthread_mutex_lock(&e->mutex);
     for (pl_worker *w = e->workers; w; w = w->next) {
         /* A cancel after a pause does not give it another 10 s. */
-        if (w->session == s && !w->killed && (!w->deadline_ms || !deadline_ms)) {
+        if (w->session == s && !w->kill && (!w->deadline_ms || !deadline_ms)) {
             w->deadline_ms = deadline_ms;
         }
     }

@@ -8,6 +8,8 @@
 #define PLIANT_SERVER_RUN_WORKERS_H
 
 #include "server/base/spawn.h"
+#include "server/run/ending.h"
+#include "server/run/progress.h"
 #include "server/run/worker_setup.h"
 
 #include <pthread.h>
@@ -32,9 +34,10 @@ typedef struct pl_worker {
     pl_worker_process *shared; /* NULL: a process of its own */
     pl_holding *holding;       /* what it holds with others; NULL: what it holds is its own */
     bool ours;                 /* a child, to be reaped */
-    bool killed;               /* by the daemon, past its deadline */
-    bool killed_along;         /* for another session of its process */
-    int64_t deadline_ms;       /* 0: none */
+    pl_kill kill;              /* by the daemon */
+    int64_t deadline_ms;       /* to react to a request; 0: none */
+    int64_t limit_ms;          /* when its time limit is over, on pl_monotonic_ms; 0: it has none */
+    pl_progress progress;      /* the supervisor's own */
     int64_t memory_kills;      /* pl_memory_kills when it was started */
 } pl_worker;
 
@@ -46,6 +49,7 @@ typedef struct pl_executor {
     pl_worker *workers;
     pl_worker_process *processes;
     bool stopping;
+    int64_t look_ms; /* when workers are looked at for progress next; the supervisor's own */
 } pl_executor;
 
 /* The tag of a shared process's epoll event; other events are a worker's, or NULL. */
@@ -54,6 +58,10 @@ typedef struct pl_executor {
 /* Of the process that it runs in; -1: known by its lock only. */
 int pl_worker_pidfd(const pl_worker *worker);
 bool pl_worker_lock_held(const pl_worker *worker); /* reads a file */
+
+/* What a worker is known by after the daemon: boot id, pid, start time, and the seconds that its session ran before. */
+enum { PL_WORKER_NAME_MAX = 128 };
+void pl_worker_name(pid_t pid, double spent, char out[PL_WORKER_NAME_MAX]);
 
 /* Watch a new worker. False with errno where its pidfd cannot be watched. */
 bool pl_workers_add(pl_executor *executor, pl_worker *worker);

@@ -72,11 +72,14 @@ typedef struct pl_session {
     int64_t cores;            /* of the running worker, else the fewest */
     int64_t cores_least, cores_most;
     bool preemptible, interactive;
-    bool preempting;    /* its worker was told to stop for another session */
-    char *after;        /* as in the row */
-    double estimate;    /* as in the row */
-    struct pl_job *job; /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
-    int64_t cores_held; /* counted among the cores in use while it runs */
+    int64_t
+        stalled_ms; /* since when its worker was found without progress, since 1970; 0: it was not */
+    const char *stalled; /* why: "stopped", "disk" or "idle"; NULL: it is not */
+    bool preempting;     /* its worker was told to stop for another session */
+    char *after;         /* as in the row */
+    double estimate;     /* as in the row */
+    struct pl_job *job;  /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
+    int64_t cores_held;  /* counted among the cores in use while it runs */
     int64_t
         ended_ms; /* since 1970: when its worker ended while no daemon was there; 0: it did not */
     int64_t frames, attempt;

@@ -112,6 +112,21 @@ static void view_paused(const pl_session *s, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
+static void view_stalled(const pl_session *s, pl_json_writer *w)
+{
+    char since[32];
+    if (!s->stalled) {
+        pl_json_set_null(w, "stalled");
+        return;
+    }
+    pl_time_view(s->stalled_ms / 1000, since);
+    pl_json_key(w, "stalled");
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "since", since);
+    pl_json_set_string(w, "why", s->stalled);
+    pl_json_end_object(w);
+}
+
 /* "failed: it answers 500" as status and message. */
 static void view_webhook(const pl_session *s, bool url, pl_json_writer *w)
 {
@@ -161,6 +176,7 @@ void pl_session_view(const pl_session *s, const pl_queue_place *place, unsigned 
     pl_json_set_string(w, "since", since);
     pl_json_set_string(w, "desired", s->desired);
     view_paused(s, w);
+    view_stalled(s, w);
     pl_json_set_string(w, "created", created);
     pl_json_set_string(w, "owner", s->owner);
     pl_json_set_string(w, "group", s->group);

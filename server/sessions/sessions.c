@@ -258,6 +258,7 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
 
 static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_move *what)
 {
+    s->stalled = NULL;
     pl_session_set_text(&s->reason, what->reason);
     pl_session_set_text(&s->message, what->message);
     if (what->failure) {
@@ -377,6 +378,18 @@ void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, doub
     s->time = time;
     measure_rate(s, pl_monotonic_ms());
     pthread_mutex_unlock(&t->mutex);
+}
+
+void pl_sessions_set_stalled(pl_sessions *t, pl_session *s, const char *why, int64_t still_ms)
+{
+    pthread_mutex_lock(&t->mutex);
+    if (s->state == PL_STATE_RUNNING) { /* not of the state that it is in next */
+        s->stalled_ms = why && !s->stalled ? pl_clock_us() / 1000 - still_ms : s->stalled_ms;
+        s->stalled = why;
+        tell(t, s, "changed");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    wake(t, s);
 }
 
 void pl_sessions_set_warnings(pl_sessions *t, pl_session *s, const char *warnings)

@@ -91,6 +91,9 @@ bool pl_sessions_move(pl_sessions *sessions, pl_session *session, pl_session_sta
 void pl_sessions_set_worker(pl_sessions *sessions, pl_session *session, const char *worker);
 void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_t frame,
                               double time);
+/* Its worker makes no progress, for how long and why (a static word of session.h); NULL: it does again. */
+void pl_sessions_set_stalled(pl_sessions *sessions, pl_session *session, const char *why,
+                             int64_t still_ms);
 /* Its warnings, a JSON array. */
 void pl_sessions_set_warnings(pl_sessions *sessions, pl_session *session, const char *warnings);
 /* "paused", "cancelled" or "deleted"; a weaker wish than the present one changes nothing. */

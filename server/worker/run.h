@@ -1,5 +1,5 @@
 /* run.h - one attempt as its parts share it; private to session_run.c (the way from the lock to exit.json, and the
- * steps), run_start.c, run_again.c and run_failures.c.
+ * steps), run_several.c, run_start.c, run_again.c and run_failures.c.
  */
 #ifndef PLIANT_SERVER_WORKER_RUN_H
 #define PLIANT_SERVER_WORKER_RUN_H
@@ -15,6 +15,7 @@
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
 #include "server/worker/run_warnings.h"
+#include "server/worker/session_enter.h"
 #include "server/worker/session_options.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/control_apply.h"
@@ -39,6 +40,8 @@ typedef struct pl_run {
     bool shares; /* the process with other sessions */
     int32_t threads;
     double started; /* s, monotonic */
+    double beaten;  /* when a heartbeat was given last */
+    double frame_began;
     double earlier; /* s of running that the checkpoint brought along */
     pl_session_scene scene;
     pl_status read_status; /* what reading scene.json came to */
@@ -94,6 +97,14 @@ bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics);
 /* The run has caught up with the log. */
 void pl_run_end_comparison(pl_run *run);
 void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how);
+
+/* ---- the whole of it ---- */
+
+/* SIGTERM and SIGINT end all runs of the process at a checkpoint. */
+void pl_run_set_signals(void);
+/* One attempt, from a directory that was entered, or not. */
+pl_worker_exit pl_run_one(const pl_session_options *options, const pl_session_entry *entry,
+                          bool shares);
 
 /* ---- measuring ---- */
 

@@ -1,13 +1,11 @@
 #include "protocol/log/log_prune.h"
 #include "server/worker/gpu.h"
 #include "server/worker/run.h"
-#include "server/worker/sandbox.h"
 #include "server/worker/session_enter.h"
 #include "server/worker/session_run.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,7 +20,7 @@ static void on_signal(int number)
     signalled = number;
 }
 
-static void set_signals(void)
+void pl_run_set_signals(void)
 {
     struct sigaction stop = {.sa_handler = on_signal};
     sigemptyset(&stop.sa_mask);
@@ -121,6 +119,16 @@ static bool wants_pause(const pl_run *run)
     return c->paused || (c->pause_at >= 0 && run->state_frame >= c->pause_at);
 }
 
+/* The thread that steps is alive: the daemon sees it where a session waits for its clock. */
+static void beat(pl_run *run)
+{
+    double now = pl_worker_clock();
+    if (now - run->beaten >= 0.25) {
+        run->beaten = now;
+        pl_session_beat(run->lock);
+    }
+}
+
 /* Asked between steps. True ends the run: run->end says how. */
 static bool should_stop(pl_run *run)
 {
@@ -128,6 +136,7 @@ static bool should_stop(pl_run *run)
     int error = pl_log_syncer_error(run->syncer);
     if (run->end != PL_RUN_ON) /* a frame that was to be written meanwhile has failed */
         return true;
+    beat(run);
     pl_control_reader_poll(&run->control);
     if (run->control.has_keep) {
         run->control.has_keep = false;
@@ -227,10 +236,19 @@ static bool steer(pl_run *run, int64_t frame)
     return good;
 }
 
+/* Whether the next frame may not end before the time limit: a worker that is inside a step then is killed. */
+static bool nears_limit(const pl_run *run)
+{
+    double limit = run->scene.scene.resources.time_limit,
+           frame = pl_worker_clock() - run->frame_began;
+    return limit > 0 && limit - seconds_of_running(run) < 2 * frame &&
+           !pl_log_syncer_busy(run->syncer);
+}
+
 /* A checkpoint, if one is due: of a frame that is in the log. */
 static bool keep_state(pl_run *run)
 {
-    if (!pl_checkpoints_due(&run->checkpoints))
+    if (!pl_checkpoints_due(&run->checkpoints) && !nears_limit(run))
         return true;
     if (!commit_frame(run, true))
         return false;
@@ -243,6 +261,7 @@ static bool keep_state(pl_run *run)
 static bool make_frame(pl_run *run, int64_t frame)
 {
     pl_checkpoint_note note = note_of(run);
+    run->frame_began = pl_worker_clock();
     /* A frame of several steps can be broken off in its middle, where no checkpoint can be. */
     if (run->scene.scene.output.every > 1)
         pl_checkpoints_keep(&run->checkpoints, run->steering.state, &note);
@@ -389,7 +408,8 @@ static void close_log(pl_run *run)
 /* The state to go on from later. The syncer has been stopped. */
 static void last_checkpoint(pl_run *run)
 {
-    bool wanted = run->end == PL_RUN_STOPPED || run->end == PL_RUN_PAUSED;
+    bool timed_out = run->end == PL_RUN_FAILED && run->failure.code == PL_FAILURE_TIMEOUT;
+    bool wanted = run->end == PL_RUN_STOPPED || run->end == PL_RUN_PAUSED || timed_out;
     if (!wanted || !run->checkpoints.log)
         return;
     pl_checkpoint_note note = note_of(run);
@@ -495,9 +515,8 @@ static void release(pl_run *run)
         close(run->directory);
 }
 
-/* From a directory that was entered, or not. */
-static pl_worker_exit run_one(const pl_session_options *options, const pl_session_entry *entry,
-                              bool shares)
+pl_worker_exit pl_run_one(const pl_session_options *options, const pl_session_entry *entry,
+                          bool shares)
 {
     pl_run run = {.options = options,
                   .directory = entry->directory,
@@ -522,68 +541,7 @@ static pl_worker_exit run_one(const pl_session_options *options, const pl_sessio
 pl_worker_exit pl_session_run(const pl_session_options *options)
 {
     pl_session_entry entry;
-    set_signals();
+    pl_run_set_signals();
     pl_session_enter(options, 1, &entry);
-    return run_one(options, &entry, false);
-}
-
-/* ---- several ---- */
-
-typedef struct session_thread {
-    const pl_session_options *options;
-    pl_session_entry entry;
-    pthread_t thread;
-    bool started;
-    pl_worker_exit result;
-} session_thread;
-
-static void *run_thread(void *context)
-{
-    session_thread *t = context;
-    pl_worker_log_use(t->entry.log);
-    t->result = run_one(t->options, &t->entry, true);
-    return NULL;
-}
-
-/* What the process says of them; how each ended stands in its exit.json. */
-static pl_worker_exit sum_up(const session_thread *threads, int count)
-{
-    pl_worker_exit result = PL_WORKER_SUCCEEDED;
-    for (int i = 0; i < count; i++) {
-        if (threads[i].result == PL_WORKER_DEVICE_FAULT)
-            return PL_WORKER_DEVICE_FAULT;
-        if (result == PL_WORKER_SUCCEEDED &&
-            (threads[i].result == PL_WORKER_USAGE || threads[i].result == PL_WORKER_REFUSED))
-            result = threads[i].result;
-    }
-    return result;
-}
-
-pl_worker_exit pl_session_run_all(const pl_session_options *options, int count)
-{
-    session_thread *threads = calloc((size_t)count, sizeof *threads);
-    pl_session_entry *entries = calloc((size_t)count, sizeof *entries);
-    pl_worker_exit result = PL_WORKER_USAGE;
-    if (threads && entries) {
-        set_signals();
-        pl_session_enter(options, count, entries);
-        if (pl_sandbox_limit_memory(options->memory,
-                                    count * (options->threads > 0 ? options->threads : 1)) != PL_OK)
-            pl_worker_logf("no memory limit: %s", strerror(errno));
-        for (int i = 0; i < count; i++) {
-            threads[i] = (session_thread){
-                .options = &options[i], .entry = entries[i], .result = PL_WORKER_USAGE};
-            threads[i].started = pthread_create(&threads[i].thread, NULL, run_thread,
-                                                &threads[i]) == 0;
-            if (!threads[i].started)
-                pl_worker_logf("%s: no thread for it", options[i].directory);
-        }
-        for (int i = 0; i < count; i++)
-            if (threads[i].started)
-                pthread_join(threads[i].thread, NULL);
-        result = sum_up(threads, count);
-    }
-    free(entries);
-    free(threads);
-    return result;
+    return pl_run_one(options, &entry, false);
 }

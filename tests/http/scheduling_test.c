@@ -109,10 +109,11 @@ END_TEST
 /* A user who fills their part of the queue is told so, and the next user finds a place. */
 START_TEST(test_places_for_others)
 {
-    char a[80], b[80], id[33], running[33];
+    char a[80], b[80], c[80], id[33], running[33];
     begin("1", "--max-sessions-queued", "8");
     user_token("anna", a);
     user_token("bob", b);
+    user_token("carol", c);
     ck_assert_int_eq(post_as(a, session_scene_endless(""), running), 201);
     session_await(d, running, "running");
     int taken = 0, status;
@@ -123,6 +124,10 @@ START_TEST(test_places_for_others)
     ck_assert_str_eq(id, "queue_share");
     ck_assert_int_eq(taken, 6);
     ck_assert_int_eq(post_as(b, session_scene(2, 1, ""), id), 201);
+    /* The last place is for whoever has none. */
+    ck_assert_int_eq(post_as(b, session_scene(2, 1, ""), id), 429);
+    ck_assert_str_eq(id, "queue_share");
+    ck_assert_int_eq(post_as(c, session_scene(2, 1, ""), id), 201);
     session_tell(d, running, "cancel");
 }
 END_TEST

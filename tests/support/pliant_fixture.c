@@ -54,6 +54,12 @@ void pliant_setup(void)
     daemon_fixture_start(&pliant_fixture, NULL);
 }
 
+void pliant_setup_beside(const daemon_fixture *d)
+{
+    find_program();
+    pliant_fixture = *d;
+}
+
 void pliant_setup_here(void)
 {
     find_program();

@@ -14,6 +14,8 @@ extern char pliant_out[1 << 18], pliant_err[1 << 16]; /* of the last run */
 /* A folder with a daemon; a folder. */
 void pliant_setup(void);
 void pliant_setup_here(void);
+/* The folder of a daemon that the test has started, and ends. */
+void pliant_setup_beside(const daemon_fixture *d);
 void pliant_teardown(void);
 
 /* The path of a file in the folder; one of four static buffers. */

@@ -520,6 +520,25 @@ await run({
         await quiet(page);
     },
 
+    // A session whose worker makes no progress is told in the list, with why.
+    async a_stalled_session_is_told(daemon) {
+        const { id } = await daemon.submit(endless({ name: 'stuck' }));
+        const page = await open(daemon);
+        const item = page.locator('.list li');
+        await item.locator('.sign.running').waitFor();
+        check((await item.getByText('stalled').count()) === 0, await item.innerText());
+        await page.route('**/v1/sessions?*', async (route) => {
+            const response = await route.fetch();
+            const list = await response.json();
+            for (const session of list.items) session.stalled = { since: session.since, why: 'stopped' };
+            await route.fulfill({ response, json: list });
+        });
+        await page.reload();
+        await item.getByText('⚠ stalled: stopped by a signal').waitFor();
+        await daemon.call('POST', `/v1/sessions/${id}/cancel`);
+        await quiet(page);
+    },
+
     // An element deep inside is outlined, whose corners a frame does not bring otherwise.
     async a_failed_element_is_outlined(daemon) {
         const squeezed = [{ time: 0.05 }, { time: 0.06, translate: [-1.5, 0, 0] }];

@@ -127,14 +127,24 @@ static void print_codes(const pl_cli *cli, const pl_json *warnings)
     }
 }
 
+/* Why a running session makes no progress. */
+static const char *stalled_words(const pl_json *s)
+{
+    const char *why = pl_json_string(s, "stalled/why", "");
+    return strcmp(why, "stopped") == 0 ? "its worker was stopped by a signal"
+           : strcmp(why, "disk") == 0  ? "its worker waits for the disk"
+                                       : "its worker uses no processor time";
+}
+
 static void print_item(const pl_cli *cli, const pl_json *s)
 {
     const char *state = pl_json_string(s, "state", "");
     const pl_json *warnings = pl_json_at(s, "warnings");
     bool warned = pl_json_count(warnings) > 0;
+    bool stalled = *pl_json_string(s, "stalled/why", "");
     pl_style style = strcmp(state, "succeeded") == 0 ? warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN
                      : strcmp(state, "failed") == 0 || strcmp(state, "rejected") == 0 ? PL_STYLE_RED
-                     : strcmp(state, "running") == 0 ? PL_STYLE_CYAN
+                     : strcmp(state, "running") == 0 ? stalled ? PL_STYLE_YELLOW : PL_STYLE_CYAN
                      : strcmp(state, "paused") == 0  ? PL_STYLE_YELLOW
                                                      : PL_STYLE_PLAIN;
     char frames[48];
@@ -146,6 +156,9 @@ static void print_item(const pl_cli *cli, const pl_json *s)
            pl_style_on(&cli->out, style), state, pl_style_off(&cli->out), frames,
            pl_json_string(s, "created", ""), pl_json_string(s, "name", ""), restarts ? "  " : "",
            restarts ? waits : "");
+    if (stalled)
+        printf("  %sstalled: %s%s", pl_style_on(&cli->out, PL_STYLE_YELLOW), stalled_words(s),
+               pl_style_off(&cli->out));
     print_codes(cli, warnings);
     putchar('\n');
 }
@@ -214,6 +227,11 @@ static void print_session(const pl_cli *cli, const pl_json *s)
         snprintf(text, sizeof text, "by %.40s; pliant resume %.8s continues it",
                  pl_json_string(s, "paused/by", ""), pl_json_string(s, "id", ""));
         print_row(cli, "paused", text);
+    }
+    if (*pl_json_string(s, "stalled/why", "")) {
+        snprintf(text, sizeof text, "since %.30s: %.60s", pl_json_string(s, "stalled/since", ""),
+                 stalled_words(s));
+        print_row(cli, "stalled", text);
     }
     if (*pl_json_string(s, "desired", ""))
         print_row(cli, "desired", pl_json_string(s, "desired", ""));

@@ -42,7 +42,11 @@ void pl_watch_take(const pl_json *s, pl_watch_row *row)
                 pl_json_number(s, "progress/time", NAN);
     const char *waits = pl_json_string(s, "queue/reason", "");
     const char *failed = pl_json_string(s, "failure/message", "");
-    copy(row->note, sizeof row->note, pl_watch_over(row) ? failed : waits);
+    bool stalled = *pl_json_string(s, "stalled/why", "");
+    copy(row->note, sizeof row->note,
+         pl_watch_over(row) ? failed
+         : stalled          ? "stalled: its worker makes no progress"
+                            : waits);
 }
 
 /* The largest of the residuals in a bucket, or NaN. */

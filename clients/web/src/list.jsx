@@ -28,6 +28,13 @@ function Bar({ progress, state }) {
     );
 }
 
+// Why its worker makes no progress.
+const STALLED = {
+    stopped: 'stopped by a signal',
+    disk: 'waits for the disk',
+    idle: 'uses no processor time',
+};
+
 // One line that says how it is.
 export function lineOf(session, each = null) {
     const { state, progress, queue, failure, desired } = session;
@@ -66,6 +73,7 @@ function Item({ session, chosen, compared, onCompare, alone }) {
                 <StateSign state={session.state} warned={session.state === 'succeeded' && codes !== ''} />
                 <span class="name">{session.name || session.id.slice(0, 8)}</span>
                 <span class="line numbers">{lineOf(session)}</span>
+                {session.stalled && <span class="line warned">⚠ stalled: {STALLED[session.stalled.why]}</span>}
                 {codes && <span class="line warned">⚠ {codes}</span>}
                 <span class="line faint">
                     {session.owner}

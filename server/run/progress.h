@@ -1,0 +1,33 @@
+/* progress.h - whether a worker still does something. Three signs, any of which is progress: processor time of its
+ * process, frames in the log, and the heartbeat of the thread that steps (pl_session_beat). So a step of hours is
+ * progress, and so is a session that waits for its clock; a process that was stopped, or that waits for a lock or
+ * for the disk, makes none.
+ *
+ * Plain arithmetic on what was seen: no clock, no file.
+ */
+#ifndef PLIANT_SERVER_RUN_PROGRESS_H
+#define PLIANT_SERVER_RUN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is seen of a worker at one moment. */
+typedef struct pl_signs {
+    int64_t cpu_ms;  /* of all its threads */
+    int64_t frame;   /* last committed */
+    int64_t beat_us; /* time of its last heartbeat, since 1970 */
+} pl_signs;
+
+typedef struct pl_progress {
+    int64_t moved_ms; /* when it last made progress, monotonic; 0: never looked at */
+    pl_signs signs;   /* of that moment */
+    const char *why;  /* it counts as stalled: "stopped", "disk" or "idle"; NULL: it does not */
+} pl_progress;
+
+/* Take in what is seen now. True where it is progress since the last time that there was some. Threads that only wait
+ * use a little processor time too: less than 1 part in 200 of the time is none. */
+bool pl_progress_note(pl_progress *p, const pl_signs *now, int64_t now_ms);
+/* Why a process in this state (the letter of /proc/PID/stat) makes no progress, as a word. */
+const char *pl_progress_why(char state);
+
+#endif
