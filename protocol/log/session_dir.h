@@ -20,6 +20,8 @@
  *   verdict.json     how it ended without an exit.json (server/sessions/directory_record.h)   daemon
  *   worker.log       what the worker said                        worker
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
+ *   cores.json       how many cores to compute with (cores.h)    daemon, by rename
+ *   threads.json     how many it computes with (cores.h)         worker, by rename
  */
 #ifndef PLIANT_PROTOCOL_LOG_SESSION_DIR_H
 #define PLIANT_PROTOCOL_LOG_SESSION_DIR_H

@@ -4,6 +4,7 @@
 #include "server/base/logger.h"
 #include "server/run/ending.h"
 #include "server/run/lifecycle.h"
+#include "server/run/resizing.h"
 #include "server/run/workers.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/removal.h"
@@ -52,7 +53,8 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     pl_session_acquire(s);
     w->child.pidfd = open_worker(s->worker, &w->child.pid);
     w->holding = pl_holding_join(e, s, w->child.pid);
-    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding);
+    bool follows = pl_resizing_find(s, &s->resizes, &s->cores);
+    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding, !follows);
     e->setup.follower.start(e->setup.follower.context, s);
     atomic_fetch_add(&e->setup.counters->workers_adopted, 1);
     pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
@@ -116,7 +118,7 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
     if (w) {
         adopt_living(e, s, w);
     } else {
-        pl_dispatcher_adopt(e->setup.dispatcher, s, false);
+        pl_dispatcher_adopt(e->setup.dispatcher, s, false, true);
         e->setup.follower.start(e->setup.follower.context, s);
         pl_ending how = {.found = true,
                          .rebooted = rebooted_since(s->worker),

@@ -151,6 +151,27 @@ static void free_held(void *context, pl_session *s)
     }
 }
 
+/* So many cores are counted for it from now on. */
+static void hold_cores(pl_dispatcher *d, pl_session *s, int64_t cores)
+{
+    pl_sessions_count_cores(d->sessions, cores - s->cores_held);
+    s->cores = s->cores_held = cores;
+    d->changes++;
+}
+
+/* Only the answer to the newest request counts; what was taken was counted when it was asked. */
+static bool resized(void *context, pl_session *s, int64_t number, int64_t cores)
+{
+    pl_dispatcher *d = context;
+    bool fewer = s->job && s->job->state == PL_JOB_RUNNING && number == s->resizes &&
+                 cores < s->job->cores && s->cores_held > 0;
+    if (fewer) {
+        pl_schedule_resized(d->schedule, s->job, (int32_t)cores, now_s());
+        hold_cores(d, s, cores);
+    }
+    return fewer;
+}
+
 /* Where all sessions stand, unless that is known: at once for a queue of some hundreds, else twice a second. */
 static void look_ahead(pl_dispatcher *d)
 {
@@ -195,8 +216,8 @@ static void changed(void *context, pl_session *ended)
     d->changed(d->context, ended);
 }
 
-const pl_session_queue pl_dispatcher_queue = {push,      delay, move,   remove_session,
-                                              free_held, place, changed};
+const pl_session_queue pl_dispatcher_queue = {push,      delay,   move,  remove_session,
+                                              free_held, resized, place, changed};
 
 /* ---- up and down ---- */
 
@@ -277,11 +298,12 @@ static void begin(pl_dispatcher *d, pl_job *job)
     s->due_ms = 0;
     s->cores = job->beside ? s->cores_least : job->cores;
     s->cores_held = job->cores;
+    s->resizes = 0;
     pl_sessions_count_cores(d->sessions, s->cores_held);
     pl_sessions_run_locked(d->sessions, s);
 }
 
-static pl_job *decide(pl_dispatcher *d, const pl_session *host, bool *stop)
+static pl_action decide(pl_dispatcher *d, const pl_session *host)
 {
     pl_action action = {PL_ACTION_START, NULL};
     look_around(d);
@@ -291,39 +313,62 @@ static pl_job *decide(pl_dispatcher *d, const pl_session *host, bool *stop)
     } else if (pl_schedule_decide(d->schedule, now_s(), &action, 1) == 0 && d->gpu_waits > 0) {
         pl_gpus_await(d->gpus);
     }
-    *stop = action.kind == PL_ACTION_PREEMPT;
-    return action.job;
+    return action;
 }
 
-static pl_session *next(pl_dispatcher *d, const pl_session *host, bool *stop)
+static pl_task carry_out(pl_dispatcher *d, const pl_action *action)
 {
-    pl_sessions_lock(d->sessions);
-    pl_job *job = decide(d, host, stop);
-    pl_session *s = job ? job->tag : NULL;
-    if (s && *stop) {
+    pl_session *s = action->job->tag;
+    if (action->kind == PL_ACTION_PREEMPT) {
         s->preempting = true;
-    } else if (s) {
-        begin(d, job);
+        return (pl_task){.kind = PL_TASK_STOP, .session = s};
     }
-    if (s) {
-        pl_session_acquire(s);
+    if (action->kind == PL_ACTION_RESIZE) {
+        pl_task task = {PL_TASK_RESIZE, s, ++s->resizes, action->job->wanted, s->cores_held};
+        if (task.cores > task.had) {
+            hold_cores(d, s, task.cores);
+        }
+        return task;
+    }
+    begin(d, action->job);
+    return (pl_task){.kind = PL_TASK_START, .session = s};
+}
+
+static pl_task next(pl_dispatcher *d, const pl_session *host)
+{
+    pl_task task = {.session = NULL};
+    pl_sessions_lock(d->sessions);
+    pl_action action = decide(d, host);
+    if (action.job) {
+        task = carry_out(d, &action);
+        pl_session_acquire(task.session);
     }
     pl_sessions_unlock(d->sessions);
-    if (s) {
-        pl_sessions_wake(d->sessions, s);
+    if (task.session) {
+        pl_sessions_wake(d->sessions, task.session);
     }
-    return s;
+    return task;
 }
 
-pl_session *pl_dispatcher_next(pl_dispatcher *d, bool *stop)
+pl_task pl_dispatcher_next(pl_dispatcher *d)
 {
-    return next(d, NULL, stop);
+    return next(d, NULL);
 }
 
 pl_session *pl_dispatcher_start_beside(pl_dispatcher *d, const pl_session *host)
 {
-    bool stop;
-    return may_share(host) ? next(d, host, &stop) : NULL;
+    return may_share(host) ? next(d, host).session : NULL;
+}
+
+void pl_dispatcher_fix(pl_dispatcher *d, const pl_task *task)
+{
+    pl_session *s = task->session;
+    pl_sessions_lock(d->sessions);
+    if (s->job && s->job->state == PL_JOB_RUNNING && s->resizes == task->number) {
+        pl_schedule_fix(d->schedule, s->job, (int32_t)task->had, now_s());
+        hold_cores(d, s, task->had);
+    }
+    pl_sessions_unlock(d->sessions);
 }
 
 void pl_dispatcher_keep(pl_dispatcher *d, pl_session *s)
@@ -377,7 +422,7 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
     return isinf(due) ? INT64_MAX : (int64_t)ceil(1e3 * due);
 }
 
-void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
+void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigid)
 {
     pl_sessions_lock(d->sessions);
     int64_t cores = s->cores;
@@ -392,6 +437,9 @@ void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
         pl_schedule_adopt(d->schedule, s->job, (int32_t)cores, device, memory, beside, now_s());
         if (device >= 0) {
             pl_gpus_take(d->gpus, s->gpu, memory);
+        }
+        if (rigid) {
+            pl_schedule_fix(d->schedule, s->job, s->job->cores, now_s());
         }
         s->cores_held = s->job->cores;
         s->due_ms = 0;

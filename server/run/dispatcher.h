@@ -24,9 +24,21 @@ void pl_dispatcher_destroy(pl_dispatcher *dispatcher);
 extern const pl_session_queue pl_dispatcher_queue;
 void pl_dispatcher_attach(pl_dispatcher *dispatcher, pl_sessions *sessions);
 
-/* The next session to start, moved to running with a new attempt; or, with *stop, one that runs and is to be stopped at
- * a checkpoint for another. With a reference; NULL: there is nothing to do. */
-pl_session *pl_dispatcher_next(pl_dispatcher *dispatcher, bool *stop);
+typedef enum pl_task_kind {
+    PL_TASK_START,  /* moved to running, with a new attempt */
+    PL_TASK_STOP,   /* it runs, and is to be stopped at a checkpoint for another */
+    PL_TASK_RESIZE, /* it runs, and is to compute with so many cores */
+} pl_task_kind;
+typedef struct pl_task {
+    pl_task_kind kind;
+    pl_session *session; /* with a reference; NULL: there is nothing to do */
+    int64_t number;      /* of the request for other cores, */
+    int64_t cores, had;  /* how many, and how many it has */
+} pl_task;
+/* What is to be done next. */
+pl_task pl_dispatcher_next(pl_dispatcher *dispatcher);
+/* It could not be told to have other cores: it keeps those that it had, and is not asked again. */
+void pl_dispatcher_fix(pl_dispatcher *dispatcher, const pl_task *task);
 /* It could not be told to stop, and is not asked again. */
 void pl_dispatcher_keep(pl_dispatcher *dispatcher, pl_session *session);
 /* One more for the worker of `host`, which was just started so: small, on a GPU, of the same owner, not crashed since
@@ -40,8 +52,9 @@ void pl_dispatcher_reclaim(pl_dispatcher *dispatcher, const char *owner, const c
 /* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
 int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
 /* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`:
- * in a worker whose cores and context are counted already. */
-void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside);
+ * in a worker whose cores and context are counted already. `rigid`: its worker does not follow requests for other
+ * cores. */
+void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside, bool rigid);
 
 typedef struct pl_load {
     int64_t cores, cores_used;

@@ -4,6 +4,7 @@
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
 #include "server/run/ending.h"
+#include "server/run/resizing.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/session_view.h"
 
@@ -29,7 +30,8 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
 {
     const pl_options *o = e->setup.options;
     const pl_session *first = sessions[0];
-    char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], memory[32], every[16];
+    char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], most_threads[24];
+    char memory[32], every[16];
     char log_path[PATH_MAX + 80], uid_text[16];
     double most = 0;
     bool limited = true;
@@ -55,6 +57,11 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     }
     argv[n++] = (char *)"--threads";
     argv[n++] = threads;
+    if (count == 1 && first->cores_most > first->cores_least) {
+        snprintf(most_threads, sizeof most_threads, "%lld", (long long)first->cores_most);
+        argv[n++] = (char *)"--threads-most";
+        argv[n++] = most_threads;
+    }
     argv[n++] = (char *)"--checkpoint-every";
     argv[n++] = every;
     uint32_t uid = worker_uid(o, first->owner);
@@ -214,6 +221,35 @@ static void preempt(pl_executor *e, pl_session *s)
     }
 }
 
+/* It has them at the end of its step, and says so where they are fewer: streams/watch.c. */
+static void resize(pl_executor *e, const pl_task *task)
+{
+    int error = pl_resizing_ask(task->session, task->number, task->cores);
+    if (error) {
+        pl_logf(PL_LEVEL_WARN, "session %s: keeps its %lld cores: %s", task->session->id,
+                (long long)task->had, strerror(error));
+        pl_dispatcher_fix(e->setup.dispatcher, task);
+    }
+}
+
+static void start_group(pl_executor *e, pl_session *host)
+{
+    pl_session *group[PL_GPU_SHARE_MAX] = {host};
+    int count = 1;
+    while (count < e->setup.options->gpu_share &&
+           (group[count] = pl_dispatcher_start_beside(e->setup.dispatcher, host))) {
+        count++;
+    }
+    if (count > 1) {
+        start_shared(e, group, count);
+    } else {
+        start(e, host);
+    }
+    while (count > 1) {
+        pl_session_release(group[--count]);
+    }
+}
+
 /* Not before all of an earlier daemon's sessions are taken up: one that waits by its row may have a worker, and what
  * were started here would be taken for one that is gone. */
 bool pl_workers_may_start(const pl_executor *e)
@@ -223,26 +259,18 @@ bool pl_workers_may_start(const pl_executor *e)
 
 void pl_workers_start_next(pl_executor *e)
 {
-    pl_session *group[PL_GPU_SHARE_MAX];
-    bool stop;
-    while (pl_workers_may_start(e) && (group[0] = pl_dispatcher_next(e->setup.dispatcher, &stop))) {
-        int count = 1;
-        if (stop) {
-            preempt(e, group[0]);
-            pl_session_release(group[0]);
-            continue;
+    while (pl_workers_may_start(e)) {
+        pl_task task = pl_dispatcher_next(e->setup.dispatcher);
+        if (!task.session) {
+            return;
         }
-        while (count < e->setup.options->gpu_share &&
-               (group[count] = pl_dispatcher_start_beside(e->setup.dispatcher, group[0]))) {
-            count++;
-        }
-        if (count > 1) {
-            start_shared(e, group, count);
+        if (task.kind == PL_TASK_STOP) {
+            preempt(e, task.session);
+        } else if (task.kind == PL_TASK_RESIZE) {
+            resize(e, &task);
         } else {
-            start(e, group[0]);
+            start_group(e, task.session);
         }
-        while (count > 0) {
-            pl_session_release(group[--count]);
-        }
+        pl_session_release(task.session);
     }
 }

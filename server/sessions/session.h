@@ -77,6 +77,7 @@ typedef struct pl_session {
     double estimate;    /* as in the row */
     struct pl_job *job; /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
     int64_t cores_held; /* counted among the cores in use while it runs */
+    int64_t resizes;    /* requests for other cores that its worker was sent in this attempt */
     int64_t frames, attempt;
     double memory, memory_limit, time, time_limit;
     double rate;      /* s simulated in a second, over the last second or two; -1: not known */

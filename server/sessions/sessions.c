@@ -379,6 +379,16 @@ void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, doub
     pthread_mutex_unlock(&t->mutex);
 }
 
+void pl_sessions_set_cores(pl_sessions *t, pl_session *s, int64_t number, int64_t cores)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool news = t->setup.queue->resized(t->setup.context, s, number, cores);
+    pthread_mutex_unlock(&t->mutex);
+    if (news) {
+        t->setup.queue->changed(t->setup.context, NULL);
+    }
+}
+
 void pl_sessions_set_warnings(pl_sessions *t, pl_session *s, const char *warnings)
 {
     pthread_mutex_lock(&t->mutex);

@@ -1,6 +1,7 @@
 #include "server/streams/watch.h"
 
 #include "engine/clock.h"
+#include "protocol/log/cores.h"
 #include "server/base/logger.h"
 #include "server/sessions/session_view.h"
 #include "server/streams/tail.h"
@@ -27,6 +28,7 @@ typedef struct followed {
     int64_t frames;         /* committed, as last seen */
     ino_t warnings;         /* inode of the last warnings.json read, */
     struct timespec warned; /* and when that was written */
+    int64_t resized;        /* number of the last answer to a request for other cores */
     int64_t due_ms;         /* next look, where polled */
     int interval_ms;
     bool touched;
@@ -66,10 +68,29 @@ static void look_at_warnings(pl_watch *watch, followed *f)
     }
 }
 
+/* The worker replaces threads.json when it was asked for other cores and has them. */
+static void look_at_cores(pl_watch *watch, followed *f)
+{
+    pl_cores cores;
+    int dir_fd = f->session->cores_most > f->session->cores_least
+                     ? open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                     : -1;
+    if (dir_fd < 0) {
+        return;
+    }
+    if (pl_cores_read(dir_fd, PL_CORES_HAD, &cores) == PL_OK && cores.number > f->resized &&
+        cores.attempt == f->session->attempt) {
+        f->resized = cores.number;
+        pl_sessions_set_cores(watch->sessions, f->session, cores.number, cores.cores);
+    }
+    close(dir_fd);
+}
+
 /* True where there was something new. Its entry is busy, or no longer in the list. */
 static bool look(pl_watch *watch, followed *f)
 {
     look_at_warnings(watch, f);
+    look_at_cores(watch, f);
     double time = f->session->time;
     int64_t frames = pl_tail_refresh(f->session, f->frames, &time);
     if (frames <= f->frames) {
