@@ -270,8 +270,8 @@ $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap
 # And one every allocation of the protocol.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
-# The scheduler and the simulator that it is tried in.
-SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
+# The scheduler and the simulator that it is tried in; and what shares out CPUs.
+SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) server/run/cpus.c server/run/cpu_set.c $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
 $(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_bench: $(call obj,$(SCHEDULE_SRC))
 # The kernels that are timed are optimised as the engine's.
 TIMED_KERNELS := $(patsubst tests/support/%.c,$(BUILD)/obj/tests/bench/%.o,$(wildcard tests/support/kernels_probe*.c))

@@ -4,6 +4,7 @@
 #include "server/tenants/auth.h"
 #include "server/base/daemon.h"
 #include "server/run/check_queue.h"
+#include "server/run/cpu_set.h"
 #include "server/run/dispatcher.h"
 #include "server/run/executor.h"
 #include "server/streams/exports.h"
@@ -199,11 +200,24 @@ static bool start_tenants(pl_daemon *d)
     return d->auth;
 }
 
+static pl_cpus *cpus_of(const pl_options *o)
+{
+    char *own = o->no_pin ? NULL : pl_cpu_set_of(0);
+    pl_cpus *cpus = own ? pl_cpus_create(own, o->cores, "/sys/devices/system/node") : NULL;
+    if (own && !cpus) {
+        pl_logf(PL_LEVEL_INFO, "workers are not pinned: CPUs %s are fewer than --cores %d", own,
+                o->cores);
+    }
+    free(own);
+    return cpus;
+}
+
 /* The queue and the table of sessions, each of which calls the other. */
 static bool start_table(pl_daemon *d)
 {
     pl_dispatcher_setup dispatcher = {.machine = machine_of(d),
                                       .interactive_cores = d->options.interactive_cores,
+                                      .cpus = cpus_of(&d->options),
                                       .cores_of = cores_of,
                                       .changed = sessions_changed,
                                       .context = d};

@@ -166,8 +166,9 @@ static const pl_reply_field queue_place_fields[] = {
     {0},
 };
 static const pl_reply_field resources_fields[] = {
-    {"cores", "integer", "threads: of the running worker, else the fewest"},
+    {"cores", "integer", "cores that the running worker has now, else the fewest"},
     {"range", "string?", "the range of cores that was asked for, as \"1-4\"; null: a number was"},
+    {"cpus", "string?", "CPUs that its worker runs on, as \"0-3\"; null: any, or it does not run"},
     {"preemptible", "boolean", "may be stopped at a checkpoint for another session"},
     {"after", "[]string", "sessions that it waits for to end"},
     {"gpu", "string?", "UUID of its current or last GPU"},

@@ -2,6 +2,7 @@
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
+#include "server/run/cpu_set.h"
 #include "server/run/ending.h"
 #include "server/run/lifecycle.h"
 #include "server/run/resizing.h"
@@ -54,7 +55,9 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     w->child.pidfd = open_worker(s->worker, &w->child.pid);
     w->holding = pl_holding_join(e, s, w->child.pid);
     bool follows = pl_resizing_find(s, &s->resizes, &s->cores);
-    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding, !follows);
+    char *cpus = w->child.pid > 0 && !w->holding ? pl_cpu_set_of(w->child.pid) : NULL;
+    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding, !follows, cpus);
+    free(cpus);
     e->setup.follower.start(e->setup.follower.context, s);
     atomic_fetch_add(&e->setup.counters->workers_adopted, 1);
     pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
@@ -118,7 +121,7 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
     if (w) {
         adopt_living(e, s, w);
     } else {
-        pl_dispatcher_adopt(e->setup.dispatcher, s, false, true);
+        pl_dispatcher_adopt(e->setup.dispatcher, s, false, true, NULL);
         e->setup.follower.start(e->setup.follower.context, s);
         pl_ending how = {.found = true,
                          .rebooted = rebooted_since(s->worker),

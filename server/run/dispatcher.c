@@ -20,6 +20,8 @@ struct pl_dispatcher {
     struct pl_gpus *gpus;
     int64_t changes, forecast_changes, forecast_ms;
     int64_t gpu_waits; /* sessions that wait and want a GPU */
+    pl_cpus *cpus;
+    int64_t repins; /* sessions whose worker is on more CPUs than it has */
     int64_t (*cores_of)(void *context, const char *owner);
     void (*changed)(void *context, pl_session *ended);
     void *context;
@@ -140,9 +142,42 @@ static void remove_session(void *context, pl_session *s)
     }
 }
 
+/* ---- CPUs ---- */
+
+/* It has so many from now on, of those before or beside them. */
+static void change_cpus(pl_dispatcher *d, pl_session *s, int64_t cores)
+{
+    char *now = pl_cpus_change(d->cpus, s->cpus, cores);
+    free(s->cpus);
+    s->cpus = now;
+}
+
+static void release_cpus(pl_dispatcher *d, pl_session *s)
+{
+    change_cpus(d, s, 0);
+    d->repins -= s->repin;
+    s->repin = false;
+}
+
+char *pl_dispatcher_cpus(pl_dispatcher *d, const pl_session *s)
+{
+    pl_sessions_lock(d->sessions);
+    char *cpus = s->cpus ? strdup(s->cpus) : NULL;
+    pl_sessions_unlock(d->sessions);
+    return cpus;
+}
+
+void pl_dispatcher_unpin(pl_dispatcher *d, pl_session *s)
+{
+    pl_sessions_lock(d->sessions);
+    release_cpus(d, s);
+    pl_sessions_unlock(d->sessions);
+}
+
 static void free_held(void *context, pl_session *s)
 {
     pl_dispatcher *d = context;
+    release_cpus(d, s);
     if (s->job) {
         if (s->job->device >= 0) {
             pl_gpus_give(d->gpus, s->gpu, s->job->gpu_charge);
@@ -157,6 +192,9 @@ static void hold_cores(pl_dispatcher *d, pl_session *s, int64_t cores)
     pl_sessions_count_cores(d->sessions, cores - s->cores_held);
     s->cores = s->cores_held = cores;
     d->changes++;
+    if (s->cpus) {
+        change_cpus(d, s, cores);
+    }
 }
 
 /* Only the answer to the newest request counts; what was taken was counted when it was asked. */
@@ -168,6 +206,8 @@ static bool resized(void *context, pl_session *s, int64_t number, int64_t cores)
     if (fewer) {
         pl_schedule_resized(d->schedule, s->job, (int32_t)cores, now_s());
         hold_cores(d, s, cores);
+        d->repins += s->cpus && !s->repin;
+        s->repin = s->cpus;
     }
     return fewer;
 }
@@ -247,6 +287,7 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
         free(d);
         return NULL;
     }
+    d->cpus = setup->cpus;
     d->gpus = setup->machine.gpus;
     d->cores_of = setup->cores_of;
     d->changed = setup->changed;
@@ -259,6 +300,7 @@ void pl_dispatcher_destroy(pl_dispatcher *d)
 {
     if (d) {
         pl_schedule_destroy(d->schedule);
+        pl_cpus_destroy(d->cpus);
         free(d);
     }
 }
@@ -299,6 +341,9 @@ static void begin(pl_dispatcher *d, pl_job *job)
     s->cores = job->beside ? s->cores_least : job->cores;
     s->cores_held = job->cores;
     s->resizes = 0;
+    if (job->cores > 0) {
+        change_cpus(d, s, job->cores);
+    }
     pl_sessions_count_cores(d->sessions, s->cores_held);
     pl_sessions_run_locked(d->sessions, s);
 }
@@ -334,13 +379,34 @@ static pl_task carry_out(pl_dispatcher *d, const pl_action *action)
     return (pl_task){.kind = PL_TASK_START, .session = s};
 }
 
+/* Before anybody else is put on the CPUs that it gave back. */
+static pl_task next_pin(pl_dispatcher *d)
+{
+    size_t count = 0;
+    pl_job *const *running = pl_schedule_running(d->schedule, &count);
+    for (size_t i = 0; d->repins > 0 && i < count; i++) {
+        pl_session *s = running[i]->tag;
+        if (s->repin) {
+            s->repin = false;
+            d->repins--;
+            return (pl_task){.kind = PL_TASK_PIN, .session = s};
+        }
+    }
+    return (pl_task){.session = NULL};
+}
+
 static pl_task next(pl_dispatcher *d, const pl_session *host)
 {
-    pl_task task = {.session = NULL};
     pl_sessions_lock(d->sessions);
-    pl_action action = decide(d, host);
+    pl_task task = next_pin(d);
+    pl_action action = {.job = NULL};
+    if (host || !task.session) {
+        action = decide(d, host);
+    }
     if (action.job) {
         task = carry_out(d, &action);
+    }
+    if (task.session) {
         pl_session_acquire(task.session);
     }
     pl_sessions_unlock(d->sessions);
@@ -388,6 +454,7 @@ int64_t pl_dispatcher_transfer(pl_dispatcher *d, pl_session *host)
                         ? pl_schedule_transfer(d->schedule, host->job, PL_GPU_CONTEXT, now_s())
                         : 0;
     host->cores_held -= cores;
+    release_cpus(d, host); /* they hold cores together, on any CPU */
     pl_sessions_unlock(d->sessions);
     return cores;
 }
@@ -422,7 +489,7 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
     return isinf(due) ? INT64_MAX : (int64_t)ceil(1e3 * due);
 }
 
-void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigid)
+void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigid, const char *cpus)
 {
     pl_sessions_lock(d->sessions);
     int64_t cores = s->cores;
@@ -442,6 +509,9 @@ void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigi
             pl_schedule_fix(d->schedule, s->job, s->job->cores, now_s());
         }
         s->cores_held = s->job->cores;
+        if (pl_cpus_claim(d->cpus, cpus, s->cores_held)) {
+            pl_session_set_text(&s->cpus, cpus);
+        }
         s->due_ms = 0;
         d->changes++;
     }

@@ -4,6 +4,7 @@
 #ifndef PLIANT_SERVER_RUN_DISPATCHER_H
 #define PLIANT_SERVER_RUN_DISPATCHER_H
 
+#include "server/run/cpus.h"
 #include "server/run/machine.h"
 #include "server/sessions/sessions.h"
 
@@ -13,6 +14,7 @@ typedef struct pl_dispatcher pl_dispatcher;
 typedef struct pl_dispatcher_setup {
     pl_machine machine;
     int64_t interactive_cores; /* of these, kept for interactive sessions */
+    pl_cpus *cpus;             /* for them; the dispatcher's from now on. NULL: none is pinned */
     int64_t (*cores_of)(void *context, const char *owner); /* that an owner may use at once */
     void (*changed)(void *context, pl_session *ended);     /* as pl_session_queue's */
     void *context;
@@ -28,6 +30,7 @@ typedef enum pl_task_kind {
     PL_TASK_START,  /* moved to running, with a new attempt */
     PL_TASK_STOP,   /* it runs, and is to be stopped at a checkpoint for another */
     PL_TASK_RESIZE, /* it runs, and is to compute with so many cores */
+    PL_TASK_PIN,    /* it runs, and has given back some of its CPUs */
 } pl_task_kind;
 typedef struct pl_task {
     pl_task_kind kind;
@@ -37,6 +40,10 @@ typedef struct pl_task {
 } pl_task;
 /* What is to be done next. */
 pl_task pl_dispatcher_next(pl_dispatcher *dispatcher);
+/* The CPUs that a session's worker is to run on; malloc'ed, NULL: any. */
+char *pl_dispatcher_cpus(pl_dispatcher *dispatcher, const pl_session *session);
+/* Its worker cannot be moved: it has none of its own. */
+void pl_dispatcher_unpin(pl_dispatcher *dispatcher, pl_session *session);
 /* It could not be told to have other cores: it keeps those that it had, and is not asked again. */
 void pl_dispatcher_fix(pl_dispatcher *dispatcher, const pl_task *task);
 /* It could not be told to stop, and is not asked again. */
@@ -53,8 +60,9 @@ void pl_dispatcher_reclaim(pl_dispatcher *dispatcher, const char *owner, const c
 int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
 /* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`:
  * in a worker whose cores and context are counted already. `rigid`: its worker does not follow requests for other
- * cores. */
-void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside, bool rigid);
+ * cores. `cpus`: what it is on, or NULL. */
+void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside, bool rigid,
+                         const char *cpus);
 
 typedef struct pl_load {
     int64_t cores, cores_used;

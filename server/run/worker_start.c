@@ -3,6 +3,7 @@
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
+#include "server/run/cpu_set.h"
 #include "server/run/ending.h"
 #include "server/run/resizing.h"
 #include "server/sessions/directory_record.h"
@@ -82,7 +83,12 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
         argv[n++] = (char *)"--gpu-plugin";
         argv[n++] = (char *)o->gpu_plugin;
     }
+    cpu_set_t before;
+    char *cpus = count == 1 ? pl_dispatcher_cpus(e->setup.dispatcher, first) : NULL;
+    pl_cpu_set_enter(cpus, &before);
     int error = pl_spawn(argv, log_fd, log_fd, "/", child);
+    pl_cpu_set_leave(cpus, &before);
+    free(cpus);
     close(log_fd);
     return error;
 }
@@ -221,9 +227,27 @@ static void preempt(pl_executor *e, pl_session *s)
     }
 }
 
+/* Its worker onto the CPUs that are its now. */
+static void pin(pl_executor *e, pl_session *s)
+{
+    pid_t process = pl_workers_process(e, s);
+    char *own = pl_dispatcher_cpus(e->setup.dispatcher, s), *cpus = own ? own : pl_cpu_set_of(0);
+    bool pins = cpus && process > 0 && !e->setup.options->no_pin;
+    int error = pins ? pl_cpu_set_pin(process, cpus) : 0;
+    if (error && error != ENOENT) {
+        pl_logf(PL_LEVEL_WARN, "session %s: its worker is not pinned to CPUs %s: %s", s->id, cpus,
+                strerror(error));
+        pl_dispatcher_unpin(e->setup.dispatcher, s);
+    }
+    free(cpus);
+}
+
 /* It has them at the end of its step, and says so where they are fewer: streams/watch.c. */
 static void resize(pl_executor *e, const pl_task *task)
 {
+    if (task->cores > task->had) {
+        pin(e, task->session);
+    }
     int error = pl_resizing_ask(task->session, task->number, task->cores);
     if (error) {
         pl_logf(PL_LEVEL_WARN, "session %s: keeps its %lld cores: %s", task->session->id,
@@ -268,6 +292,8 @@ void pl_workers_start_next(pl_executor *e)
             preempt(e, task.session);
         } else if (task.kind == PL_TASK_RESIZE) {
             resize(e, &task);
+        } else if (task.kind == PL_TASK_PIN) {
+            pin(e, task.session);
         } else {
             start_group(e, task.session);
         }

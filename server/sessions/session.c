@@ -165,7 +165,7 @@ void pl_session_release(pl_session *s)
     char *owned[] = {s->group,          s->directory, s->owner,   s->name,     s->reason,
                      s->message,        s->bodies,    s->failure, s->worker,   s->desired,
                      s->paused_by,      s->labels,    s->gpu,     s->metadata, s->webhook,
-                     s->webhook_status, s->warnings,  s->after};
+                     s->webhook_status, s->warnings,  s->after,   s->cpus};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }

@@ -3,11 +3,13 @@
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static daemon_fixture fixture;
 static daemon_fixture *d = &fixture;
@@ -125,6 +127,88 @@ START_TEST(test_restart)
 }
 END_TEST
 
+/* What the kernel says of a worker's CPUs: of its first thread, and whether all its threads have the same. */
+static void worker_cpus(pid_t worker, char out[64])
+{
+    char path[64], line[256], list[64];
+    DIR *tasks;
+    out[0] = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)worker);
+    ck_assert_ptr_nonnull(tasks = opendir(path));
+    for (struct dirent *e; (e = readdir(tasks));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%.10s/status", (int)worker, e->d_name);
+        FILE *file = e->d_name[0] != '.' ? fopen(path, "r") : NULL;
+        while (file && fgets(line, sizeof line, file))
+            if (sscanf(line, "Cpus_allowed_list: %63s", list) == 1) {
+                bool same = !out[0] || strcmp(out, list) == 0;
+                snprintf(out, 64, "%s", same ? list : "mixed");
+            }
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+}
+
+static int count_cpus(const char *list)
+{
+    int count = 0, first, last;
+    for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        int numbers = sscanf(at, "%d-%d", &first, &last);
+        count += numbers == 2 ? last - first + 1 : numbers == 1;
+    }
+    return count;
+}
+
+/* The session says what the kernel has, in time: a set of so many CPUs; which, into `out`. */
+static void await_cpus(const char *id, int count, char out[64])
+{
+    pid_t worker = daemon_fixture_await_worker(id);
+    char has[64] = "", said[64] = "";
+    for (int i = 0; i < 12000; i++) {
+        json_t *session = session_show(d, id);
+        const char *text =
+            json_string_value(json_object_get(json_object_get(session, "resources"), "cpus"));
+        snprintf(said, sizeof said, "%s", text ? text : "");
+        json_decref(session);
+        worker_cpus(worker, has);
+        if (strcmp(has, said) == 0 && count_cpus(has) == count) {
+            snprintf(out, 64, "%s", has);
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    ck_abort_msg("it has CPUs %s, and says %s; they are to be %d", has, said, count);
+}
+
+/* Each worker has CPUs of its own, also after its cores have changed and the daemon was killed. */
+START_TEST(test_pinning)
+{
+    char wide[33], other[33], both[64], a[64], b[64], again[64];
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        skip_test("pinning: the machine has one CPU");
+    daemon_fixture_stop(d);
+    daemon_fixture_pin();
+    daemon_fixture_start(d, NULL);
+    post_wide(10000000, "\"1-2\"", wide);
+    await_cpus(wide, 2, both);
+    session_post_free(d, session_scene_endless(""), other);
+    await_cpus(other, 1, a);
+    await_cpus(wide, 1, b);
+    ck_assert_str_ne(a, b);
+    daemon_fixture_end(d, SIGKILL);
+    daemon_fixture_resume(d);
+    session_await(d, wide, "running");
+    await_cpus(wide, 1, again);
+    ck_assert_str_eq(b, again);
+    await_cpus(other, 1, again);
+    ck_assert_str_eq(a, again);
+    session_tell(d, other, "cancel");
+    await_cpus(wide, 2, again);
+    ck_assert_str_eq(both, again);
+    session_tell(d, wide, "cancel");
+}
+END_TEST
+
 /* Two sessions that may have both cores share them. */
 START_TEST(test_shared_evenly)
 {
@@ -149,5 +233,6 @@ int main(void)
     tcase_add_test(cases, test_the_same_bits);
     tcase_add_test(cases, test_restart);
     tcase_add_test(cases, test_shared_evenly);
+    tcase_add_test(cases, test_pinning);
     return run_cases("elastic", cases);
 }
