@@ -42,6 +42,7 @@ typedef struct pl_estimate {
     double seconds_per_frame; /* one core, all iterations */
     double setup_seconds;
     double frame_bytes; /* a frame's records in the log */
+    int32_t cores;      /* more than so many would hardly make it faster */
 } pl_estimate;
 
 /* Everything that can be wrong with a scene once its meshes are known, short of factoring:

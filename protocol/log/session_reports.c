@@ -163,6 +163,7 @@ pl_status pl_preflight_read(int dir_fd, pl_preflight *out)
     pl_preflight p = {
         .vertices = pl_json_integer(document, "vertices", 0),
         .tets = pl_json_integer(document, "tets", 0),
+        .cores = pl_json_integer(document, "estimate/cores", 0),
         .memory_bytes = pl_json_number(document, "estimate/memory_bytes", 0),
         .gpu_memory_bytes = pl_json_number(document, "estimate/gpu_memory_bytes", 0),
         .seconds_per_frame = pl_json_number(document, "estimate/seconds_per_frame", 0),
@@ -194,6 +195,7 @@ static void estimate_encode(pl_json_writer *w, const pl_preflight *p)
     pl_json_set_number(w, "seconds_per_frame", p->seconds_per_frame);
     pl_json_set_number(w, "setup_seconds", p->setup_seconds);
     pl_json_set_number(w, "frame_bytes", p->frame_bytes);
+    pl_json_set_integer(w, "cores", p->cores);
     pl_json_end_object(w);
 }
 

@@ -239,6 +239,7 @@ static const pl_reply_field estimate_fields[] = {
     {"setup_seconds", "number", "time before the first step, on this machine"},
     {"seconds_per_frame", "number", "time of a frame on one core of this machine"},
     {"frame_bytes", "number", "size of a stored frame"},
+    {"cores", "integer", "cores that pay: the most that the session gets where it does not say"},
     {0},
 };
 static const pl_reply_field mesh_fields[] = {

@@ -32,6 +32,9 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     row.warnings = warnings;
     row.since_ms = pl_clock_us() / 1000;
     row.estimate = pl_check_estimate(&a->preflight, o->frames);
+    if (checked && row.cores_most == PL_CORES_OPEN) {
+        row.cores_most = pl_check_cores(&a->machine, &a->preflight);
+    }
     if (state == PL_STATE_PAUSED) { /* as it was posted */
         row.desired = NULL;
         row.reason = row.paused_by = (char *)"user";

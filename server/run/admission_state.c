@@ -72,7 +72,7 @@ pl_row pl_admission_row(const pl_admission *a)
                   .frame = -1,
                   .cores = o->cores > 0 ? o->cores : 1,
                   .cores_least = o->cores > 0 ? o->cores : 1,
-                  .cores_most = o->cores_most,
+                  .cores_most = o->cores_given ? o->cores_most : PL_CORES_OPEN,
                   .preemptible = o->preemptible,
                   .interactive = o->interactive,
                   .after = *a->after ? (char *)a->after : NULL,

@@ -26,6 +26,7 @@ static void reply_estimate(pl_admission *a)
     pl_json_set_number(&w, "setup_seconds", p->setup_seconds);
     pl_json_set_number(&w, "seconds_per_frame", p->seconds_per_frame);
     pl_json_set_number(&w, "frame_bytes", p->frame_bytes);
+    pl_json_set_integer(&w, "cores", p->cores);
     pl_json_end_object(&w);
     char *bodies = pl_bodies_view(p);
     pl_json_set_raw(&w, "bodies", bodies ? bodies : "[]");

@@ -131,7 +131,9 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     s->attempt = row->attempt;
     s->cores = row->cores;
     s->cores_least = row->cores_least > 0 ? row->cores_least : row->cores;
-    s->cores_most = row->cores_most > s->cores_least ? row->cores_most : s->cores_least;
+    s->cores_most = row->cores_most > s->cores_least || row->cores_most == PL_CORES_OPEN
+                        ? row->cores_most
+                        : s->cores_least;
     s->preemptible = row->preemptible;
     s->interactive = row->interactive;
     s->after = copy(row->after);

@@ -278,6 +278,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     if (what->gpu_memory > 0) {
         s->gpu_memory = what->gpu_memory;
     }
+    if (what->cores_most > 0 && s->cores_most == PL_CORES_OPEN) {
+        s->cores_most = what->cores_most;
+    }
     if (what->estimate > 0) {
         s->estimate = what->estimate;
     }

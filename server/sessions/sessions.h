@@ -82,6 +82,7 @@ typedef struct pl_move {
     const char *reason, *message;
     const char *failure, *bodies, *warnings; /* JSON texts */
     double memory, memory_limit, gpu_memory, estimate;
+    int64_t cores_most; /* where the scene left that open */
     const pl_recovery *recovery;
     int64_t delay_ms; /* to queued: not to be started before */
     bool first;       /* to queued: before the others, for it had its turn */

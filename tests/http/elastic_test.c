@@ -127,6 +127,55 @@ START_TEST(test_restart)
 }
 END_TEST
 
+/* A held bar of 6 x 36 x `length` tetrahedra. */
+static void post_open(const char *prefer, int length, const char *resources, char id[33])
+{
+    char scene[600], headers[120];
+    snprintf(scene, sizeof scene,
+             "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [%d, 6, 6]}}}],"
+             " \"resources\": {\"hold\": true%s}}",
+             length, resources);
+    snprintf(headers, sizeof headers, "Content-Type: application/json\r\nPrefer: %s\r\n", prefer);
+    http_reply *r = http_call(d, "POST", "/v1/sessions", headers, scene, strlen(scene));
+    http_expect(r, 201);
+    snprintf(id, 33, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+}
+
+/* The range of cores that a session has, once it was checked; NULL: none. */
+static void expect_range(const char *id, const char *range)
+{
+    session_await(d, id, "paused");
+    json_t *session = session_show(d, id);
+    const char *has =
+        json_string_value(json_object_get(json_object_get(session, "resources"), "range"));
+    ck_assert_msg(has && range ? strcmp(has, range) == 0 : !has && !range, "%s, not %s",
+                  has ? has : "none", range ? range : "none");
+    json_decref(session);
+}
+
+/* A scene that does not say how many cores it wants has as many as pay: by its size, and of this daemon. */
+START_TEST(test_as_many_as_pay)
+{
+    char id[33];
+    post_open("wait=60", 42, "", id); /* 9,072 tetrahedra */
+    expect_range(id, "1-2");
+    http_reply *r = http_getf(d, "/v1/sessions/%s/scene?form=effective", id);
+    ck_assert_str_eq(json_text(r->json, "resources/cores"), "1-2");
+    http_reply_free(r);
+    post_open("wait=60", 36, "", id);
+    expect_range(id, NULL);
+    post_open("wait=60", 80, "", id); /* enough for four */
+    expect_range(id, "1-2");
+    post_open("wait=60", 80, ", \"cores\": 1", id);
+    expect_range(id, NULL);
+    post_open("wait=60", 80, ", \"cores\": \"1-3\"", id);
+    expect_range(id, "1-3");
+    post_open("wait=0", 80, "", id); /* answered before it was checked */
+    expect_range(id, "1-2");
+}
+END_TEST
+
 /* What the kernel says of a worker's CPUs: of its first thread, and whether all its threads have the same. */
 static void worker_cpus(pid_t worker, char out[64])
 {
@@ -234,5 +283,6 @@ int main(void)
     tcase_add_test(cases, test_restart);
     tcase_add_test(cases, test_shared_evenly);
     tcase_add_test(cases, test_pinning);
+    tcase_add_test(cases, test_as_many_as_pay);
     return run_cases("elastic", cases);
 }
