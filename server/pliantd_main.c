@@ -10,6 +10,7 @@
 #include "server/streams/exports.h"
 #include "server/http/waiter.h"
 #include "server/run/gpus.h"
+#include "server/run/learning.h"
 #include "server/http/http.h"
 #include "server/store/idempotency.h"
 #include "server/sessions/links.h"
@@ -184,7 +185,7 @@ static int64_t cores_of(void *context, const char *owner)
 
 static pl_machine machine_of(const pl_daemon *d)
 {
-    return (pl_machine){d->options.cores, d->machine_memory, d->gpus};
+    return (pl_machine){d->options.cores, d->machine_memory, d->gpus, d->learning};
 }
 
 /* Who may ask, and for how much. */
@@ -250,6 +251,7 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .sessions = d->sessions,
                                .dispatcher = d->dispatcher,
                                .counters = &d->counters,
+                               .learning = d->learning,
                                .follower = pl_watch_follower(d->watch),
                                .ready = &d->ready,
                                .draining = &d->draining};
@@ -298,7 +300,8 @@ static bool start_parts(pl_daemon *d)
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
            (d->gpus = pl_gpus_create(&gpus)) &&
            (d->capabilities = pl_capabilities_build(&d->options, d->machine_memory, d->gpus)) &&
-           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) && start_tenants(d) &&
+           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
+           (d->learning = pl_learning_create(d->store)) && start_tenants(d) &&
            (d->login_codes = pl_login_codes_create()) && (d->signer = pl_signer_create()) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
            (d->tickers = pl_tickers_create()) &&
@@ -380,6 +383,7 @@ static void stop_parts(pl_daemon *d)
     pl_login_codes_destroy(d->login_codes);
     pl_signer_destroy(d->signer);
     pl_tenants_destroy(d->tenants);
+    pl_learning_destroy(d->learning);
     pl_store_close(d->store);
     pl_tickers_destroy(d->tickers);
     pl_sessions_destroy(d->sessions);

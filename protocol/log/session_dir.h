@@ -72,7 +72,7 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e);
 
 /* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
  * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",
- * "seconds_per_frame", "setup_seconds", "frame_bytes", "cores"}, "warnings": [{"code", "detail", "count",
+ * "seconds_per_frame", "setup_seconds", "frame_bytes", "cores", "kind"}, "warnings": [{"code", "detail", "count",
  * "of"}], "remarks": ["..."], "files": {"scene.json":
  * {"bytes": n, "crc32c": "a1b2c3d4"}, ...}}. */
 /* The files whose bytes preflight.json vouches for: the scene as it was read, and what was made of
@@ -101,6 +101,7 @@ typedef struct pl_preflight {
     pl_preflight_body *bodies; /* malloc'ed */
     int64_t vertices, tets;
     int64_t cores; /* that pay; 0: of an earlier version */
+    char kind[64]; /* of run, for its time: "quasi_newton cpu double"; "": of an earlier version */
     double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
     pl_warnings warnings;
     int32_t remark_count; /* "body 'bunny' consists of 3 separate pieces", ... */

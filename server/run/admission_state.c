@@ -18,7 +18,7 @@ pl_admission pl_admission_begin(pl_request *r)
                       .store = d->store,
                       .state_path = d->state,
                       .state_fd = d->state_fd,
-                      .machine = {d->options.cores, d->machine_memory, d->gpus},
+                      .machine = {d->options.cores, d->machine_memory, d->gpus, d->learning},
                       .host = {d->programs, d->stop_fd, &d->counters},
                       .owner = pl_request_owner(r)};
     a.text = pl_request_body(r, &a.length);

@@ -3,6 +3,7 @@
 #include "protocol/text/json.h"
 #include "protocol/text/problem.h"
 #include "server/run/gpus.h"
+#include "server/run/learning.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/removal.h"
 #include "server/sessions/session_view.h"
@@ -123,7 +124,8 @@ static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session
     pl_move what = {.reason = paused ? "user" : NULL,
                     .bodies = bodies,
                     .warnings = warnings,
-                    .estimate = pl_check_estimate(report, s->frames),
+                    .estimate = pl_check_estimate(report, s->frames) *
+                                pl_learning_ratio(machine->learning, s->owner, report),
                     .cores_most = pl_check_cores(machine, report),
                     .gpu_memory = pl_check_gpu_memory(report)};
     if (s->memory <= 0) { /* the scene did not say */

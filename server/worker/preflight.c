@@ -233,6 +233,14 @@ static pl_status check_memory(preflight *p)
     return p->report.faults.total ? PL_INVALID : PL_OK;
 }
 
+static void name_kind(const pl_solver_settings *solver, char out[64])
+{
+    snprintf(out, 64, "%s %s %s",
+             pl_method_name(solver->automatic ? PL_METHOD_AUTO : solver->method),
+             solver->device == PL_DEVICE_CPU ? "cpu" : "gpu",
+             pl_solver_is_single(solver) ? "single" : "double");
+}
+
 /* Check the whole scene. PL_INVALID: the report's faults say why. */
 static pl_status check_scene(preflight *p)
 {
@@ -260,6 +268,7 @@ static pl_status check_scene(preflight *p)
     p->report.setup_seconds = estimate.setup_seconds;
     p->report.frame_bytes = estimate.frame_bytes;
     p->report.cores = estimate.cores;
+    name_kind(&p->scene.scene.solver, p->report.kind);
     status = pl_expected_find(&p->scene, &p->expected, faults);
     pl_status looked = pl_expected_check_probes(&p->scene, faults);
     status = looked == PL_OK ? status : looked;
