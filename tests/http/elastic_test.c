@@ -229,7 +229,7 @@ static void await_cpus(const char *id, int count, char out[64])
     ck_abort_msg("it has CPUs %s, and says %s; they are to be %d", has, said, count);
 }
 
-/* Each worker has CPUs of its own, also after its cores have changed and the daemon was killed. */
+/* Each worker has CPUs of its own, also after its cores have changed and under the next daemon. */
 START_TEST(test_pinning)
 {
     char wide[33], other[33], both[64], a[64], b[64], again[64];
@@ -244,7 +244,7 @@ START_TEST(test_pinning)
     await_cpus(other, 1, a);
     await_cpus(wide, 1, b);
     ck_assert_str_ne(a, b);
-    daemon_fixture_end(d, SIGKILL);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0); /* it leaves them */
     daemon_fixture_resume(d);
     session_await(d, wide, "running");
     await_cpus(wide, 1, again);
