@@ -1,5 +1,6 @@
-"""Many small sessions: sessions a second through a daemon of all cores, and the processor time of each beside solving.
-200 sessions of 480 tetrahedra and 100 frames, then the same of one frame, which are start-up alone."""
+"""Many small sessions: sessions a second through a daemon of all cores, and the processor time of each
+beside solving. 200 sessions of 480 tetrahedra and 100 frames, then the same of one frame, which are
+start-up alone."""
 
 import os
 import resource
