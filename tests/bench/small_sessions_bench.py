@@ -1,4 +1,4 @@
-"""Many small sessions: sessions a second through a daemon of all cores, and the processor time of each
+"""Many small sessions: sessions a second through a daemon of all cores, and processor time of each
 beside solving. 200 sessions of 480 tetrahedra and 100 frames, then the same of one frame, which are
 start-up alone."""
 
