@@ -108,7 +108,8 @@ TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
 PYTHON_TESTS := $(patsubst tests/%.py,$(BUILD)/tests/%,$(PYTHON_TEST_SRC))
 WEB_TESTS := $(patsubst tests/%.mjs,$(BUILD)/tests/%,$(WEB_TEST_SRC))
-BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench
+BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench \
+           $(BUILD)/tests/bench/small_sessions_bench
 # Debian's, which has Debian's numpy, where there is one.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
@@ -270,8 +271,8 @@ $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap
 # And one every allocation of the protocol.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
-# The scheduler and the simulator that it is tried in.
-SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
+# The scheduler and the simulator that it is tried in; and what shares out CPUs.
+SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) server/run/cpus.c server/run/cpu_set.c $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
 $(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_bench: $(call obj,$(SCHEDULE_SRC))
 # Parts of the daemon that stand alone.
 $(BUILD)/tests/unit/base_pool_test: $(call obj,server/base/pool.c)

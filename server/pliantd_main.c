@@ -4,11 +4,13 @@
 #include "server/tenants/auth.h"
 #include "server/base/daemon.h"
 #include "server/run/check_queue.h"
+#include "server/run/cpu_set.h"
 #include "server/run/dispatcher.h"
 #include "server/run/executor.h"
 #include "server/streams/exports.h"
 #include "server/http/waiter.h"
 #include "server/run/gpus.h"
+#include "server/run/learning.h"
 #include "server/http/http.h"
 #include "server/store/idempotency.h"
 #include "server/sessions/links.h"
@@ -185,7 +187,7 @@ static pl_limits limits_of(void *context, const char *name, bool group)
 
 static pl_machine machine_of(const pl_daemon *d)
 {
-    return (pl_machine){d->options.cores, d->machine_memory, d->gpus};
+    return (pl_machine){d->options.cores, d->machine_memory, d->gpus, d->learning};
 }
 
 /* Who may ask, and for how much. */
@@ -201,6 +203,18 @@ static bool start_tenants(pl_daemon *d)
     return d->auth;
 }
 
+static pl_cpus *cpus_of(const pl_options *o)
+{
+    char *own = o->no_pin ? NULL : pl_cpu_set_of(0);
+    pl_cpus *cpus = own ? pl_cpus_create(own, o->cores, "/sys/devices/system/node") : NULL;
+    if (own && !cpus) {
+        pl_logf(PL_LEVEL_INFO, "workers are not pinned: CPUs %s are fewer than --cores %d", own,
+                o->cores);
+    }
+    free(own);
+    return cpus;
+}
+
 /* The queue and the table of sessions, each of which calls the other. */
 static bool start_table(pl_daemon *d)
 {
@@ -208,6 +222,7 @@ static bool start_table(pl_daemon *d)
                                       .interactive_cores = d->options.interactive_cores,
                                       .store = d->store,
                                       .limits_of = limits_of,
+                                      .cpus = cpus_of(&d->options),
                                       .changed = sessions_changed,
                                       .context = d};
     d->events = pl_events_create();
@@ -239,6 +254,7 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .sessions = d->sessions,
                                .dispatcher = d->dispatcher,
                                .counters = &d->counters,
+                               .learning = d->learning,
                                .follower = pl_watch_follower(d->watch),
                                .ready = &d->ready,
                                .draining = &d->draining};
@@ -287,7 +303,8 @@ static bool start_parts(pl_daemon *d)
     return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
            (d->gpus = pl_gpus_create(&gpus)) &&
            (d->capabilities = pl_capabilities_build(&d->options, d->machine_memory, d->gpus)) &&
-           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) && start_tenants(d) &&
+           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
+           (d->learning = pl_learning_create(d->store)) && start_tenants(d) &&
            (d->login_codes = pl_login_codes_create()) && (d->signer = pl_signer_create()) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
            (d->tickers = pl_tickers_create()) &&
@@ -370,6 +387,7 @@ static void stop_parts(pl_daemon *d)
     pl_login_codes_destroy(d->login_codes);
     pl_signer_destroy(d->signer);
     pl_tenants_destroy(d->tenants);
+    pl_learning_destroy(d->learning);
     pl_store_close(d->store);
     pl_tickers_destroy(d->tickers);
     pl_sessions_destroy(d->sessions);

@@ -432,6 +432,9 @@ typedef struct pl_backend_ops {
     const pl_hessian_ops *hessian;
     const pl_runs_ops *runs;
     const pl_queue_ops *queue;
+    /* Compute with so many of the host's threads from now on. PL_OK, or PL_NO_MEMORY and it has as many as
+     * before. NULL: it has no use for them. */
+    pl_status (*set_threads)(pl_backend *b, int32_t threads);
 } pl_backend_ops;
 
 /* Every backend begins with its table. */

@@ -50,6 +50,11 @@ struct pl_contact_set {
     pl_body_force *forces; /* of the last measure */
 };
 
+void pl_contact_set_set_threads(pl_contact_set *s, int threads)
+{
+    s->threads = threads;
+}
+
 void pl_contact_set_destroy(pl_contact_set *s)
 {
     if (!s)

@@ -36,6 +36,7 @@ typedef struct pl_contact_advance {
  * `bodies` outlive the set. PL_OK or PL_NO_MEMORY; on failure *out is NULL. */
 pl_status pl_contact_set_create(const pl_contact_bodies *bodies, const double *compliance,
                                 int threads, pl_contact_set **out);
+void pl_contact_set_set_threads(pl_contact_set *set, int threads);
 void pl_contact_set_destroy(pl_contact_set *set);
 
 /* A step begins at x_start [n][3], m, where nothing crosses, and is expected to end near x_guess. Rows have

@@ -195,6 +195,11 @@ pl_status pl_solve_work_create(const pl_factor *f, int32_t threads, pl_solve_wor
     return PL_OK;
 }
 
+void pl_solve_work_set_threads(pl_solve_work *w, int32_t threads)
+{
+    w->threads = threads;
+}
+
 void pl_solve_work_destroy(pl_solve_work *w)
 {
     if (!w)

@@ -41,6 +41,7 @@ enum { PL_AFTER_MAX = 16, PL_SESSION_ID_MAX = 33 };
 typedef struct pl_resources {
     int32_t cores;      /* threads of the worker, at least */
     int32_t cores_most; /* at most; 0: as many */
+    bool cores_given;   /* else it may have as many as pay (pl_estimate) */
     bool preemptible;   /* it may be stopped at a checkpoint for another */
     bool hold;          /* it begins paused */
     int32_t after_count;

@@ -42,6 +42,7 @@ typedef struct pl_estimate {
     double seconds_per_frame; /* one core, all iterations */
     double setup_seconds;
     double frame_bytes; /* a frame's records in the log */
+    int32_t cores;      /* more than so many would hardly make it faster */
 } pl_estimate;
 
 /* Everything that can be wrong with a scene once its meshes are known, short of factoring:
@@ -98,6 +99,9 @@ int64_t pl_model_first_vertex(const pl_model *model, int32_t body);
 
 /* The initial state (frame 0), to be stepped with `threads` OpenMP threads. */
 pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out);
+/* Step it with so many from now on, which changes no bit. Not while it is stepped, but between steps within
+ * pl_frame_step. PL_OK, or PL_NO_MEMORY and it has as many as before. */
+pl_status pl_state_set_threads(pl_state *state, int32_t threads);
 void pl_state_destroy(pl_state *state);
 
 /* Positions and velocities, [vertex_count][3], m and m/s, the state's memory. */

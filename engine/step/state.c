@@ -156,6 +156,19 @@ pl_status pl_state_create(const pl_model *model, int32_t threads, pl_state **out
     return PL_OK;
 }
 
+pl_status pl_state_set_threads(pl_state *s, int32_t threads)
+{
+    const pl_stepper *steppers[] = {&s->whole, &s->half, &s->euler};
+    for (size_t i = 0; i < sizeof steppers / sizeof *steppers; i++)
+        if (pl_stepper_set_threads(steppers[i], threads) != PL_OK) {
+            while (i-- > 0)
+                pl_stepper_set_threads(steppers[i], s->threads);
+            return PL_NO_MEMORY;
+        }
+    s->threads = threads;
+    return PL_OK;
+}
+
 void pl_state_enter(pl_state *s, int64_t step, const double *x, const double *v)
 {
     pl_state_put(s, x, v, v); /* what it was a step before is not known: no acceleration */

@@ -27,6 +27,12 @@ pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *
     return status;
 }
 
+pl_status pl_stepper_set_threads(const pl_stepper *stepper, int32_t threads)
+{
+    pl_backend *b = stepper->backend;
+    return b && b->ops->set_threads ? b->ops->set_threads(b, threads) : PL_OK;
+}
+
 /* ---- memory ---- */
 
 static pl_contact_set *contacts_of(const pl_stepper *stepper)

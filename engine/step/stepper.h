@@ -15,6 +15,8 @@ typedef struct pl_stepper {
 pl_status pl_stepper_create(const pl_model *model, int32_t threads, pl_backend *beside,
                             pl_stepper *out);
 void pl_stepper_destroy(pl_stepper *stepper);
+/* PL_OK, or PL_NO_MEMORY and it has as many as before; one that was not made has none. */
+pl_status pl_stepper_set_threads(const pl_stepper *stepper, int32_t threads);
 
 /* What later steps depend on of the earlier ones: of contacts between bodies, and of the solver (solver.h). */
 void pl_stepper_save(const pl_stepper *stepper, pl_bytes_out *out);

@@ -20,6 +20,8 @@
  *   verdict.json     how it ended without an exit.json (server/sessions/directory_record.h)   daemon
  *   worker.log       what the worker said                        worker
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
+ *   cores.json       how many cores to compute with (cores.h)    daemon, by rename
+ *   threads.json     how many it computes with (cores.h)         worker, by rename
  */
 #ifndef PLIANT_PROTOCOL_LOG_SESSION_DIR_H
 #define PLIANT_PROTOCOL_LOG_SESSION_DIR_H
@@ -70,7 +72,7 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e);
 
 /* preflight.json: {"format": 2, "accepted": bool, "faults": [...], "faults_total": n, "bodies":
  * [{"name", "vertices", "first_vertex", "tets"}], "vertices", "tets", "estimate": {"memory_bytes",
- * "seconds_per_frame", "setup_seconds", "frame_bytes"}, "warnings": [{"code", "detail", "count",
+ * "seconds_per_frame", "setup_seconds", "frame_bytes", "cores", "kind"}, "warnings": [{"code", "detail", "count",
  * "of"}], "remarks": ["..."], "files": {"scene.json":
  * {"bytes": n, "crc32c": "a1b2c3d4"}, ...}}. */
 /* The files whose bytes preflight.json vouches for: the scene as it was read, and what was made of
@@ -98,6 +100,8 @@ typedef struct pl_preflight {
     int32_t body_count;
     pl_preflight_body *bodies; /* malloc'ed */
     int64_t vertices, tets;
+    int64_t cores; /* that pay; 0: of an earlier version */
+    char kind[64]; /* of run, for its time: "quasi_newton cpu double"; "": of an earlier version */
     double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
     pl_warnings warnings;
     int32_t remark_count; /* "body 'bunny' consists of 3 separate pieces", ... */

@@ -163,12 +163,14 @@ pl_status pl_preflight_read(int dir_fd, pl_preflight *out)
     pl_preflight p = {
         .vertices = pl_json_integer(document, "vertices", 0),
         .tets = pl_json_integer(document, "tets", 0),
+        .cores = pl_json_integer(document, "estimate/cores", 0),
         .memory_bytes = pl_json_number(document, "estimate/memory_bytes", 0),
         .gpu_memory_bytes = pl_json_number(document, "estimate/gpu_memory_bytes", 0),
         .seconds_per_frame = pl_json_number(document, "estimate/seconds_per_frame", 0),
         .setup_seconds = pl_json_number(document, "estimate/setup_seconds", 0),
         .frame_bytes = pl_json_number(document, "estimate/frame_bytes", 0),
     };
+    snprintf(p.kind, sizeof p.kind, "%s", pl_json_string(document, "estimate/kind", ""));
     pl_faults_decode(pl_json_at(document, "faults"), pl_json_integer(document, "faults_total", 0),
                      &p.faults);
     sums_decode(pl_json_at(document, "files"), p.sums);
@@ -194,6 +196,8 @@ static void estimate_encode(pl_json_writer *w, const pl_preflight *p)
     pl_json_set_number(w, "seconds_per_frame", p->seconds_per_frame);
     pl_json_set_number(w, "setup_seconds", p->setup_seconds);
     pl_json_set_number(w, "frame_bytes", p->frame_bytes);
+    pl_json_set_integer(w, "cores", p->cores);
+    pl_json_set_string(w, "kind", p->kind);
     pl_json_end_object(w);
 }
 

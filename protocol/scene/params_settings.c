@@ -181,9 +181,12 @@ const pl_param_table pl_output_table = {
 static const pl_param resources_rows[] = {
     CUSTOM(
         "cores", CORES, "whole number, or a range as \"1-4\"",
-        "Number of threads; of a range, as many as are free when the session starts. The results "
-        "are the same bits for any number.",
-        AT(pl_resources, cores), FROM(1, 256), DEFAULT(1), WORDED("1")),
+        "Number of threads, or a range. With a range the session takes more cores while they are "
+        "idle and gives them back when another session waits. The results are the same bits for "
+        "any number.",
+        AT(pl_resources, cores), FROM(1, 256), DEFAULT(1),
+        OPTIONAL(pl_resources, cores_given,
+                 "1; in a daemon a range from 1 to one core for each 4,000 tetrahedra, at most 8")),
     NUMBER("memory", "bytes", FROM(0, 1e15), 0, pl_resources, memory,
            "Memory limit; 0: as estimated."),
     NUMBER("time_limit", "s", FROM(0, 1e9), 0, pl_resources, time_limit,

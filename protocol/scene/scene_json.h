@@ -37,6 +37,7 @@ typedef struct pl_outline {
     int64_t frames;                      /* after frame 0; -1: there is no end */
     double duration;                     /* s simulated */
     int32_t cores, cores_most;           /* at least, at most (0: as many) */
+    bool cores_given;                    /* else it may have as many as pay */
     bool preemptible, hold, interactive; /* interactive: paced by the clock, or without an end */
     int32_t after_count;
     char after[16][33];            /* ids of sessions that it waits for */

@@ -86,6 +86,7 @@ pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *
     out->duration = (double)scene.time.steps * scene.time.step;
     out->cores = scene.resources.cores;
     out->cores_most = scene.resources.cores_most;
+    out->cores_given = scene.resources.cores_given;
     out->preemptible = scene.resources.preemptible;
     out->hold = scene.resources.hold;
     out->interactive = out->frames < 0 || scene.time.pace == PL_PACE_REALTIME;

@@ -5,6 +5,7 @@
 #include "protocol/scene/scene_json.h"
 #include "server/base/daemon.h"
 #include "server/run/gpus.h"
+#include "server/run/learning.h"
 #include "server/sessions/sessions.h"
 
 #include <stdarg.h>
@@ -172,6 +173,22 @@ static void put_gpus(page *p, pl_gpus *gpus)
     }
 }
 
+/* What runs took by what their owners were told. */
+static void put_errors(page *p, pl_learning *learning)
+{
+    pl_learning_errors e = pl_learning_get_errors(learning);
+    put(p,
+        "# HELP pliant_estimate_ratio Running time of sessions that succeeded, by its estimate.\n"
+        "# TYPE pliant_estimate_ratio histogram\n");
+    for (int i = 0; i < PL_LEARNING_BUCKETS; i++) {
+        put(p, "pliant_estimate_ratio_bucket{le=\"%g\"} %lld\n", e.most[i], (long long)e.count[i]);
+    }
+    put(p,
+        "pliant_estimate_ratio_bucket{le=\"+Inf\"} %lld\npliant_estimate_ratio_sum %.15g\n"
+        "pliant_estimate_ratio_count %lld\n",
+        (long long)e.runs, e.sum, (long long)e.runs);
+}
+
 static void put_counters(page *p, const pl_counters *c)
 {
     const struct {
@@ -233,6 +250,7 @@ void pl_handle_metrics_page(pl_request *r)
     put_sessions(&p, d->sessions, d->options.cores);
     put_gpus(&p, d->gpus);
     put_counters(&p, &d->counters);
+    put_errors(&p, d->learning);
     put_one(&p, "connections", "gauge", "Connections open now.",
             (double)pl_http_connections(d->http));
     put(&p, "# HELP pliant_http_requests_total Requests answered.\n"

@@ -173,8 +173,9 @@ static const pl_reply_field queue_place_fields[] = {
     {0},
 };
 static const pl_reply_field resources_fields[] = {
-    {"cores", "integer", "threads: of the running worker, else the fewest"},
+    {"cores", "integer", "cores that the running worker has now, else the fewest"},
     {"range", "string?", "the range of cores that was asked for, as \"1-4\"; null: a number was"},
+    {"cpus", "string?", "CPUs that its worker runs on, as \"0-3\"; null: any, or it does not run"},
     {"preemptible", "boolean", "may be stopped at a checkpoint for another session"},
     {"after", "[]string", "sessions that it waits for to end"},
     {"gpu", "string?", "UUID of its current or last GPU"},
@@ -243,8 +244,10 @@ static const pl_reply_field estimate_fields[] = {
     {"memory_bytes", "number", "most memory, bytes"},
     {"gpu_memory_bytes", "number", "GPU memory without the driver's; 0 on the CPU"},
     {"setup_seconds", "number", "time before the first step, on this machine"},
-    {"seconds_per_frame", "number", "time of a frame on one core of this machine"},
+    {"seconds_per_frame", "number",
+     "time of a frame on one core, corrected by what such runs took on this machine"},
     {"frame_bytes", "number", "size of a stored frame"},
+    {"cores", "integer", "cores that pay: the most that the session gets where it does not say"},
     {0},
 };
 static const pl_reply_field mesh_fields[] = {

@@ -30,6 +30,7 @@ typedef struct pl_daemon {
     struct pl_login_codes *login_codes;
     struct pl_signer *signer;
     struct pl_gpus *gpus;
+    struct pl_learning *learning;
     struct pl_tickers *tickers;
     struct pl_events *events;
     struct pl_dispatcher *dispatcher;

@@ -104,6 +104,7 @@ enum {
     OPT_GPU_PLUGIN,
     OPT_GPU_SHARE,
     OPT_NO_AUTH,
+    OPT_NO_PIN,
     OPT_PROXY,
     OPT_HOST,
     OPT_QUEUED,
@@ -142,6 +143,7 @@ static const struct option long_options[] = {
     {"gpu-plugin", required_argument, NULL, OPT_GPU_PLUGIN},
     {"gpu-share", required_argument, NULL, OPT_GPU_SHARE},
     {"no-auth", no_argument, NULL, OPT_NO_AUTH},
+    {"no-pin", no_argument, NULL, OPT_NO_PIN},
     {"behind-proxy", no_argument, NULL, OPT_PROXY},
     {"allow-host", required_argument, NULL, OPT_HOST},
     {"interactive-cores", required_argument, NULL, OPT_INTERACTIVE},
@@ -313,6 +315,9 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         return r;
     case OPT_GPU_SHARE:
         return take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
+    case OPT_NO_PIN:
+        o->no_pin = true;
+        return PL_OPTIONS_RUN;
     case OPT_NO_AUTH:
         o->no_auth = true;
         return r;

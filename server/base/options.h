@@ -29,6 +29,7 @@ typedef struct pl_options {
     int cores;
     const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
     const char *gpu_plugin; /* NULL: the worker's own */
+    bool no_pin;            /* workers run on any CPU */
     int64_t gpu_share;      /* small sessions on a GPU in one worker, at most */
     bool no_auth, behind_proxy;
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */

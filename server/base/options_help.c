@@ -24,6 +24,10 @@ static const pl_option options[] = {
     {"--state", "DIR",
      "directory of sessions, meshes, database and the owner's token; created if missing"},
     {"--cores", "N", "cores for sessions (all of this machine)"},
+    {"--no-pin", NULL,
+     "let workers run on any CPU. By default each worker has CPUs of its own, of one NUMA node "
+     "where "
+     "they fit; not where the daemon may use fewer CPUs than --cores"},
     {"--gpus", "auto|none|LIST",
      "GPUs for sessions: all that the driver finds (auto, the default), or a list of indices or "
      "UUIDs, such as 0,2"},

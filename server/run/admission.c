@@ -4,6 +4,7 @@
 #include "server/base/daemon.h"
 #include "server/run/check_queue.h"
 #include "server/run/check_result.h"
+#include "server/run/learning.h"
 #include "server/run/scene_rules.h"
 #include "server/run/staging.h"
 #include "server/sessions/access.h"
@@ -31,7 +32,11 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     row.bodies = bodies;
     row.warnings = warnings;
     row.since_ms = pl_clock_us() / 1000;
-    row.estimate = pl_check_estimate(&a->preflight, o->frames);
+    row.estimate = pl_check_estimate(&a->preflight, o->frames) *
+                   pl_learning_ratio(a->machine.learning, a->owner, &a->preflight);
+    if (checked && row.cores_most == PL_CORES_OPEN) {
+        row.cores_most = pl_check_cores(&a->machine, &a->preflight);
+    }
     if (state == PL_STATE_PAUSED) { /* as it was posted */
         row.desired = NULL;
         row.reason = row.paused_by = (char *)"user";

@@ -24,7 +24,7 @@ pl_admission *pl_admission_create(pl_request *r)
     a->store = d->store;
     a->state_path = d->state;
     a->state_fd = d->state_fd;
-    a->machine = (pl_machine){d->options.cores, d->machine_memory, d->gpus};
+    a->machine = (pl_machine){d->options.cores, d->machine_memory, d->gpus, d->learning};
     a->counters = &d->counters;
     a->checks = d->check_queue;
     a->checks_most = d->options.max_checks;
@@ -82,7 +82,7 @@ pl_row pl_admission_row(const pl_admission *a)
                   .frame = -1,
                   .cores = o->cores > 0 ? o->cores : 1,
                   .cores_least = o->cores > 0 ? o->cores : 1,
-                  .cores_most = o->cores_most,
+                  .cores_most = o->cores_given ? o->cores_most : PL_CORES_OPEN,
                   .preemptible = o->preemptible,
                   .interactive = o->interactive,
                   .after = *a->after ? (char *)a->after : NULL,

@@ -2,8 +2,10 @@
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
+#include "server/run/cpu_set.h"
 #include "server/run/ending.h"
 #include "server/run/lifecycle.h"
+#include "server/run/resizing.h"
 #include "server/run/time_limit.h"
 #include "server/run/workers.h"
 #include "server/sessions/control_log.h"
@@ -58,7 +60,10 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     pl_session_acquire(s);
     open_worker(s, w);
     w->holding = pl_holding_join(e, s, w->child.pid);
-    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding);
+    bool follows = pl_resizing_find(s, &s->resizes, &s->cores, &s->held_ms);
+    char *cpus = w->child.pid > 0 && !w->holding ? pl_cpu_set_of(w->child.pid) : NULL;
+    pl_dispatcher_adopt(e->setup.dispatcher, s, w->holding, !follows, cpus);
+    free(cpus);
     e->setup.follower.start(e->setup.follower.context, s);
     atomic_fetch_add(&e->setup.counters->workers_adopted, 1);
     pl_logf(PL_LEVEL_INFO, "session %s: its worker still runs and was adopted", s->id);
@@ -140,7 +145,7 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
         adopt_living(e, s, w);
     } else {
         s->ended_ms = last_written(s->directory);
-        pl_dispatcher_adopt(e->setup.dispatcher, s, false);
+        pl_dispatcher_adopt(e->setup.dispatcher, s, false, true, NULL);
         e->setup.follower.start(e->setup.follower.context, s);
         pl_ending how = {.found = true,
                          .rebooted = rebooted_since(s->worker),

@@ -3,6 +3,7 @@
 #include "protocol/text/json.h"
 #include "protocol/text/problem.h"
 #include "server/run/gpus.h"
+#include "server/run/learning.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/removal.h"
 #include "server/sessions/session_view.h"
@@ -80,6 +81,12 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
     return true;
 }
 
+int64_t pl_check_cores(const pl_machine *machine, const pl_preflight *p)
+{
+    int64_t pay = p->cores < machine->cores ? p->cores : machine->cores;
+    return pay > 1 ? pay : 1;
+}
+
 double pl_check_estimate(const pl_preflight *report, int64_t frames)
 {
     double seconds = report->setup_seconds + report->seconds_per_frame * (double)frames;
@@ -108,7 +115,8 @@ static void reject(pl_sessions *t, pl_session *s, const pl_faults *faults)
     free(problem);
 }
 
-static void accept_session(pl_sessions *t, pl_session *s, const pl_preflight *report)
+static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session *s,
+                           const pl_preflight *report)
 {
     bool paused = pl_sessions_desired(t, s) == PL_DESIRE_PAUSED;
     char *bodies = pl_bodies_view(report);
@@ -116,7 +124,9 @@ static void accept_session(pl_sessions *t, pl_session *s, const pl_preflight *re
     pl_move what = {.reason = paused ? "user" : NULL,
                     .bodies = bodies,
                     .warnings = warnings,
-                    .estimate = pl_check_estimate(report, s->frames),
+                    .estimate = pl_check_estimate(report, s->frames) *
+                                pl_learning_ratio(machine->learning, s->owner, report),
+                    .cores_most = pl_check_cores(machine, report),
                     .gpu_memory = pl_check_gpu_memory(report)};
     if (s->memory <= 0) { /* the scene did not say */
         what.memory = report->memory_bytes;
@@ -143,7 +153,7 @@ void pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
     } else if (faults->total) {
         reject(t, s, faults);
     } else {
-        accept_session(t, s, &report);
+        accept_session(t, machine, s, &report);
     }
     pthread_mutex_unlock(&s->lifecycle);
     if (desired == PL_DESIRE_DELETED) {

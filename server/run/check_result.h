@@ -23,6 +23,8 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
 void pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
                        pl_preflight_outcome outcome, pl_faults *faults);
 
+/* The most cores that a session may have whose scene does not say: as many as pay, of this machine. */
+int64_t pl_check_cores(const pl_machine *machine, const pl_preflight *report);
 /* Seconds that a run of so many frames is expected to take on its fewest cores; 0: not known, or it has no end. */
 double pl_check_estimate(const pl_preflight *report, int64_t frames);
 

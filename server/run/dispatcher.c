@@ -4,6 +4,7 @@
 #include "server/base/logger.h"
 #include "server/run/gpus.h"
 #include "server/run/queue_reason.h"
+#include "server/run/session_job.h"
 #include "server/schedule/schedule.h"
 #include "server/sessions/sessions_locked.h"
 
@@ -24,6 +25,8 @@ struct pl_dispatcher {
     int64_t gpu_waits; /* sessions that wait and want a GPU */
     struct pl_store *store;
     pl_limits (*limits_of)(void *context, const char *name, bool group);
+    pl_cpus *cpus;
+    int64_t repins; /* sessions whose worker is on more CPUs than it has */
     void (*changed)(void *context, pl_session *ended);
     void *context;
 };
@@ -33,69 +36,13 @@ static double now_s(void)
     return 1e-3 * (double)pl_monotonic_ms();
 }
 
-/* ---- what a session asks for ---- */
-
-static bool has_ended(const pl_session *s)
-{
-    return pl_state_terminal((pl_session_state)atomic_load(&s->state));
-}
-
-/* Keys of those that have not ended, of its `after`. A session's key is the time of its creation. */
-static size_t read_after(pl_dispatcher *d, const pl_session *s, uint64_t keys[PL_AFTER_MAX])
-{
-    char id[33];
-    size_t count = 0;
-    for (const char *at = s->after; at && *at && count < PL_AFTER_MAX; at += strspn(at, " ")) {
-        int n = (int)strcspn(at, " ");
-        snprintf(id, sizeof id, "%.*s", n, at);
-        const pl_session *other = strlen(id) == 32 ? pl_sessions_find_locked(d->sessions, id)
-                                                   : NULL;
-        if (other && !has_ended(other)) {
-            keys[count++] = (uint64_t)other->created_us;
-        }
-        at += n;
-    }
-    return count;
-}
-
-/* A session that has made frames takes the rest of its estimate; one that has a limit at most that. */
-static double length_of(const pl_session *s)
-{
-    int64_t frame = atomic_load(&s->frame);
-    double left = s->frames > 0 && frame > 0 ? 1 - (double)frame / (double)s->frames : 1;
-    double length = s->estimate * fmax(left, 0);
-    bool limited = s->time_limit > 0 && (length <= 0 || length > s->time_limit);
-    return limited ? s->time_limit : length;
-}
-
-static bool may_share(const pl_session *s)
-{
-    return s->gpu_memory > 0 && s->gpu_memory <= PL_GPU_CONTEXT + PL_GPU_SMALL && s->crashes == 0 &&
-           s->memory_retries == 0;
-}
-
 static bool arrive(pl_dispatcher *d, pl_session *s, bool first)
 {
     uint64_t after[PL_AFTER_MAX];
     s->cores = s->cores_least;
     s->preempting = false;
-    s->job = pl_schedule_arrive(d->schedule,
-                                &(pl_job_wish){.key = (uint64_t)s->created_us,
-                                               .user = s->owner,
-                                               .group = s->group,
-                                               .priority = s->priority,
-                                               .cores_least = (int32_t)s->cores_least,
-                                               .cores_most = (int32_t)s->cores_most,
-                                               .memory = s->memory,
-                                               .gpu_memory = s->gpu_memory,
-                                               .length = length_of(s),
-                                               .preemptible = s->preemptible,
-                                               .interactive = s->interactive,
-                                               .shares = may_share(s),
-                                               .after = after,
-                                               .after_count = read_after(d, s, after),
-                                               .tag = s},
-                                now_s(), first);
+    const pl_job_wish wish = pl_session_wish(d->sessions, s, after);
+    s->job = pl_schedule_arrive(d->schedule, &wish, now_s(), first);
     d->gpu_waits += s->job && s->gpu_memory > 0;
     d->changes++;
     return s->job;
@@ -147,20 +94,6 @@ static void remove_session(void *context, pl_session *s)
     }
 }
 
-/* What a running session has held since it began: until now, or until it ended while no daemon was there. */
-static pl_usage_span span_of(const pl_session *s)
-{
-    int64_t now = pl_clock_us() / 1000;
-    int64_t to = s->ended_ms > 0 && s->ended_ms < now ? s->ended_ms : now;
-    return (pl_usage_span){.session = s->id,
-                           .user = s->owner,
-                           .group = pl_job_group(s->job),
-                           .from_ms = s->since_ms,
-                           .to_ms = to > s->since_ms ? to : s->since_ms,
-                           .cores = s->job->cores,
-                           .gpu = s->job->device >= 0 ? s->gpu : NULL};
-}
-
 static void note_usage(pl_dispatcher *d, const pl_usage_span *span)
 {
     if (!pl_usage_note(d->store, span)) {
@@ -169,18 +102,81 @@ static void note_usage(pl_dispatcher *d, const pl_usage_span *span)
     }
 }
 
+/* ---- CPUs ---- */
+
+/* It has so many from now on, of those before or beside them. */
+static void change_cpus(pl_dispatcher *d, pl_session *s, int64_t cores)
+{
+    char *now = pl_cpus_change(d->cpus, s->cpus, cores);
+    free(s->cpus);
+    s->cpus = now;
+}
+
+static void release_cpus(pl_dispatcher *d, pl_session *s)
+{
+    change_cpus(d, s, 0);
+    d->repins -= s->repin;
+    s->repin = false;
+}
+
+char *pl_dispatcher_cpus(pl_dispatcher *d, const pl_session *s)
+{
+    pl_sessions_lock(d->sessions);
+    char *cpus = s->cpus ? strdup(s->cpus) : NULL;
+    pl_sessions_unlock(d->sessions);
+    return cpus;
+}
+
+void pl_dispatcher_unpin(pl_dispatcher *d, pl_session *s)
+{
+    pl_sessions_lock(d->sessions);
+    release_cpus(d, s);
+    pl_sessions_unlock(d->sessions);
+}
+
 static void free_held(void *context, pl_session *s)
 {
     pl_dispatcher *d = context;
+    release_cpus(d, s);
     if (s->job) {
-        pl_usage_span span = span_of(s);
+        pl_usage_span span = pl_session_span(s);
         note_usage(d, &span);
-        s->ended_ms = 0;
+        s->ended_ms = s->held_ms = 0;
         if (s->job->device >= 0) {
             pl_gpus_give(d->gpus, s->gpu, s->job->gpu_charge);
         }
         end_job(d, s);
     }
+}
+
+/* So many cores are counted for it from now on. What it held until now is a run of its own. */
+static void hold_cores(pl_dispatcher *d, pl_session *s, int64_t cores)
+{
+    pl_usage_span span = pl_session_span(s);
+    span.cores = s->cores_held;
+    note_usage(d, &span);
+    s->held_ms = span.to_ms;
+    pl_sessions_count_cores(d->sessions, cores - s->cores_held);
+    s->cores = s->cores_held = cores;
+    d->changes++;
+    if (s->cpus) {
+        change_cpus(d, s, cores);
+    }
+}
+
+/* Only the answer to the newest request counts; what was taken was counted when it was asked. */
+static bool resized(void *context, pl_session *s, int64_t number, int64_t cores)
+{
+    pl_dispatcher *d = context;
+    bool fewer = s->job && s->job->state == PL_JOB_RUNNING && number == s->resizes &&
+                 cores < s->job->cores && s->cores_held > 0;
+    if (fewer) {
+        pl_schedule_resized(d->schedule, s->job, (int32_t)cores, now_s());
+        hold_cores(d, s, cores);
+        d->repins += s->cpus && !s->repin;
+        s->repin = s->cpus;
+    }
+    return fewer;
 }
 
 /* Where all sessions stand, unless that is known: at once for a queue of some hundreds, else twice a second. */
@@ -227,8 +223,8 @@ static void changed(void *context, pl_session *ended)
     d->changed(d->context, ended);
 }
 
-const pl_session_queue pl_dispatcher_queue = {push,      delay, move,   remove_session,
-                                              free_held, place, changed};
+const pl_session_queue pl_dispatcher_queue = {push,      delay,   move,  remove_session,
+                                              free_held, resized, place, changed};
 
 /* ---- up and down ---- */
 
@@ -266,6 +262,7 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
         free(d);
         return NULL;
     }
+    d->cpus = setup->cpus;
     d->gpus = setup->machine.gpus;
     d->store = setup->store;
     d->limits_of = setup->limits_of;
@@ -282,6 +279,7 @@ void pl_dispatcher_destroy(pl_dispatcher *d)
 {
     if (d) {
         pl_schedule_destroy(d->schedule);
+        pl_cpus_destroy(d->cpus);
         free(d);
     }
 }
@@ -336,11 +334,15 @@ static void begin(pl_dispatcher *d, pl_job *job)
     s->due_ms = 0;
     s->cores = job->beside ? s->cores_least : job->cores;
     s->cores_held = job->cores;
+    s->resizes = 0;
+    if (job->cores > 0) {
+        change_cpus(d, s, job->cores);
+    }
     pl_sessions_count_cores(d->sessions, s->cores_held);
     pl_sessions_run_locked(d->sessions, s);
 }
 
-static pl_job *decide(pl_dispatcher *d, const pl_session *host, bool *stop)
+static pl_action decide(pl_dispatcher *d, const pl_session *host)
 {
     pl_action action = {PL_ACTION_START, NULL};
     look_around(d);
@@ -350,39 +352,83 @@ static pl_job *decide(pl_dispatcher *d, const pl_session *host, bool *stop)
     } else if (pl_schedule_decide(d->schedule, now_s(), &action, 1) == 0 && d->gpu_waits > 0) {
         pl_gpus_await(d->gpus);
     }
-    *stop = action.kind == PL_ACTION_PREEMPT;
-    return action.job;
+    return action;
 }
 
-static pl_session *next(pl_dispatcher *d, const pl_session *host, bool *stop)
+static pl_task carry_out(pl_dispatcher *d, const pl_action *action)
+{
+    pl_session *s = action->job->tag;
+    if (action->kind == PL_ACTION_PREEMPT) {
+        s->preempting = true;
+        return (pl_task){.kind = PL_TASK_STOP, .session = s};
+    }
+    if (action->kind == PL_ACTION_RESIZE) {
+        pl_task task = {PL_TASK_RESIZE, s, ++s->resizes, action->job->wanted, s->cores_held};
+        if (task.cores > task.had) {
+            hold_cores(d, s, task.cores);
+        }
+        return task;
+    }
+    begin(d, action->job);
+    return (pl_task){.kind = PL_TASK_START, .session = s};
+}
+
+/* Before anybody else is put on the CPUs that it gave back. */
+static pl_task next_pin(pl_dispatcher *d)
+{
+    size_t count = 0;
+    pl_job *const *running = pl_schedule_running(d->schedule, &count);
+    for (size_t i = 0; d->repins > 0 && i < count; i++) {
+        pl_session *s = running[i]->tag;
+        if (s->repin) {
+            s->repin = false;
+            d->repins--;
+            return (pl_task){.kind = PL_TASK_PIN, .session = s};
+        }
+    }
+    return (pl_task){.session = NULL};
+}
+
+static pl_task next(pl_dispatcher *d, const pl_session *host)
 {
     pl_sessions_lock(d->sessions);
-    pl_job *job = decide(d, host, stop);
-    pl_session *s = job ? job->tag : NULL;
-    if (s && *stop) {
-        s->preempting = true;
-    } else if (s) {
-        begin(d, job);
+    pl_task task = next_pin(d);
+    pl_action action = {.job = NULL};
+    if (host || !task.session) {
+        action = decide(d, host);
     }
-    if (s) {
-        pl_session_acquire(s);
+    if (action.job) {
+        task = carry_out(d, &action);
+    }
+    if (task.session) {
+        pl_session_acquire(task.session);
     }
     pl_sessions_unlock(d->sessions);
-    if (s) {
-        pl_sessions_wake(d->sessions, s);
+    if (task.session) {
+        pl_sessions_wake(d->sessions, task.session);
     }
-    return s;
+    return task;
 }
 
-pl_session *pl_dispatcher_next(pl_dispatcher *d, bool *stop)
+pl_task pl_dispatcher_next(pl_dispatcher *d)
 {
-    return next(d, NULL, stop);
+    return next(d, NULL);
 }
 
 pl_session *pl_dispatcher_start_beside(pl_dispatcher *d, const pl_session *host)
 {
-    bool stop;
-    return may_share(host) ? next(d, host, &stop) : NULL;
+    return pl_session_may_share(host) ? next(d, host).session : NULL;
+}
+
+void pl_dispatcher_fix(pl_dispatcher *d, const pl_task *task)
+{
+    pl_session *s = task->session;
+    pl_sessions_lock(d->sessions);
+    if (s->job && s->job->state == PL_JOB_RUNNING && s->resizes == task->number) {
+        pl_schedule_fix(d->schedule, s->job, (int32_t)task->had, now_s());
+        hold_cores(d, s, task->had);
+    }
+    pl_sessions_unlock(d->sessions);
 }
 
 void pl_dispatcher_keep(pl_dispatcher *d, pl_session *s)
@@ -399,13 +445,14 @@ void pl_dispatcher_transfer(pl_dispatcher *d, pl_session *host, pl_common_hold *
 {
     pl_sessions_lock(d->sessions);
     out->cores = 0;
-    out->since_ms = host->since_ms;
+    out->since_ms = pl_session_held_since(host);
     snprintf(out->session, sizeof out->session, "%s", host->id);
     snprintf(out->group, sizeof out->group, "%s", host->job ? pl_job_group(host->job) : "");
     if (host->job) {
         out->cores = pl_schedule_transfer(d->schedule, host->job, PL_GPU_CONTEXT, now_s());
     }
     host->cores_held -= out->cores;
+    release_cpus(d, host); /* they hold cores together, on any CPU */
     pl_sessions_unlock(d->sessions);
 }
 
@@ -449,12 +496,12 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
 /* What it used before this daemon was there is in no row yet. */
 static void remember_run(pl_dispatcher *d, const pl_session *s)
 {
-    pl_usage_span span = span_of(s);
+    pl_usage_span span = pl_session_span(s);
     double seconds = pl_usage_decayed(span.from_ms, span.to_ms, pl_clock_us() / 1000, half_life);
     remember(d, span.user, span.group, seconds * (double)span.cores, span.gpu ? seconds : 0);
 }
 
-void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
+void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigid, const char *cpus)
 {
     pl_sessions_lock(d->sessions);
     int64_t cores = s->cores;
@@ -470,7 +517,13 @@ void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside)
         if (device >= 0) {
             pl_gpus_take(d->gpus, s->gpu, memory);
         }
+        if (rigid) {
+            pl_schedule_fix(d->schedule, s->job, s->job->cores, now_s());
+        }
         s->cores_held = s->job->cores;
+        if (pl_cpus_claim(d->cpus, cpus, s->cores_held)) {
+            pl_session_set_text(&s->cpus, cpus);
+        }
         s->due_ms = 0;
         d->changes++;
     }
@@ -490,7 +543,7 @@ void pl_dispatcher_each_running(pl_dispatcher *d, pl_dispatcher_see see, void *c
     pl_sessions_lock(d->sessions);
     pl_job *const *running = pl_schedule_running(d->schedule, &count);
     for (size_t i = 0; i < count; i++) {
-        pl_usage_span span = span_of(running[i]->tag);
+        pl_usage_span span = pl_session_span(running[i]->tag);
         see(context, &span, running[i]->tag);
     }
     pl_sessions_unlock(d->sessions);

@@ -5,6 +5,7 @@
 #define PLIANT_SERVER_RUN_DISPATCHER_H
 
 #include "server/base/limits.h"
+#include "server/run/cpus.h"
 #include "server/run/machine.h"
 #include "server/sessions/sessions.h"
 #include "server/store/usage.h"
@@ -15,6 +16,7 @@ typedef struct pl_dispatcher pl_dispatcher;
 typedef struct pl_dispatcher_setup {
     pl_machine machine;
     int64_t interactive_cores; /* of these, kept for interactive sessions */
+    pl_cpus *cpus;             /* for them; the dispatcher's from now on. NULL: none is pinned */
     struct pl_store *store;    /* where it is kept who used what (store/usage.h) */
     /* What a user, or a group, may have at once, and its share. */
     pl_limits (*limits_of)(void *context, const char *name, bool group);
@@ -28,9 +30,26 @@ void pl_dispatcher_destroy(pl_dispatcher *dispatcher);
 extern const pl_session_queue pl_dispatcher_queue;
 void pl_dispatcher_attach(pl_dispatcher *dispatcher, pl_sessions *sessions);
 
-/* The next session to start, moved to running with a new attempt; or, with *stop, one that runs and is to be stopped at
- * a checkpoint for another. With a reference; NULL: there is nothing to do. */
-pl_session *pl_dispatcher_next(pl_dispatcher *dispatcher, bool *stop);
+typedef enum pl_task_kind {
+    PL_TASK_START,  /* moved to running, with a new attempt */
+    PL_TASK_STOP,   /* it runs, and is to be stopped at a checkpoint for another */
+    PL_TASK_RESIZE, /* it runs, and is to compute with so many cores */
+    PL_TASK_PIN,    /* it runs, and has given back some of its CPUs */
+} pl_task_kind;
+typedef struct pl_task {
+    pl_task_kind kind;
+    pl_session *session; /* with a reference; NULL: there is nothing to do */
+    int64_t number;      /* of the request for other cores, */
+    int64_t cores, had;  /* how many, and how many it has */
+} pl_task;
+/* What is to be done next. */
+pl_task pl_dispatcher_next(pl_dispatcher *dispatcher);
+/* The CPUs that a session's worker is to run on; malloc'ed, NULL: any. */
+char *pl_dispatcher_cpus(pl_dispatcher *dispatcher, const pl_session *session);
+/* Its worker cannot be moved: it has none of its own. */
+void pl_dispatcher_unpin(pl_dispatcher *dispatcher, pl_session *session);
+/* It could not be told to have other cores: it keeps those that it had, and is not asked again. */
+void pl_dispatcher_fix(pl_dispatcher *dispatcher, const pl_task *task);
 /* It could not be told to stop, and is not asked again. */
 void pl_dispatcher_keep(pl_dispatcher *dispatcher, pl_session *session);
 /* One more for the worker of `host`, which was just started so: small, on a GPU, of the same owner, not crashed since
@@ -50,8 +69,10 @@ void pl_dispatcher_reclaim(pl_dispatcher *dispatcher, const pl_common_hold *held
 /* When the next session that waits for its restart may start, on pl_monotonic_ms; INT64_MAX: none. */
 int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
 /* Account for a session that runs already, or may have (adopted at start): it is running now. `beside`:
- * in a worker whose cores and context are counted already. */
-void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside);
+ * in a worker whose cores and context are counted already. `rigid`: its worker does not follow requests for other
+ * cores. `cpus`: what it is on, or NULL. */
+void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside, bool rigid,
+                         const char *cpus);
 
 /* Each session that runs, with what it has held since it began; `see` is called under the table's mutex. Not among
  * them is what the sessions of one worker hold together. */

@@ -3,6 +3,8 @@
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/head_recover.h"
 #include "protocol/log/session_dir.h"
+#include "server/run/check_result.h"
+#include "server/run/learning.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/removal.h"
 #include "server/base/logger.h"
@@ -137,11 +139,24 @@ static void queue_stopped(const ending *e)
 
 /* ---- with a report ---- */
 
+/* How long it took, for the estimates of those to come: where it had an end and ran as fast as it could. */
+static void learn(const ending *e, const pl_exit *report)
+{
+    pl_session *s = e->session;
+    pl_preflight checked = {0};
+    if (s->frames > 0 && !s->interactive && pl_preflight_read(e->dir_fd, &checked) == PL_OK) {
+        pl_learning_note(e->setup->learning, s->owner, &checked, report->seconds,
+                         pl_check_estimate(&checked, s->frames), s->estimate);
+    }
+    pl_preflight_clear(&checked);
+}
+
 static void end_by_report(ending *e, const pl_exit *report)
 {
     bool stopped = strcmp(report->state, "stopped") == 0;
     bool paused = strcmp(report->state, "paused") == 0;
     if (strcmp(report->state, "succeeded") == 0) {
+        learn(e, report);
         end_as(e, PL_STATE_SUCCEEDED, NULL, NULL);
     } else if (strcmp(report->state, "cancelled") == 0) {
         end_as(e, PL_STATE_CANCELLED, "user", NULL);

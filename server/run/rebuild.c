@@ -85,7 +85,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
         int64_t before = outline.frames >= 0 ? pl_branch_point_begins(dir_fd) : 0;
         r->row.frames = outline.frames - before;
         r->row.cores = r->row.cores_least = outline.cores > 0 ? outline.cores : 1;
-        r->row.cores_most = outline.cores_most;
+        r->row.cores_most = outline.cores_given ? outline.cores_most : PL_CORES_OPEN;
         r->row.preemptible = outline.preemptible;
         r->row.interactive = outline.interactive;
         r->row.memory = r->row.memory_limit = outline.memory;
@@ -200,6 +200,7 @@ static void check_state(int dir_fd, const char *directory, bool readable, pl_row
     if (checked) {
         row->bodies = pl_bodies_view(&report);
         row->gpu_memory = pl_check_gpu_memory(&report);
+        row->cores_most = row->cores_most == PL_CORES_OPEN ? report.cores : row->cores_most;
         if (row->memory <= 0) {
             row->memory = report.memory_bytes;
             row->memory_limit = pl_check_memory_limit(0, report.memory_bytes);

@@ -159,7 +159,8 @@ static bool storage_lost(pl_sessions *sessions, pl_dispatcher *dispatcher, pl_se
         return false;
     }
     if (s->state == PL_STATE_RUNNING) {
-        pl_dispatcher_adopt(dispatcher, s, false); /* so that its cores are given back below */
+        /* So that its cores are given back below. */
+        pl_dispatcher_adopt(dispatcher, s, false, true, NULL);
     }
     pl_logf(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
     pl_sessions_move(sessions, s, PL_STATE_FAILED,

@@ -1,5 +1,6 @@
 #include "server/run/validate.h"
 
+#include "server/run/learning.h"
 #include "server/run/scene_rules.h"
 #include "server/run/staging.h"
 #include "server/sessions/session_view.h"
@@ -9,6 +10,7 @@
 static void reply_estimate(pl_admission *a)
 {
     const pl_preflight *p = &a->preflight;
+    double ratio = pl_learning_ratio(a->machine.learning, a->owner, p);
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_boolean(&w, "valid", true);
@@ -23,9 +25,10 @@ static void reply_estimate(pl_admission *a)
     }
     pl_json_set_number(&w, "memory_bytes", p->memory_bytes);
     pl_json_set_number(&w, "gpu_memory_bytes", p->gpu_memory_bytes);
-    pl_json_set_number(&w, "setup_seconds", p->setup_seconds);
-    pl_json_set_number(&w, "seconds_per_frame", p->seconds_per_frame);
+    pl_json_set_number(&w, "setup_seconds", ratio * p->setup_seconds);
+    pl_json_set_number(&w, "seconds_per_frame", ratio * p->seconds_per_frame);
     pl_json_set_number(&w, "frame_bytes", p->frame_bytes);
+    pl_json_set_integer(&w, "cores", p->cores);
     pl_json_end_object(&w);
     char *bodies = pl_bodies_view(p);
     pl_json_set_raw(&w, "bodies", bodies ? bodies : "[]");

@@ -14,6 +14,7 @@ typedef struct pl_worker_setup {
     pl_sessions *sessions;
     pl_dispatcher *dispatcher;
     pl_counters *counters; /* of workers */
+    struct pl_learning *learning;
     pl_log_follower follower;
     const _Atomic bool *ready, *draining; /* none is started before the one, or after the other */
 } pl_worker_setup;

@@ -3,6 +3,9 @@
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
+#include "server/run/cpu_set.h"
+#include "server/run/ending.h"
+#include "server/run/resizing.h"
 #include "server/run/time_limit.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/session_view.h"
@@ -29,7 +32,8 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
 {
     const pl_options *o = e->setup.options;
     const pl_session *first = sessions[0];
-    char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], memory[32], every[16];
+    char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], most_threads[24];
+    char memory[32], every[16];
     char log_path[PATH_MAX + 80], uid_text[16];
     double most = 0;
     bool limited = true;
@@ -55,6 +59,11 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     }
     argv[n++] = (char *)"--threads";
     argv[n++] = threads;
+    if (count == 1 && first->cores_most > first->cores_least) {
+        snprintf(most_threads, sizeof most_threads, "%lld", (long long)first->cores_most);
+        argv[n++] = (char *)"--threads-most";
+        argv[n++] = most_threads;
+    }
     argv[n++] = (char *)"--checkpoint-every";
     argv[n++] = every;
     uint32_t uid = worker_uid(o, first->owner);
@@ -75,7 +84,12 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
         argv[n++] = (char *)"--gpu-plugin";
         argv[n++] = (char *)o->gpu_plugin;
     }
+    cpu_set_t before;
+    char *cpus = count == 1 ? pl_dispatcher_cpus(e->setup.dispatcher, first) : NULL;
+    pl_cpu_set_enter(cpus, &before);
     int error = pl_spawn(argv, log_fd, log_fd, "/", child);
+    pl_cpu_set_leave(cpus, &before);
+    free(cpus);
     close(log_fd);
     return error;
 }
@@ -215,6 +229,53 @@ static void preempt(pl_executor *e, pl_session *s)
     }
 }
 
+/* Its worker onto the CPUs that are its now. */
+static void pin(pl_executor *e, pl_session *s)
+{
+    pid_t process = pl_workers_process(e, s);
+    char *own = pl_dispatcher_cpus(e->setup.dispatcher, s), *cpus = own ? own : pl_cpu_set_of(0);
+    bool pins = cpus && process > 0 && !e->setup.options->no_pin;
+    int error = pins ? pl_cpu_set_pin(process, cpus) : 0;
+    if (error && error != ENOENT) {
+        pl_logf(PL_LEVEL_WARN, "session %s: its worker is not pinned to CPUs %s: %s", s->id, cpus,
+                strerror(error));
+        pl_dispatcher_unpin(e->setup.dispatcher, s);
+    }
+    free(cpus);
+}
+
+/* It has them at the end of its step, and says so where they are fewer: streams/watch.c. */
+static void resize(pl_executor *e, const pl_task *task)
+{
+    if (task->cores > task->had) {
+        pin(e, task->session);
+    }
+    int error = pl_resizing_ask(task->session, task->number, task->cores);
+    if (error) {
+        pl_logf(PL_LEVEL_WARN, "session %s: keeps its %lld cores: %s", task->session->id,
+                (long long)task->had, strerror(error));
+        pl_dispatcher_fix(e->setup.dispatcher, task);
+    }
+}
+
+static void start_group(pl_executor *e, pl_session *host)
+{
+    pl_session *group[PL_GPU_SHARE_MAX] = {host};
+    int count = 1;
+    while (count < e->setup.options->gpu_share &&
+           (group[count] = pl_dispatcher_start_beside(e->setup.dispatcher, host))) {
+        count++;
+    }
+    if (count > 1) {
+        start_shared(e, group, count);
+    } else {
+        start(e, host);
+    }
+    while (count > 1) {
+        pl_session_release(group[--count]);
+    }
+}
+
 /* Not before all of an earlier daemon's sessions are taken up: one that waits by its row may have a worker, and what
  * were started here would be taken for one that is gone. */
 bool pl_workers_may_start(const pl_executor *e)
@@ -224,26 +285,20 @@ bool pl_workers_may_start(const pl_executor *e)
 
 void pl_workers_start_next(pl_executor *e)
 {
-    pl_session *group[PL_GPU_SHARE_MAX];
-    bool stop;
-    while (pl_workers_may_start(e) && (group[0] = pl_dispatcher_next(e->setup.dispatcher, &stop))) {
-        int count = 1;
-        if (stop) {
-            preempt(e, group[0]);
-            pl_session_release(group[0]);
-            continue;
+    while (pl_workers_may_start(e)) {
+        pl_task task = pl_dispatcher_next(e->setup.dispatcher);
+        if (!task.session) {
+            return;
         }
-        while (count < e->setup.options->gpu_share &&
-               (group[count] = pl_dispatcher_start_beside(e->setup.dispatcher, group[0]))) {
-            count++;
-        }
-        if (count > 1) {
-            start_shared(e, group, count);
+        if (task.kind == PL_TASK_STOP) {
+            preempt(e, task.session);
+        } else if (task.kind == PL_TASK_RESIZE) {
+            resize(e, &task);
+        } else if (task.kind == PL_TASK_PIN) {
+            pin(e, task.session);
         } else {
-            start(e, group[0]);
+            start_group(e, task.session);
         }
-        while (count > 0) {
-            pl_session_release(group[--count]);
-        }
+        pl_session_release(task.session);
     }
 }

@@ -99,6 +99,19 @@ bool pl_workers_tell_to_stop(pl_executor *e, const pl_session *s)
     return told;
 }
 
+pid_t pl_workers_process(pl_executor *e, const pl_session *s)
+{
+    pid_t pid = 0;
+    pthread_mutex_lock(&e->mutex);
+    for (pl_worker *w = e->workers; w; w = w->next) {
+        if (w->session == s && !w->shared && !w->holding) {
+            pid = w->child.pid;
+        }
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return pid;
+}
+
 int64_t pl_workers_deadline(const pl_executor *e)
 {
     return pl_monotonic_ms() + 1000 * (int64_t)e->setup.options->patience;

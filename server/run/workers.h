@@ -74,6 +74,8 @@ void pl_workers_set_deadline(pl_executor *executor, const pl_session *session, i
 /* Tell the session's worker to stop at a checkpoint, and kill it if it has not by then. False where it runs in no
  * process of its own that is known. */
 bool pl_workers_tell_to_stop(pl_executor *executor, const pl_session *session);
+/* The process that the session's worker is alone in, or 0: it is not known. */
+pid_t pl_workers_process(pl_executor *executor, const pl_session *session);
 /* The deadline of a worker that was told something just now, by --patience. */
 int64_t pl_workers_deadline(const pl_executor *executor);
 void pl_workers_wake(pl_executor *executor); /* the supervisor, from any thread */

@@ -275,7 +275,7 @@ void pl_schedule_begin(pl_schedule *s, pl_job *job, int32_t cores, int32_t devic
         pl_job_list_drop(&s->aside, job);
     }
     job->state = PL_JOB_RUNNING;
-    job->cores = cores;
+    job->cores = job->wanted = cores;
     job->device = device;
     job->beside = beside;
     job->gpu_charge = device >= 0 ? gpu_charge : 0;
@@ -302,6 +302,28 @@ void pl_schedule_keep(pl_schedule *s, pl_job *job)
 {
     s->preemptible -= job->state == PL_JOB_RUNNING && job->preemptible;
     job->preemptible = job->preempting = false;
+}
+
+void pl_schedule_give(pl_schedule *s, pl_job *job, int32_t cores, double now)
+{
+    int32_t more = cores - job->cores;
+    s->cores_used += more;
+    s->interactive_used += job->interactive ? more : 0;
+    pl_account_change(s, job->user, 0, more, 0, now);
+    job->cores = job->wanted = cores;
+}
+
+void pl_schedule_resized(pl_schedule *s, pl_job *job, int32_t cores, double now)
+{
+    if (job->state == PL_JOB_RUNNING && cores <= job->cores) {
+        pl_schedule_give(s, job, cores, now);
+    }
+}
+
+void pl_schedule_fix(pl_schedule *s, pl_job *job, int32_t cores, double now)
+{
+    pl_schedule_resized(s, job, cores, now);
+    job->rigid = true;
 }
 
 /* A tenth of the way to each: the last ten or so count. */
@@ -344,7 +366,7 @@ void pl_schedule_end(pl_schedule *s, pl_job *job, double now)
 int32_t pl_schedule_transfer(pl_schedule *s, pl_job *job, double gpu_memory, double now)
 {
     int32_t cores = job->cores;
-    job->cores = 0;
+    job->cores = job->wanted = 0;
     job->gpu_charge -= gpu_memory;
     return cores;
 }

@@ -1,4 +1,4 @@
-/* decide.c - one decision: who starts, who is stopped for another. */
+/* decide.c - one decision: who starts, who takes or gives back cores, who is stopped for another. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
@@ -268,6 +268,8 @@ static void count_room(const pl_schedule *s, const pl_job *job, double now, bool
         if (r->preempting || (all && yields(r, job, now))) {
             *cores += r->cores;
             *memory += r->memory;
+        } else {
+            *cores += pl_job_leaving(r) + (all ? pl_job_excess(r) : 0);
         }
     }
 }
@@ -319,6 +321,34 @@ static pl_job *preempt(decision *d)
 
 /* ---- the decision ---- */
 
+/* Something is idle, or could be had back. */
+static bool has_cores(const pl_schedule *s)
+{
+    return has_room(s) || pl_schedule_any_excess(s);
+}
+
+static pl_job *resize(decision *d)
+{
+    pl_job *job = pl_schedule_resize(d->s, d->now);
+    if (job) {
+        *d->out = (pl_action){PL_ACTION_RESIZE, job};
+    }
+    return job;
+}
+
+static pl_job *start_or_resize(decision *d)
+{
+    pl_job *job = start_reserved(d);
+    job = job || !has_room(d->s) ? job : start_any(d);
+    return job ? job : resize(d);
+}
+
+static bool may_act(const pl_schedule *s)
+{
+    return !s->draining &&
+           (s->waiting ? has_cores(s) || s->preemptible : s->running.count > 0 && has_cores(s));
+}
+
 int pl_schedule_decide(pl_schedule *s, double now, pl_action *out, int most)
 {
     int count = 0;
@@ -327,10 +357,10 @@ int pl_schedule_decide(pl_schedule *s, double now, pl_action *out, int most)
             pl_schedule_delay(s, s->aside.jobs[i], 0, now);
         }
     }
-    while (count < most && s->waiting && !s->draining && (has_room(s) || s->preemptible)) {
+    while (count < most && may_act(s)) {
         decision d = {.s = s, .now = now, .out = out + count};
         pl_schedule_rank(s, now);
-        if (!(has_room(s) && (start_reserved(&d) || start_any(&d))) && !preempt(&d)) {
+        if (!(has_cores(s) && start_or_resize(&d)) && !preempt(&d)) {
             break;
         }
         count++;

@@ -31,6 +31,17 @@ pl_wait pl_schedule_limit(const pl_schedule *s, const pl_job *job)
     return why;
 }
 
+static bool may_run(const pl_account *a, const pl_job *job)
+{
+    return a->running + 1 <= a->limits.running &&
+           a->gpus + (job->gpu_memory > 0) <= a->limits.gpus && job->cores_least <= a->limits.cores;
+}
+
+bool pl_schedule_may_run(const pl_job *job)
+{
+    return may_run(job->user, job) && may_run(job->user->group, job);
+}
+
 int32_t pl_schedule_free_cores(const pl_schedule *s, const pl_job *job)
 {
     int32_t kept = s->setup.interactive_cores - s->interactive_used;

@@ -131,7 +131,8 @@ static void plan_starts(pl_schedule *s, double now, double *free_at)
     for (size_t i = 0; i < s->running.count; i++) {
         const pl_job *r = s->running.jobs[i];
         double end = pl_job_expected_end(s, r, now);
-        for (int32_t k = 0; k < r->cores && n < cores; k++) {
+        int32_t kept = r->cores - pl_job_excess(r) - pl_job_leaving(r);
+        for (int32_t k = 0; k < kept && n < cores; k++) {
             free_at[n++] = end;
         }
     }

@@ -108,8 +108,22 @@ int32_t pl_schedule_free_cores(const pl_schedule *s, const pl_job *job);
 /* The device with most room for it, reservations kept; -1: none, or it needs none. */
 int32_t pl_schedule_pick_device(const pl_schedule *s, const pl_job *job);
 
+/* Limits but those of cores. */
+bool pl_schedule_may_run(const pl_job *job);
+
+/* elastic.c */
+/* Cores beyond its least that a job has and was not told to give back. */
+int32_t pl_job_excess(const pl_job *job);
+/* Cores that it was told to give back and still has. */
+int32_t pl_job_leaving(const pl_job *job);
+bool pl_schedule_any_excess(const pl_schedule *s);
+/* The next job that is told to change its cores, after which `wanted` says; reservations are as decided. NULL: none. */
+pl_job *pl_schedule_resize(pl_schedule *s, double now);
+
 /* books.c */
 void pl_schedule_begin(pl_schedule *s, pl_job *job, int32_t cores, int32_t device, bool beside,
                        double gpu_charge, double now);
+/* A running job has so many cores from now on. */
+void pl_schedule_give(pl_schedule *s, pl_job *job, int32_t cores, double now);
 
 #endif

@@ -60,8 +60,10 @@ void pl_profile_begin(pl_schedule *s, double now)
     }
     for (size_t i = 0; i < s->running.count; i++) {
         const pl_job *job = s->running.jobs[i];
+        int32_t soon = pl_job_excess(job) + pl_job_leaving(job); /* had back for the asking */
+        p->cores += soon;
         p->changes[p->count++] = (pl_change){pl_job_expected_end(s, job, now), job->memory,
-                                             job->cores};
+                                             job->cores - soon};
     }
     if (p->count) {
         qsort(p->changes, p->count, sizeof *p->changes, by_time);

@@ -13,6 +13,10 @@
  * are known. When it has not begun a patience after the start that it was promised, lengths are not believed any more,
  * and what becomes free is kept for it. Hence the wait of a job that was overtaken is bounded: by two patiences, the
  * longest length that was believed and the longest job that runs then, once more for each older reservation.
+ *
+ * A job with a range of cores takes more while cores are idle: each job with a range as many as the others, as far as
+ * ranges and limits allow. It gives back what exceeds its least where a job waits that would start with it, before any
+ * job is preempted. Cores that are given back stay in use until the caller says that they are free.
  */
 #ifndef PLIANT_SERVER_SCHEDULE_SCHEDULE_H
 #define PLIANT_SERVER_SCHEDULE_SCHEDULE_H
@@ -56,7 +60,9 @@ typedef struct pl_job {
     pl_account *user;
     int64_t priority, order;
     int32_t cores_least, cores_most;
-    int32_t cores; /* while it runs: given; 0 beside another */
+    int32_t cores;  /* while it runs: given; 0 beside another */
+    int32_t wanted; /* while it runs: what `cores` is to become; smaller while it gives back */
+    bool rigid;     /* its cores cannot change while it runs */
     double memory, gpu_memory, length;
     double gpu_charge; /* bytes counted on its device while it runs */
     bool preemptible, interactive, shares;
@@ -112,6 +118,10 @@ void pl_schedule_adopt(pl_schedule *s, pl_job *job, int32_t cores, int32_t devic
                        double gpu_memory, bool beside, double now);
 /* It cannot be stopped for another after all. */
 void pl_schedule_keep(pl_schedule *s, pl_job *job);
+/* It has given back what it was told to: it has so many cores now, at most those that it had. */
+void pl_schedule_resized(pl_schedule *s, pl_job *job, int32_t cores, double now);
+/* Its cores cannot be changed after all: it keeps so many, and is not asked again. */
+void pl_schedule_fix(pl_schedule *s, pl_job *job, int32_t cores, double now);
 /* It is gone: it ended, crashed, was cancelled, paused or preempted. What it held is free, and the job is freed. */
 void pl_schedule_end(pl_schedule *s, pl_job *job, double now);
 /* The job of that key has ended for good: those after it need not wait for it. */
@@ -150,8 +160,10 @@ void pl_schedule_give_back(pl_schedule *s, const char *user, const char *group, 
 /* ---- what is to be done ---- */
 
 typedef enum pl_action_kind {
-    PL_ACTION_START,  /* with job->cores on job->device; it is running in the books */
-    PL_ACTION_PREEMPT /* stop it at a checkpoint, then pl_schedule_end, then arrive first */
+    PL_ACTION_START,   /* with job->cores on job->device; it is running in the books */
+    PL_ACTION_PREEMPT, /* stop it at a checkpoint, then pl_schedule_end, then arrive first */
+    /* Compute with job->wanted cores. More than it had are its own already; fewer: pl_schedule_resized follows. */
+    PL_ACTION_RESIZE
 } pl_action_kind;
 typedef struct pl_action {
     pl_action_kind kind;

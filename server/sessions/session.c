@@ -131,7 +131,9 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     s->attempt = row->attempt;
     s->cores = row->cores;
     s->cores_least = row->cores_least > 0 ? row->cores_least : row->cores;
-    s->cores_most = row->cores_most > s->cores_least ? row->cores_most : s->cores_least;
+    s->cores_most = row->cores_most > s->cores_least || row->cores_most == PL_CORES_OPEN
+                        ? row->cores_most
+                        : s->cores_least;
     s->preemptible = row->preemptible;
     s->interactive = row->interactive;
     s->after = copy(row->after);
@@ -165,7 +167,7 @@ void pl_session_release(pl_session *s)
     char *owned[] = {s->group,          s->directory, s->owner,   s->name,     s->reason,
                      s->message,        s->bodies,    s->failure, s->worker,   s->desired,
                      s->paused_by,      s->labels,    s->gpu,     s->metadata, s->webhook,
-                     s->webhook_status, s->warnings,  s->after};
+                     s->webhook_status, s->warnings,  s->after,   s->cpus};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }

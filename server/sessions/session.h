@@ -80,8 +80,12 @@ typedef struct pl_session {
     double estimate;     /* as in the row */
     struct pl_job *job;  /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
     int64_t cores_held;  /* counted among the cores in use while it runs */
+    int64_t held_ms;     /* since when, since 1970; 0: since it began to run */
     int64_t
         ended_ms; /* since 1970: when its worker ended while no daemon was there; 0: it did not */
+    char *cpus;   /* that its worker is pinned to, "0-3"; NULL: it is not, or does not run */
+    bool repin;   /* its worker is still on more */
+    int64_t resizes; /* requests for other cores that its worker was sent in this attempt */
     int64_t frames, attempt;
     double memory, memory_limit, time, time_limit;
     double rate;      /* s simulated in a second, over the last second or two; -1: not known */

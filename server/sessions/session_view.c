@@ -83,6 +83,7 @@ static void view_resources(const pl_session *s, pl_json_writer *w)
     pl_json_begin_object(w);
     pl_json_set_integer(w, "cores", s->cores);
     pl_json_set_string(w, "range", s->cores_most > s->cores_least ? range : NULL);
+    pl_json_set_string(w, "cpus", s->cpus);
     pl_json_set_boolean(w, "preemptible", s->preemptible);
     view_after(s->after, w);
     if (s->gpu) {

@@ -279,6 +279,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     if (what->gpu_memory > 0) {
         s->gpu_memory = what->gpu_memory;
     }
+    if (what->cores_most > 0 && s->cores_most == PL_CORES_OPEN) {
+        s->cores_most = what->cores_most;
+    }
     if (what->estimate > 0) {
         s->estimate = what->estimate;
     }
@@ -390,6 +393,16 @@ void pl_sessions_set_stalled(pl_sessions *t, pl_session *s, const char *why, int
     }
     pthread_mutex_unlock(&t->mutex);
     wake(t, s);
+}
+
+void pl_sessions_set_cores(pl_sessions *t, pl_session *s, int64_t number, int64_t cores)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool news = t->setup.queue->resized(t->setup.context, s, number, cores);
+    pthread_mutex_unlock(&t->mutex);
+    if (news) {
+        t->setup.queue->changed(t->setup.context, NULL);
+    }
 }
 
 void pl_sessions_set_warnings(pl_sessions *t, pl_session *s, const char *warnings)

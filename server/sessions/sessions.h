@@ -24,6 +24,8 @@ typedef struct pl_session_queue {
     void (*move)(void *context, pl_session *session);             /* its priority has changed */
     void (*remove)(void *context, pl_session *session);           /* where it waits */
     void (*free)(void *context, pl_session *session);             /* what it held while it ran */
+    /* Its worker has answered a request for other cores; true where that has changed what is free. */
+    bool (*resized)(void *context, pl_session *session, int64_t number, int64_t cores);
     /* Where it stands, when it may start and why it waits. */
     void (*place)(void *context, const pl_session *session, pl_queue_place *out);
     /* Something may be startable; `ended` has just ended, or is NULL. Without the mutex. */
@@ -80,6 +82,7 @@ typedef struct pl_move {
     const char *reason, *message;
     const char *failure, *bodies, *warnings; /* JSON texts */
     double memory, memory_limit, gpu_memory, estimate;
+    int64_t cores_most; /* where the scene left that open */
     const pl_recovery *recovery;
     int64_t delay_ms; /* to queued: not to be started before */
     bool first;       /* to queued: before the others, for it had its turn */
@@ -94,6 +97,10 @@ void pl_sessions_set_progress(pl_sessions *sessions, pl_session *session, int64_
 /* Its worker makes no progress, for how long and why (a static word of session.h); NULL: it does again. */
 void pl_sessions_set_stalled(pl_sessions *sessions, pl_session *session, const char *why,
                              int64_t still_ms);
+
+/* Its worker computes with so many cores since the request of that number. */
+void pl_sessions_set_cores(pl_sessions *sessions, pl_session *session, int64_t number,
+                           int64_t cores);
 /* Its warnings, a JSON array. */
 void pl_sessions_set_warnings(pl_sessions *sessions, pl_session *session, const char *warnings);
 /* "paused", "cancelled" or "deleted"; a weaker wish than the present one changes nothing. */

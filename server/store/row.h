@@ -12,6 +12,9 @@
 /* Whose everything is while there is one owner. */
 #define PL_DEFAULT_OWNER "owner"
 
+/* Of cores_most: as many as the check finds to pay. */
+enum { PL_CORES_OPEN = -1 };
+
 typedef struct pl_row {
     char id[33];
     char *owner, *name, *state, *reason, *message;

@@ -32,6 +32,8 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS tokens(id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, kind TEXT,"
     " user TEXT NOT NULL, name TEXT, scopes TEXT, session TEXT, parent TEXT, created INTEGER,"
     " expires INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS run_times(kind TEXT PRIMARY KEY, log_ratio REAL, runs INTEGER)"
+    " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
     " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
     "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);"

@@ -1,6 +1,7 @@
 #include "server/streams/watch.h"
 
 #include "engine/clock.h"
+#include "protocol/log/cores.h"
 #include "server/base/logger.h"
 #include "server/sessions/session_view.h"
 #include "server/streams/tail.h"
@@ -20,14 +21,19 @@
 
 enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, IDLE_MS = 1000 };
 
+/* A file that is replaced by rename: one that was read has this inode and time. */
+typedef struct seen_file {
+    ino_t inode;
+    struct timespec written;
+} seen_file;
+
 typedef struct followed {
     struct followed *next;
-    pl_session *session;    /* a reference */
-    int log_wd, dir_wd;     /* -1: not watched, so polled */
-    int64_t frames;         /* committed, as last seen */
-    ino_t warnings;         /* inode of the last warnings.json read, */
-    struct timespec warned; /* and when that was written */
-    int64_t due_ms;         /* next look, where polled */
+    pl_session *session;       /* a reference */
+    int log_wd, dir_wd;        /* -1: not watched, so polled */
+    int64_t frames;            /* committed, as last seen */
+    seen_file warnings, cores; /* warnings.json and threads.json, as last read */
+    int64_t due_ms;            /* next look, where polled */
     int interval_ms;
     bool touched;
     bool busy; /* a thread reads its log, without the mutex */
@@ -42,22 +48,29 @@ struct pl_watch {
     followed *list;
 };
 
+/* The session's directory where the file in it is another than was seen last; *now is what it is. -1: it is not. */
+static int open_if_new(const followed *f, const char *name, const seen_file *last, seen_file *now)
+{
+    struct stat file;
+    char path[PATH_MAX + 80];
+    snprintf(path, sizeof path, "%s/%s", f->session->directory, name);
+    if (stat(path, &file) != 0 ||
+        (file.st_ino == last->inode && file.st_mtim.tv_sec == last->written.tv_sec &&
+         file.st_mtim.tv_nsec == last->written.tv_nsec)) {
+        return -1;
+    }
+    *now = (seen_file){file.st_ino, file.st_mtim};
+    return open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* The worker replaces warnings.json when its counts change, at most once a second. */
 static void look_at_warnings(pl_watch *watch, followed *f)
 {
-    struct stat now;
-    char path[PATH_MAX + 80];
-    snprintf(path, sizeof path, "%s/warnings.json", f->session->directory);
-    if (stat(path, &now) != 0 ||
-        (now.st_ino == f->warnings && now.st_mtim.tv_sec == f->warned.tv_sec &&
-         now.st_mtim.tv_nsec == f->warned.tv_nsec)) {
-        return;
-    }
-    int dir_fd = open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    seen_file now;
+    int dir_fd = open_if_new(f, "warnings.json", &f->warnings, &now);
     char *warnings = dir_fd >= 0 ? pl_warnings_load(dir_fd) : NULL;
     if (warnings) {
-        f->warnings = now.st_ino;
-        f->warned = now.st_mtim;
+        f->warnings = now;
         pl_sessions_set_warnings(watch->sessions, f->session, warnings);
     }
     free(warnings);
@@ -66,10 +79,29 @@ static void look_at_warnings(pl_watch *watch, followed *f)
     }
 }
 
+/* The worker replaces threads.json when it was asked for other cores and has them. */
+static void look_at_cores(pl_watch *watch, followed *f)
+{
+    seen_file now;
+    pl_cores cores;
+    int dir_fd = open_if_new(f, PL_CORES_HAD, &f->cores, &now);
+    if (dir_fd < 0) {
+        return;
+    }
+    if (pl_cores_read(dir_fd, PL_CORES_HAD, &cores) == PL_OK) {
+        f->cores = now;
+        if (cores.attempt == f->session->attempt) {
+            pl_sessions_set_cores(watch->sessions, f->session, cores.number, cores.cores);
+        }
+    }
+    close(dir_fd);
+}
+
 /* True where there was something new. Its entry is busy, or no longer in the list. */
 static bool look(pl_watch *watch, followed *f)
 {
     look_at_warnings(watch, f);
+    look_at_cores(watch, f);
     double time = f->session->time;
     int64_t frames = pl_tail_refresh(f->session, f->frames, &time);
     if (frames <= f->frames) {

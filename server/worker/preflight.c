@@ -233,6 +233,14 @@ static pl_status check_memory(preflight *p)
     return p->report.faults.total ? PL_INVALID : PL_OK;
 }
 
+static void name_kind(const pl_solver_settings *solver, char out[64])
+{
+    snprintf(out, 64, "%s %s %s",
+             pl_method_name(solver->automatic ? PL_METHOD_AUTO : solver->method),
+             solver->device == PL_DEVICE_CPU ? "cpu" : "gpu",
+             pl_solver_is_single(solver) ? "single" : "double");
+}
+
 /* Check the whole scene. PL_INVALID: the report's faults say why. */
 static pl_status check_scene(preflight *p)
 {
@@ -259,6 +267,8 @@ static pl_status check_scene(preflight *p)
     p->report.seconds_per_frame = estimate.seconds_per_frame;
     p->report.setup_seconds = estimate.setup_seconds;
     p->report.frame_bytes = estimate.frame_bytes;
+    p->report.cores = estimate.cores;
+    name_kind(&p->scene.scene.solver, p->report.kind);
     status = pl_expected_find(&p->scene, &p->expected, faults);
     pl_status looked = pl_expected_check_probes(&p->scene, faults);
     status = looked == PL_OK ? status : looked;
@@ -294,9 +304,20 @@ static void settle_damping(preflight *p)
     }
 }
 
+/* What a daemon takes where the scene does not say. */
+static void settle_cores(preflight *p)
+{
+    pl_resources *r = &p->scene.scene.resources;
+    if (!r->cores_given) {
+        r->cores_most = (int32_t)p->report.cores;
+        r->cores_given = true;
+    }
+}
+
 static pl_status write_effective(preflight *p)
 {
     settle_damping(p);
+    settle_cores(p);
     char *text = pl_scene_encode(&p->scene.scene);
     if (!text)
         return PL_NO_MEMORY;

@@ -18,7 +18,7 @@
 static bool is_leftover(const char *name)
 {
     static const char *const owners[] = {"checkpoint-", "head.json.", "exit.json.",
-                                         "warnings.json."};
+                                         "warnings.json.", "threads.json."};
     size_t length = strlen(name);
     if (length < 4 || strcmp(name + length - 4, ".tmp") != 0)
         return false;

@@ -18,6 +18,7 @@
 #include "server/worker/session_enter.h"
 #include "server/worker/session_options.h"
 #include "server/worker/session_scene.h"
+#include "server/worker/thread_count.h"
 #include "server/worker/control_apply.h"
 
 /* How a run ends. PL_RUN_FENCED: a newer attempt has begun, and the directory is its. PL_RUN_DEVICE_FAULT: the
@@ -56,6 +57,7 @@ typedef struct pl_run {
     pl_probes probes;
     pl_pace_keeper pace;
     pl_control_reader control;
+    pl_thread_count thread_count;
     pl_checkpoints checkpoints;
     pl_checkpoint resumed;    /* frame -1: from none */
     pl_comparison comparison; /* open while frames are computed again */

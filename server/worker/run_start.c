@@ -51,7 +51,9 @@ bool pl_run_read_scene(pl_run *run)
             run->threads = 1;
         /* Before the meshes: theirs is the first memory that a scene can make large. Where several share the
          * process it is limited before any. */
-        if (!run->shares && pl_sandbox_limit_memory(run->options->memory, run->threads) != PL_OK)
+        int32_t most = run->options->threads_most > run->threads ? run->options->threads_most
+                                                                 : run->threads;
+        if (!run->shares && pl_sandbox_limit_memory(run->options->memory, most) != PL_OK)
             pl_worker_logf("no memory limit: %s", strerror(errno));
         good = pl_run_done_or_fail(run, pl_session_scene_load(run->directory, &run->scene, &faults),
                                    &faults, "reading meshes");

@@ -19,6 +19,7 @@ typedef struct pl_session_options {
     const char *directory;
     int32_t attempt;         /* >= 1, above every earlier one */
     int32_t threads;         /* 0: as the scene's resources.cores */
+    int32_t threads_most;    /* that cores.json may ask for; 0: it is not looked for */
     uint64_t memory;         /* bytes, 0: no limit */
     double checkpoint_every; /* s, at least, between two of them */
     uint32_t uid;            /* to run as, from root; 0: as it was started */

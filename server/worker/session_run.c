@@ -143,6 +143,7 @@ static bool should_stop(pl_run *run)
         pl_log_writer_keep(run->log,
                            &(pl_log_keep){run->control.keep_last, run->control.keep_every});
     }
+    pl_thread_count_poll(&run->thread_count, &run->steering);
     if (pl_log_writer_fenced(run->log))
         run->end = PL_RUN_FENCED;
     else if (run->control.cancelled)
@@ -375,6 +376,7 @@ static void compute(pl_run *run)
     double read = pl_worker_clock();
     if (!pl_run_build_model(run))
         return;
+    pl_thread_count_begin(&run->thread_count, run->threads);
     double built = pl_worker_clock();
     if (!first_state(run))
         return;
@@ -530,6 +532,8 @@ pl_worker_exit pl_run_one(const pl_session_options *options, const pl_session_en
                   .failure = {.step = -1, .frame = -1, .body = -1, .element = -1, .vertex = -1}};
     pl_worker_exit result = entry->result;
     pl_control_reader_init(&run.control, run.directory);
+    pl_thread_count_init(&run.thread_count, run.directory, options->attempt,
+                         shares ? 0 : options->threads_most);
     if (result == PL_WORKER_SUCCEEDED) {
         compute(&run);
         result = finish(&run);

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: pliant-worker --session DIR --attempt N [--threads T] [--memory BYTES]\n"
-    "                     [--checkpoint-every SECONDS] [--gpu UUID|auto [--gpu-plugin FILE]]\n"
+    "usage: pliant-worker --session DIR --attempt N [--threads T] [--threads-most M]\n"
+    "                     [--memory BYTES] [--checkpoint-every SECONDS]\n"
+    "                     [--gpu UUID|auto [--gpu-plugin FILE]]\n"
     "       pliant-worker --session DIR --attempt N --session DIR --attempt N ... --gpu UUID|auto\n"
     "                     [--threads T] [--memory BYTES] [--checkpoint-every SECONDS]\n"
     "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
@@ -35,6 +36,9 @@ static const char usage[] =
     "  --session DIR    the session directory\n"
     "  --attempt N      number of this attempt, larger than every earlier one\n"
     "  --threads T      threads to compute with (default: the scene's resources.cores)\n"
+    "  --threads-most M follow DIR/cores.json, which may ask for up to M threads while it runs; "
+    "the\n"
+    "                   answer is DIR/threads.json. The results are the same\n"
     "  --memory BYTES   most memory to use (default: no limit)\n"
     "  --checkpoint-every SECONDS\n"
     "                   least time between two checkpoints (default 10); longer if they would\n"
@@ -105,6 +109,7 @@ int main(int argc, char **argv)
     static const struct option options[] = {{"session", required_argument, NULL, 's'},
                                             {"attempt", required_argument, NULL, 'a'},
                                             {"threads", required_argument, NULL, 't'},
+                                            {"threads-most", required_argument, NULL, 'n'},
                                             {"memory", required_argument, NULL, 'm'},
                                             {"checkpoint-every", required_argument, NULL, 'c'},
                                             {"compare", required_argument, NULL, 'p'},
@@ -140,6 +145,9 @@ int main(int argc, char **argv)
             break;
         case 't':
             run.threads = (int32_t)number("threads", optarg, 4096);
+            break;
+        case 'n':
+            run.threads_most = (int32_t)number("threads-most", optarg, 4096);
             break;
         case 'm':
             run.memory = (uint64_t)number("memory", optarg, INT64_MAX / 2);

@@ -133,3 +133,5 @@ pl_status pl_refactor_solve(pl_refactor *f, const double *b, double *x)
 {
     return PL_FAILED;
 }
+
+void pl_solve_work_set_threads(pl_solve_work *w, int32_t threads) {}

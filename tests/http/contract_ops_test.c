@@ -237,7 +237,8 @@ START_TEST(test_prometheus_text)
         if (strncmp(line, "# TYPE ", 7) == 0) {
             char kind[16];
             ck_assert_int_eq(sscanf(line, "# TYPE %120s %15s", type, kind), 2);
-            ck_assert(strcmp(kind, "counter") == 0 || strcmp(kind, "gauge") == 0);
+            ck_assert(strcmp(kind, "counter") == 0 || strcmp(kind, "gauge") == 0 ||
+                      strcmp(kind, "histogram") == 0);
             ck_assert_int_eq(strcmp(kind, "counter") == 0,
                              strlen(type) > 6 && strcmp(type + strlen(type) - 6, "_total") == 0);
         } else if (line[0] != '#') {

@@ -37,6 +37,30 @@ static const char SUPERNODAL[] = "{'pliant': 1, 'time': {'step': 0.02, 'steps': 
                                  " 'bodies': [{'mesh': {'box': {'cells': [22, 22, 22]}},"
                                  "             'initial': {'angular_velocity': [1, 2, 3]}}]}";
 
+/* Two boxes of which the upper falls on the lower: contact between bodies. */
+static const char TOUCHING[] =
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 8}, 'contact': {'thickness': 0.01},"
+    " 'solver': {'method': 'quasi_newton', 'iterations': 8, 'tolerance': 0},"
+    " 'bodies': [{'mesh': {'box': {'cells': [8, 8, 8]}}},"
+    "            {'mesh': {'box': {'cells': [8, 8, 8]}}, 'initial': {'velocity': [0, -4, 0]},"
+    "             'transform': {'translate': [0.1, 1.03, 0.05]}}],"
+    " 'pins': [{'body': 'body-0', 'select': {'side': '-y'}}]}";
+
+static void same_with_changing_threads(const char *scene, int64_t frames)
+{
+    const int threads[] = {1, 3, 2, 4, 1, 2};
+    pl_run *steady = pl_run_open(1, scene), *changing = pl_run_open(1, scene);
+    for (int64_t k = 1; k <= frames; k++) {
+        pl_run_frames(steady, 1);
+        ck_assert_int_eq(pl_state_set_threads(changing->state, threads[k % 6]), PL_OK);
+        pl_run_frames(changing, 1);
+        ck_assert_msg(pl_run_hash(changing) == pl_run_hash(steady), "frame %d", (int)k);
+        pl_check_metrics(&steady->scene, &steady->metrics, &changing->metrics);
+    }
+    pl_run_close(steady);
+    pl_run_close(changing);
+}
+
 static void same_on_any_threads(const char *scene, int64_t frames)
 {
     const int threads[] = {1, 2, 3, 4, 1};
@@ -61,6 +85,14 @@ END_TEST
 START_TEST(threads_do_not_change_a_bit_by_descent)
 {
     same_on_any_threads(DESCENT, 12);
+}
+END_TEST
+
+START_TEST(threads_that_change_between_frames_do_not_change_a_bit)
+{
+    same_with_changing_threads(ADMM, 12);
+    same_with_changing_threads(DESCENT, 12);
+    same_with_changing_threads(TOUCHING, 8);
 }
 END_TEST
 
@@ -89,6 +121,7 @@ int main(void)
     TCase *t = tcase_create("determinism");
     tcase_add_test(t, threads_do_not_change_a_bit);
     tcase_add_test(t, threads_do_not_change_a_bit_by_descent);
+    tcase_add_test(t, threads_that_change_between_frames_do_not_change_a_bit);
     tcase_add_test(t, neither_threads_nor_a_restart_change_a_bit_of_a_supernodal_model);
     suite_add_tcase(suite, t);
     return run_suite(suite);

@@ -52,6 +52,19 @@ void sim_check_preempt(sim *s, const sim_job *victim)
     }
 }
 
+/* Within its range; before it has answered only fewer still. */
+void sim_check_resize(sim *s, const sim_job *j, int32_t cores)
+{
+    if (j->state != SIM_RUNNING || j->stopping || j->rigid || cores == j->cores ||
+        (j->told && cores >= j->told)) {
+        sim_fault(s, "job %td is told to have %d cores, and may not be", j - s->jobs, cores);
+    }
+    if (cores < j->cores_least || cores > j->cores_most) {
+        sim_fault(s, "job %td is told to have %d cores, not %d to %d", j - s->jobs, cores,
+                  j->cores_least, j->cores_most);
+    }
+}
+
 /* ---- after each event ---- */
 
 static void check_commitments(sim *s)
@@ -95,6 +108,23 @@ static void check_limits(sim *s)
     }
 }
 
+/* Cores that it has beyond its least, and would give back if it were asked. */
+static int32_t excess(const sim *s, const sim_job *j)
+{
+    int32_t wanted = j->told ? j->told : j->cores;
+    return s->setup.policy == SIM_FAIR && !j->stopping && !j->rigid ? wanted - j->cores_least : 0;
+}
+
+static bool any_told(const sim *s)
+{
+    bool told = false;
+    for (size_t i = 0; i < s->running_count; i++) {
+        const sim_job *r = &s->jobs[s->running[i]];
+        told = told || r->told || r->stopping;
+    }
+    return told;
+}
+
 static bool fits_device(const sim *s, const sim_job *j)
 {
     for (int32_t i = 0; i < s->setup.devices; i++) {
@@ -110,43 +140,89 @@ static bool within_limits(const sim *s, const sim_job *j)
     int64_t cores = 0, running = 0;
     for (size_t i = 0; s->setup.limits.cores && i < s->running_count; i++) {
         const sim_job *r = &s->jobs[s->running[i]];
-        cores += r->user == j->user ? r->cores : 0;
+        cores += r->user == j->user ? r->cores - excess(s, r) : 0;
         running += r->user == j->user;
     }
     return s->setup.limits.cores == 0 ||
            (cores + j->cores_least <= s->setup.limits.cores && running < s->setup.limits.running);
 }
 
+/* Into what is idle, and what the others would give back. */
 static bool fits(const sim *s, const sim_job *j)
 {
-    int32_t kept = s->setup.interactive_cores;
+    int32_t kept = s->setup.interactive_cores, back = 0;
     for (size_t i = 0; i < s->running_count; i++) {
         const sim_job *r = &s->jobs[s->running[i]];
         kept -= r->interactive ? r->cores : 0;
+        back += j->interactive || !r->interactive || !s->setup.interactive_cores ? excess(s, r) : 0;
     }
     kept = j->interactive || kept < 0 ? 0 : kept;
-    return s->cores_used + kept + j->cores_least <= s->setup.cores &&
+    return s->cores_used - back + kept + j->cores_least <= s->setup.cores &&
            s->memory_used + j->memory <= s->setup.memory && fits_device(s, j) &&
            within_limits(s, j);
 }
 
-/* Cores are idle beside jobs that fit only for one that has waited for the patience since it was overtaken. */
+static int64_t cores_of(const sim *s, int32_t user)
+{
+    int64_t cores = 0;
+    for (size_t i = 0; i < s->running_count; i++) {
+        const sim_job *r = &s->jobs[s->running[i]];
+        cores += r->user == user ? r->cores : 0;
+    }
+    return cores;
+}
+
+static bool may_grow(const sim *s, const sim_job *j)
+{
+    return !j->stopping && !j->rigid && !j->told && j->cores < j->cores_most &&
+           (s->setup.limits.cores == 0 || cores_of(s, j->user) < s->setup.limits.cores);
+}
+
+/* Where nobody waits, no core is idle beside a job that may have it, and no job has two more than one that may take
+ * more. */
+static void check_growth(sim *s)
+{
+    int32_t kept = s->setup.interactive_cores;
+    const sim_job *poor = NULL, *rich = NULL;
+    for (size_t i = 0; i < s->running_count; i++) {
+        const sim_job *r = &s->jobs[s->running[i]];
+        kept -= r->interactive ? r->cores : 0;
+        poor = may_grow(s, r) && (!poor || r->cores < poor->cores) ? r : poor;
+        bool gives = excess(s, r) > 0 && !(r->interactive && s->setup.interactive_cores);
+        rich = gives && (!rich || r->cores > rich->cores) ? r : rich;
+    }
+    if (poor && s->cores_used + (kept > 0 ? kept : 0) < s->setup.cores) {
+        sim_fault(s, "job %td has %d of %d cores beside idle ones", poor - s->jobs, poor->cores,
+                  poor->cores_most);
+    }
+    if (poor && rich && !any_told(s) && rich->cores - poor->cores > 1) {
+        sim_fault(s, "job %td has %d cores and job %td only %d", rich - s->jobs, rich->cores,
+                  poor - s->jobs, poor->cores);
+    }
+}
+
+/* Cores are idle beside jobs that fit only for one that has waited for the patience since it was overtaken, or until
+ * those that were told have given back what they have too many. */
 static void check_work(sim *s)
 {
     const sim_job *idle = NULL;
+    bool waits = false;
     for (size_t i = 0; i < s->waiting_count; i++) {
         const sim_job *j = &s->jobs[s->waiting[i]];
         if (!has_turn(j)) {
             continue;
         }
+        waits = true;
         double overtaken = j->job->overtaken;
         if (j->job->blocked >= 0 || (overtaken >= 0 && s->now - overtaken >= s->setup.patience)) {
             return;
         }
         idle = idle || !fits(s, j) ? idle : j;
     }
-    if (idle) {
+    if (idle && !any_told(s)) {
         sim_fault(s, "job %td waits beside what it needs", idle - s->jobs);
+    } else if (!waits) {
+        check_growth(s);
     }
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARRIVE, END, CRASH, STOPPED, CANCEL, RELEASE, DEVICE, TICK };
+enum { ARRIVE, END, CRASH, STOPPED, RESIZED, CANCEL, RELEASE, DEVICE, TICK };
 static const double stop_takes = 0.5, device_period = 7200;
 
 void sim_fault(sim *s, const char *format, ...)
@@ -114,16 +114,23 @@ static void leave(sim *s, sim_job *j)
         j->job = NULL;
     }
     j->version++;
-    j->stopping = false;
+    j->told = 0;
+    j->stopping = j->rigid = false;
 }
 
 /* What it has done until now. */
-static void stop_running(sim *s, sim_job *j)
+static void settle(sim *s, sim_job *j)
 {
     double spent = j->cores * (s->now - j->since);
     j->done += spent;
     j->spent += spent;
+    j->since = s->now;
     s->result.used[j->user] += spent;
+}
+
+static void stop_running(sim *s, sim_job *j)
+{
+    settle(s, j);
     s->cores_used -= j->cores;
     s->memory_used -= j->memory;
     if (j->device >= 0) {
@@ -142,6 +149,14 @@ static void end_for_good(sim *s, sim_job *j, sim_state state)
     }
 }
 
+static void post_end(sim *s, const sim_job *j)
+{
+    double left = j->work - j->done;
+    bool crashes = j->crash_at > j->done && j->crashes == 0;
+    post(s, s->now + (crashes ? j->crash_at - j->done : left) / j->cores, crashes ? CRASH : END,
+         j - s->jobs);
+}
+
 static void start(sim *s, sim_job *j, int32_t cores, int32_t device)
 {
     int64_t index = j - s->jobs;
@@ -157,13 +172,52 @@ static void start(sim *s, sim_job *j, int32_t cores, int32_t device)
     if (device >= 0) {
         s->device_used[device] += j->gpu_memory;
     }
-    double left = j->work - j->done;
-    bool crashes = j->crash_at > j->done && j->crashes == 0;
-    post(s, s->now + (crashes ? j->crash_at - j->done : left) / cores, crashes ? CRASH : END,
-         index);
+    post_end(s, j);
     s->longest = fmax(s->longest, j->work / j->cores_least);
     s->longest_believed = fmax(s->longest_believed, j->estimate);
     s->result.starts++;
+}
+
+/* ---- other cores while it runs ---- */
+
+static void have_cores(sim *s, sim_job *j, int32_t cores)
+{
+    settle(s, j);
+    s->cores_used += cores - j->cores;
+    j->cores = cores;
+    j->version++;
+    post_end(s, j);
+}
+
+/* More are had at once, as far as anybody else is concerned; fewer when a frame has ended. Every ninth job cannot be
+ * told; of those that have more to do. */
+static void resize(sim *s, sim_job *j, int32_t cores)
+{
+    sim_check_resize(s, j, cores);
+    if ((j - s->jobs) % 9 == 0 && !j->rigid) {
+        j->rigid = true;
+        pl_schedule_fix(s->schedule, j->job, j->cores, s->now);
+        return;
+    }
+    if (cores > j->cores) {
+        s->result.grown++;
+        have_cores(s, j, cores);
+    } else {
+        s->result.shrunk++;
+        j->told = cores;
+        post(s, s->now + j->answers, RESIZED, j - s->jobs);
+    }
+}
+
+static void resized(sim *s, sim_job *j)
+{
+    int32_t cores = j->told;
+    if (cores == 0) {
+        return; /* it was told twice, and has answered */
+    }
+    j->told = 0;
+    have_cores(s, j, cores);
+    pl_schedule_resized(s->schedule, j->job, cores, s->now);
 }
 
 /* ---- decisions ---- */
@@ -178,6 +232,8 @@ static void carry_out(sim *s, const pl_action *action)
         }
         sim_check_start(s, j);
         start(s, j, action->job->cores, action->job->device);
+    } else if (action->kind == PL_ACTION_RESIZE) {
+        resize(s, j, action->job->wanted);
     } else {
         sim_check_preempt(s, j);
         j->stopping = true;
@@ -283,6 +339,9 @@ static void happen(sim *s, const sim_event *event)
         if (j->job) {
             pl_schedule_delay(s->schedule, j->job, s->now + 10, s->now);
         }
+        break;
+    case RESIZED:
+        resized(s, j);
         break;
     case STOPPED:
         stop_running(s, j);

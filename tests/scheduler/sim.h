@@ -45,7 +45,9 @@ typedef struct sim_job {
     double behind_own; /* the last time that a job of its user with a higher priority waited */
     double promised;   /* its first estimated start; < 0: none */
     int32_t cores, device, version;
-    bool stopping;
+    int32_t told;   /* cores that it was told to have and has not yet; 0: none */
+    double answers; /* s that it takes to give back cores: a frame */
+    bool stopping, rigid;
     int preemptions, crashes;
 } sim_job;
 
@@ -64,7 +66,7 @@ typedef struct sim_result {
     char fault[256]; /* the first property that did not hold; "": all did */
     double end, used[SIM_USERS], utilisation;
     double longest_overtaken; /* s that a job waited after it was first overtaken */
-    size_t events, starts, preemptions;
+    size_t events, starts, preemptions, grown, shrunk;
 } sim_result;
 
 /* Jobs in order of arrival; what became of them is written into them. */
@@ -99,6 +101,7 @@ typedef struct sim {
 void sim_fault(sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_check_start(sim *s, const sim_job *started);
 void sim_check_preempt(sim *s, const sim_job *victim);
+void sim_check_resize(sim *s, const sim_job *resized, int32_t cores);
 void sim_check_all(sim *s);
 /* The next job that a baseline starts; -1: none. */
 int64_t sim_baseline_next(const sim *s);

@@ -48,6 +48,7 @@ static void draw_rest(sim_random *r, const sim_setup *x, sim_job *j, size_t inde
     double length = fmin(1 + exponential(r, 300), 3600);
     j->work = length * j->cores_least;
     j->estimate = chance(r, 0.1) ? 0 : length * (chance(r, 0.3) ? 0.2 + 3 * sim_uniform(r) : 1);
+    j->answers = 0.1 + exponential(r, 3);
     j->memory = x->memory * fmin(0.02 + exponential(r, 0.05), 0.9);
     j->gpu_memory = x->devices && chance(r, 0.15) ? x->device_memory * (0.1 + 0.9 * sim_uniform(r))
                                                   : 0;

@@ -51,14 +51,24 @@ typedef struct keeper {
     bool ended;
 } keeper;
 
+static bool pins;
+
+void daemon_fixture_pin(void)
+{
+    pins = true;
+}
+
 static void become_daemon(const keeper *k)
 {
     const daemon_fixture *d = k->fixture;
     char log_path[300];
     char *argv[32] = {(char *)k->program, "--listen",         "127.0.0.1:0", "--state",
                       (char *)d->state,   "--restart-delays", "0.05,0.1,0.2"};
+    int at = 7;
     for (int i = 0; d->options[i]; i++)
-        argv[7 + i] = (char *)d->options[i];
+        argv[at++] = (char *)d->options[i];
+    if (!pins)
+        argv[at] = (char *)"--no-pin"; /* many daemons of many tests run on the machine at once */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     snprintf(log_path, sizeof log_path, "%s/daemon.log", d->directory);
     int out = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -31,6 +31,8 @@ typedef struct daemon_fixture {
 void daemon_fixture_start(daemon_fixture *d, const char *const *options);
 /* What is started from now on has a library of tests/preload in it, until LD_PRELOAD is unset. */
 void daemon_fixture_preload(const char *library);
+/* Daemons that are started from now on pin their workers to CPUs; else they are told not to, for many run at once. */
+void daemon_fixture_pin(void);
 /* End everything and remove the directory. */
 void daemon_fixture_stop(daemon_fixture *d);
 /* Send the daemon a signal and wait for its end: its exit status, or 128 + the signal. */

@@ -109,6 +109,27 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     return PL_OK;
 }
 
+static void set_work_threads(pl_solve_work *const work[3], int32_t threads)
+{
+    for (int k = 0; k < 3; k++)
+        if (work[k])
+            pl_solve_work_set_threads(work[k], threads);
+}
+
+static pl_status cpu_set_threads(pl_backend *b, int32_t threads)
+{
+    cpu *c = cpu_of(b);
+    threads = threads > 0 ? threads : 1;
+    if (c->parts.part && pl_parts_set_threads(&c->parts, threads) != PL_OK)
+        return PL_NO_MEMORY;
+    c->threads = threads;
+    set_work_threads(c->work, threads);
+    set_work_threads(c->other_work, threads);
+    if (c->between.set)
+        pl_contact_set_set_threads(c->between.set, threads);
+    return PL_OK;
+}
+
 static pl_array *cpu_alloc(pl_backend *b, int64_t count)
 {
     return pl_numbers_array(pl_block_alloc(count, sizeof(double)));
@@ -520,6 +541,7 @@ const pl_backend_ops pl_backend_cpu = {
     .refuses = cpu_refuses,
     .create = cpu_create,
     .destroy = cpu_destroy,
+    .set_threads = cpu_set_threads,
     .memory = &memory_ops,
     .fetch = &fetch_ops,
     .kinematics = &kinematics_ops,

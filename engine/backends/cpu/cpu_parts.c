@@ -161,6 +161,16 @@ pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out)
     return good ? PL_OK : PL_NO_MEMORY;
 }
 
+pl_status pl_parts_set_threads(pl_parts *p, int32_t threads)
+{
+    double *window = pl_block_alloc(threads * p->window_values, sizeof *window);
+    if (!window)
+        return PL_NO_MEMORY;
+    free(p->window);
+    p->window = window;
+    return PL_OK;
+}
+
 /* ---- using them ---- */
 
 static void sum_window(const pl_parts *p, int64_t which, const double *window)

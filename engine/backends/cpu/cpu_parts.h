@@ -33,6 +33,8 @@ typedef struct pl_parts {
 } pl_parts;
 
 pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out);
+/* Windows for so many threads. PL_OK, or PL_NO_MEMORY and there are as many as before. */
+pl_status pl_parts_set_threads(pl_parts *parts, int32_t threads);
 void pl_parts_destroy(pl_parts *parts);
 
 /* energy [blocks of all groups] and `sum` of a part at x, by one thread. Whether none of these energies

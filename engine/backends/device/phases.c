@@ -76,6 +76,16 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     return PL_OK;
 }
 
+/* Of what the host does. */
+static pl_status device_set_threads(pl_backend *b, int32_t threads)
+{
+    pl_device *d = device_of(b);
+    d->threads = threads > 0 ? threads : 1;
+    if (d->between.host.set)
+        pl_contact_set_set_threads(d->between.host.set, d->threads);
+    return PL_OK;
+}
+
 static pl_array *device_alloc(pl_backend *b, int64_t count)
 {
     return pl_device_alloc(device_of(b)->queue,
@@ -183,6 +193,7 @@ const pl_backend_ops PL_NAMED(pl_backend_device) = {
     .refuses = PL_NAMED(pl_device_refuses),
     .create = device_create,
     .destroy = device_destroy,
+    .set_threads = device_set_threads,
     .memory = &device_memory,
     .fetch = &PL_NAMED(pl_device_fetch_ops),
     .kinematics = &PL_NAMED(pl_device_kinematics_ops),

@@ -265,6 +265,16 @@ static double values_of(const pl_scene *scene, const pl_layout *layout)
                 (fields & PL_OUTPUT_ELEMENT_STRESS ? elements : 0));
 }
 
+/* A second core for 9,072 tetrahedra makes a frame 1.3 (quasi_newton) to 1.9 times (admm) as fast (README.md, Numbers), and
+ * hardly faster for half as many. More than eight were not measured. */
+static int32_t cores_that_pay(const pl_scene *scene, double tets)
+{
+    const double tets_a_core = 4000, most = 8;
+    if (scene->solver.device != PL_DEVICE_CPU)
+        return 1;
+    return (int32_t)fmax(1, fmin(tets / tets_a_core, most));
+}
+
 pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estimate *out,
                          int64_t *pin_counts, pl_faults *faults)
 {
@@ -303,6 +313,7 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
         .seconds_per_frame = steps * (iterations * iteration + touching_seconds(&touch)),
         .setup_seconds = 0.005 + 3e-6 * m + 4e-8 * nnz * factors,
         .frame_bytes = frame_bytes(scene, &touch, values_of(scene, &layout)),
+        .cores = cores_that_pay(scene, m),
     };
     add_newton_solves(&scene->solver, n, nnz, touching_nonzeros(&touch, n), out,
                       steps * iterations);
