@@ -374,6 +374,7 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
             r->stage->loose = fmax(r->stage->loose / 4, 1);
         else if (r->stage->loose < LOOSE)
             r->stage->loose *= 2;
+        r->stage->blocked = !keep;
         r->stage->iterations = keep ? left : of_blocked(left);
         renew(r);
         before = r->iterations;
