@@ -20,6 +20,8 @@ typedef struct pl_backend_stage {
     int64_t iterations;
     /* How many times the bound the decrement may be, of a solve whose answer is not the stage's; 0: once. */
     double loose;
+    /* The way to the answer that it goes on from passes through a surface: while gaps lack, it is no answer. */
+    bool blocked;
     /* The share of its first decrement at which a solve may end as `rough`, unconverged, because what it takes as
      * given is to be renewed. 0: it goes on to the bound. */
     double share;

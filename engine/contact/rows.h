@@ -19,7 +19,9 @@
  *     k_r = HARD / sum over rows q of |C W^-1 C^T|_rq,   W the stiffness of vertices, C the weights w
  *
  * so that C^T K C <= HARD W. A matrix near W stays a good first matrix for a quasi-Newton method. Penalties
- * by a row's own vertices alone, with ten rows a vertex, took it three times the iterations.
+ * by a row's own vertices alone, with ten rows a vertex, took it three times the iterations. A row whose
+ * features meet again and again has twice the penalty each time: among many rows its share can be too little to
+ * keep them apart before rounds run out.
  */
 #ifndef PLIANT_ENGINE_CONTACT_ROWS_H
 #define PLIANT_ENGINE_CONTACT_ROWS_H
@@ -39,6 +41,7 @@ typedef struct pl_contact_row {
     double force;         /* f, N */
     double grip[3];       /* g, N */
     double bound;         /* b, N */
+    int meetings;         /* how many times its features met on the way to an answer of this step */
 } pl_contact_row;
 
 typedef struct pl_contact_rows {

@@ -254,6 +254,7 @@ static pl_status make_rows(pl_contact_set *s)
         row[count].pair = *pair;
         if (s->candidate[i].why != KEPT)
             fill_row(s, &row[count]);
+        row[count].meetings += s->candidate[i].why == MEETS;
         count++;
     }
     return pl_contact_rows_set(&s->rows, row, count, s->compliance);
@@ -302,6 +303,8 @@ pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const d
     s->reach = s->bodies->most + fmin(2 * farthest(s, x_start, x_guess), MARGIN * s->bodies->edge);
     s->candidates = 0;
     s->gap = INFINITY;
+    for (int64_t r = 0; r < s->rows.count; r++)
+        s->rows.row[r].meetings = 0;
     bool clear = false;
     pl_status status = carries(s) ? PL_OK : look(s, s->safe, &clear);
     if (status == PL_OK && !clear)

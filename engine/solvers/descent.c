@@ -301,6 +301,9 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
     pl_solve_result *out = d->out;
     if (d->model->solver.tolerance == 0)
         return false;
+    /* On a blocked way bodies need not be in balance: the answer will be another. */
+    if (d->stage->loose > 1 && out->decrement <= d->bound)
+        return true;
     if (pl_balance_accepts(d->balance, d->stage, x, gradient, out->decrement, d->bound,
                            d->decrement_noise, &out->imbalance))
         return true;
@@ -316,6 +319,15 @@ static bool lacks(pl_descent *d)
     return d->patience-- > 0;
 }
 
+/* Whether the answer is what the solve began with. Not on a blocked way, if gaps lack there: pushes that are below
+ * the tolerance would stay so, and the next answer would pass through the same surface. */
+static bool is_done_at_once(pl_descent *d, const pl_array *x, const pl_array *gradient)
+{
+    return is_done(d, x, gradient) &&
+           !(d->stage->blocked &&
+             d->backend->ops->pairs->lack(d->backend, x) > pl_solver_lack(d->stage));
+}
+
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                            pl_array *gradient, pl_solve_result *out, pl_failure *failure)
 {
@@ -329,6 +341,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
     d->stage = stage;
     d->no_memory = false;
     d->renewed = 0;
+    d->lack = stage->bound > 0 ? d->lack : 0;
     d->patience = PL_DESCENT_PATIENCE;
     d->start_ms = pl_clock_ms();
     begin(d, stage, x, gradient);
@@ -341,8 +354,9 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
                                 : fmax(settings->tolerance * d->first, d->decrement_noise);
     out->bound = d->bound;
     d->bound *= fmax(stage->loose, 1);
-    out->converged = settings->tolerance > 0 && (out->decrement <= d->decrement_noise ||
-                                                 (stage->bound > 0 && is_done(d, x, gradient)));
+    out->converged = settings->tolerance > 0 &&
+                     (out->decrement <= d->decrement_noise ||
+                      (stage->bound > 0 && is_done_at_once(d, x, gradient)));
 
     d->most = stage->bound > 0 ? stage->iterations : settings->iterations;
     pl_array *here = x, *there = d->x_new;

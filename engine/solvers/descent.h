@@ -86,7 +86,7 @@ struct pl_descent {
     double first, bound;     /* the initial guess's decrement; what it has to come down to */
     int64_t most;            /* iterations */
     int patience;            /* iterations left to go on for what gaps lack */
-    double lack;             /* pl_contact_rows_renew's last */
+    double lack;             /* pl_contact_rows_renew's last, of the stage; 0 before */
     int64_t renewed;         /* the iteration at which multipliers of contact last were */
     double energy_noise, decrement_noise;
 };

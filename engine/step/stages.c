@@ -10,6 +10,8 @@
 static const double OUT_OF_RANGE = 1e100;
 /* Most times that a stage is solved again: for friction's grips, and for multipliers. */
 enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
+/* The same while the way to the answer is blocked. A pile of seven bodies needed more than 60. */
+enum { BLOCKED_ROUNDS = 150 };
 /* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
  * others. Friction takes half as many iterations so, or a third. */
 static const double ROUGH = 0.1;
@@ -361,7 +363,7 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
         if (status != PL_OK || r->contact.fits || (r->contact.quiet && r->stage->loose == 1))
             return status;
         const int64_t left = most - r->iterations;
-        if (round == CONTACT_ROUNDS && !r->contact.reached)
+        if (round >= BLOCKED_ROUNDS && !r->contact.reached)
             return fail_intersection(r);
         if (r->contact.reached && (round >= CONTACT_ROUNDS || left <= 0)) {
             solve->converged = false;
@@ -374,6 +376,7 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
             r->stage->loose = fmax(r->stage->loose / 4, 1);
         else if (r->stage->loose < LOOSE)
             r->stage->loose *= 2;
+        r->stage->blocked = !keep;
         r->stage->iterations = keep ? left : of_blocked(left);
         renew(r);
         before = r->iterations;

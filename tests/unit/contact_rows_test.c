@@ -408,6 +408,24 @@ START_TEST(rounds_end_in_coulombs_law)
 }
 END_TEST
 
+/* Twice the penalty for each meeting after the first, up to ten. */
+START_TEST(who_meets_again_is_pushed_harder)
+{
+    static const int MEETINGS[] = {0, 1, 2, 5, 11, 60};
+    static const double FACTOR[] = {1, 1, 2, 16, 1024, 1024};
+    pl_contact_rows rows = one_row(0.5, 0);
+    const double once = rows.row->stiffness, give[2] = {0.5, 0};
+    for (int i = 0; i < 6; i++) {
+        pl_contact_row *row = malloc(sizeof *row);
+        *row = *rows.row;
+        row->meetings = MEETINGS[i];
+        ck_assert_int_eq(pl_contact_rows_set(&rows, row, 1, give), PL_OK);
+        ck_assert_double_eq(rows.row->stiffness, FACTOR[i] * once);
+    }
+    pl_contact_rows_clear(&rows);
+}
+END_TEST
+
 START_TEST(rows_of_held_vertices_do_nothing)
 {
     pl_contact_rows rows = one_row(0, 0);
@@ -495,6 +513,7 @@ int main(void)
     tcase_add_test(t, multipliers_become_the_forces);
     tcase_add_test(t, a_fixed_point_stays);
     tcase_add_test(t, rounds_end_in_coulombs_law);
+    tcase_add_test(t, who_meets_again_is_pushed_harder);
     tcase_add_test(t, rows_of_held_vertices_do_nothing);
     tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, a_list_replaces_the_one_before);

@@ -172,6 +172,40 @@ START_TEST(what_meets_becomes_rows)
 }
 END_TEST
 
+static int64_t carrying(fixture *f)
+{
+    int64_t count = 0;
+    for (int64_t r = 0; r < rows_of(f)->count; r++)
+        count += rows_of(f)->row[r].force > 0;
+    return count;
+}
+
+static int most_meetings(fixture *f)
+{
+    int most = 0;
+    for (int64_t r = 0; r < rows_of(f)->count; r++)
+        most = rows_of(f)->row[r].meetings > most ? rows_of(f)->row[r].meetings : most;
+    return most;
+}
+
+/* Rows count the meetings of their features in a step, and a step begins without any. */
+START_TEST(meetings_of_a_step_are_counted)
+{
+    fixture f;
+    open_blocks(&f);
+    begin(&f, -0.3);
+    for (int k = 0; k < 3; k++) {
+        ck_assert_int_eq(most_meetings(&f), k);
+        advance(&f, 0, -0.3, false);
+        pl_contact_rows_renew(rows_of(&f), f.x);
+    }
+    begin(&f, -0.3);
+    ck_assert_int_gt(carrying(&f), 0);
+    ck_assert_int_eq(most_meetings(&f), 0);
+    close_blocks(&f);
+}
+END_TEST
+
 START_TEST(who_does_not_check_reaches_everything)
 {
     fixture f;
@@ -223,14 +257,6 @@ static void press(fixture *f)
     begin(f, -0.3);
     advance(f, 0, 0.5 * D - GAP, false);
     pl_contact_rows_renew(rows_of(f), place(f, 0.002, 0.5 * D - GAP));
-}
-
-static int64_t carrying(fixture *f)
-{
-    int64_t count = 0;
-    for (int64_t r = 0; r < rows_of(f)->count; r++)
-        count += rows_of(f)->row[r].force > 0;
-    return count;
 }
 
 START_TEST(rows_with_force_stay)
@@ -449,6 +475,7 @@ int main(void)
     tcase_add_test(t, what_is_far_has_no_rows);
     tcase_add_test(t, what_comes_near_has_rows);
     tcase_add_test(t, what_meets_becomes_rows);
+    tcase_add_test(t, meetings_of_a_step_are_counted);
     tcase_add_test(t, who_does_not_check_reaches_everything);
     tcase_add_test(t, bodies_that_ignore_each_other_pass);
     tcase_add_test(t, what_begins_too_close_regains_some);
