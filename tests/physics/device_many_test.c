@@ -17,7 +17,7 @@
 
 enum { FRAMES = 4 };
 
-/* Recorded launches and plain ones, descent and splitting, what moves, both precisions. */
+/* Recorded launches and plain ones, descent and splitting, what moves, bodies that touch, both precisions. */
 static const struct {
     precision precision;
     const char *scene;
@@ -45,6 +45,13 @@ static const struct {
              "'-y'}}]"},
     {DOUBLE, "'solver': {'method': 'quasi_newton', 'iterations': 8}, 'bodies': [{'mesh': {'box':"
              "{'cells': [3, 2, 3]}}}], 'pins': [{'select': {'side': '-x'}}]"},
+    {SINGLE, "'solver': {'method': 'lbfgs', 'iterations': 200}, 'gravity': [0, 0, 0], 'bodies': ["
+             "{'mesh': {'box': {'cells': [2, 2, 2]}}}, {'mesh': {'box': {'cells': [2, 2, 2]}},"
+             "'transform': {'translate': [1.03, 0.1, 0.1]}, 'initial': {'velocity': [-2, 0, 0]}}]"},
+    {SINGLE, "'solver': {'method': 'admm', 'iterations': 200}, 'gravity': [0, 0, 0], 'materials':"
+             "{'m': {'model': 'arap'}}, 'bodies': [{'material': 'm', 'mesh': {'box': {'cells':"
+             "[2, 2, 2]}}}, {'material': 'm', 'mesh': {'box': {'cells': [2, 2, 2]}}, 'transform':"
+             "{'translate': [1.03, 0.1, 0.1]}, 'initial': {'velocity': [-2, 0, 0]}}]"},
 };
 enum { MANY = sizeof SCENES / sizeof *SCENES, BROKEN = 2 };
 
