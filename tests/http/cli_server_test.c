@@ -68,7 +68,7 @@ START_TEST(what_can_not_be_named)
     ck_assert_int_eq(pliant_elsewhere("server add a http://a --token-file -"), 2);
     ck_assert_int_eq(pliant_elsewhere("server add a http://a --token-file none"), 7);
     ck_assert_int_eq(pliant_elsewhere("server default a"), 5);
-    ck_assert_int_eq(pliant_elsewhere("server"), 2);
+    ck_assert_int_eq(pliant_elsewhere("server"), 0); /* its list */
     ck_assert_int_eq(pliant_elsewhere("server lst"), 2);
     ck_assert_ptr_nonnull(strstr(pliant_err, "did you mean list?"));
     ck_assert_int_eq(pliant_elsewhere("server add a"), 2);

@@ -184,16 +184,17 @@ START_TEST(test_queue)
     tenant_session(d, alice, NULL, hers);
     tenant_session(d, alice, "lab", groups);
     tenant_session(d, bob, NULL, his);
-    expect_queue(alice, 3, (const char *[]){hers, groups}, 2);
-    /* Users take turns: his one goes before her second. */
-    expect_queue(bob, 3, (const char *[]){his, groups}, 2);
-    expect_queue(d->token, 3, (const char *[]){hers, his, groups}, 3);
+    /* Groups take turns: the one that has nothing of the machine yet goes before users without a group, who have the
+     * blocker; then users do. */
+    expect_queue(alice, 3, (const char *[]){groups, hers}, 2);
+    expect_queue(bob, 3, (const char *[]){groups, his}, 2);
+    expect_queue(d->token, 3, (const char *[]){groups, hers, his}, 3);
     /* Page by page; what bob may not see is no page of his. */
-    expect_page(alice, "", hers, hers);
-    expect_page(alice, hers, groups, NULL);
-    expect_page(bob, "", his, his);
-    expect_page(d->token, hers, his, his);
-    expect_page(d->token, his, groups, NULL);
+    expect_page(alice, "", groups, groups);
+    expect_page(alice, groups, hers, NULL);
+    expect_page(bob, groups, his, NULL);
+    expect_page(d->token, groups, hers, hers);
+    expect_page(d->token, hers, his, NULL);
     http_reply *r = http_get(d, "/v1/queue?cursor=1");
     http_problem(r, 400, "bad_query");
     http_reply_free(r);
