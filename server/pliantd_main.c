@@ -367,7 +367,7 @@ static void stop_parts(pl_daemon *d)
         pl_stream_hub_stop(d->streams);
     }
     pl_exports_stop(d->exports);
-    pl_check_queue_stop(d->check_queue); /* whoever waits for one goes on in the pool */
+    pl_check_queue_stop(d->check_queue); /* requests that wait for a check continue in the pool */
     pl_pool_stop(d->checks);
     pl_check_queue_destroy(d->check_queue);
     pl_pool_stop(d->files);

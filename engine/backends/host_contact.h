@@ -1,5 +1,4 @@
-/* host_contact.h - contact between bodies as every backend has it: which pairs there are is found on the host, in
- * double, whatever the backend solves with. */
+/* host_contact.h - contact between bodies, the part that all backends share: the host finds the pairs, in double. */
 #ifndef PLIANT_ENGINE_BACKENDS_HOST_CONTACT_H
 #define PLIANT_ENGINE_BACKENDS_HOST_CONTACT_H
 
@@ -16,7 +15,7 @@ typedef struct pl_host_contact {
 pl_status pl_host_contact_create(const pl_model *model, int threads, pl_host_contact *out);
 void pl_host_contact_clear(pl_host_contact *contact);
 
-/* The rows of the set, or NULL where there is none. */
+/* The rows of the set; NULL without a set. */
 pl_contact_rows *pl_host_contact_rows(const pl_host_contact *contact);
 
 #endif

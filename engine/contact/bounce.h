@@ -1,18 +1,18 @@
-/* bounce.h - restitution between bodies, as obstacles have it (model/groups/contact_velocity.h): what came together
- * at a speed leaves at e times that speed along the normal.
+/* bounce.h - restitution between bodies, as for obstacles (model/groups/contact_velocity.h): features that approach at
+ * some speed separate at e times that speed along the normal.
  *
- * Of the rows that carry force at a step's answer and whose features came together when it began:
+ * For the rows that carry force at the end of a step and whose features approached at its start:
  *
  *     v <- argmin 1/2 |w - v|^2_M   where n . C w >= -e n . C v_start for each of these rows
  *
- * with M the masses, which is the joint prox (joint_prox.h). So it changes no momentum, and nothing where e is 0. */
+ * with M the masses. This is the joint prox (joint_prox.h). It conserves momentum, and changes nothing if e is 0. */
 #ifndef PLIANT_ENGINE_CONTACT_BOUNCE_H
 #define PLIANT_ENGINE_CONTACT_BOUNCE_H
 
 #include "engine/contact/bodies.h"
 #include "engine/contact/rows.h"
 
-/* Whether bodies that touch have any restitution. */
+/* True if any two bodies have restitution. */
 bool pl_contact_has_bounce(const pl_contact_bodies *bodies);
 
 /* give [scene vertices]: 1 / m, 1/kg, 0 where held. v_start, v [scene vertices][3], m/s: when the step began, and at

@@ -36,7 +36,7 @@ typedef struct pl_joint_prox {
 
 /* Of p: changes below it are rounding. */
 #define PL_JOINT_PROX_ROUNDING 1e-13
-/* How exact the prox is, of the residual of the local step before. */
+/* Tolerance of the prox, relative to the residual of the previous local step. */
 #define PL_JOINT_PROX_OF_RESIDUAL 0.1
 
 void pl_joint_prox_clear(pl_joint_prox *prox);
@@ -50,8 +50,8 @@ pl_status pl_joint_prox_set(pl_joint_prox *prox, const pl_contact_rows *rows, co
 void pl_joint_prox_solve(pl_joint_prox *prox, pl_contact_rows *rows, const double *v, double exact,
                          int threads);
 
-/* What pl_joint_prox_solve does around its sweeps, for whom they are made elsewhere: how many the next prox may take,
- * by whether this one came to its end; and p as the rows' multipliers and bounds. */
+/* The parts of pl_joint_prox_solve around its sweeps, for devices, which make the sweeps themselves: adapts the limit of
+ * sweeps, and stores p as the rows' multipliers and bounds. */
 void pl_joint_prox_adapt(pl_joint_prox *prox, bool done);
 void pl_joint_prox_store(const pl_joint_prox *prox, pl_contact_rows *rows);
 

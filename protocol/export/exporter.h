@@ -53,7 +53,7 @@ struct pl_export {
     /* Positions, velocities, stress, elements' stress that are not taken as they lie: converted, or
      * those of what is chosen. */
     void *made[4];
-    pl_contact_point *contact; /* of the frame at hand */
+    pl_contact_point *contact; /* of the current frame */
     int64_t contact_room;
     pl_outlet out;
     pl_zip zip;

@@ -20,7 +20,7 @@ typedef struct pl_cores {
     int32_t attempt, cores;
     int64_t number; /* of the request, from 1, growing in an attempt; 0: none yet */
 } pl_cores;
-/* PL_IO with errno, ENOENT where there is none; PL_INVALID where it is damaged. */
+/* Errors: PL_IO with errno (ENOENT: no such file), PL_INVALID: damaged. */
 pl_status pl_cores_read(int dir_fd, const char *name, pl_cores *out);
 /* PL_IO with errno, or PL_NO_MEMORY. */
 pl_status pl_cores_write(int dir_fd, const char *name, const pl_cores *cores);

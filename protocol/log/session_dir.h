@@ -121,7 +121,7 @@ void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p);
 pl_status pl_session_lock(int dir_fd, bool create, int *out_fd);
 /* True exactly while some process holds the lock. */
 bool pl_session_locked(int dir_fd);
-/* Heartbeats: whoever holds the lock marks that it is alive; cheap, for some times a second. */
+/* Heartbeat: the holder of the lock marks that it is alive. Cheap enough for several times a second. */
 void pl_session_beat(int lock_fd);
 /* When it last did, in microseconds since 1970; 0: never. */
 int64_t pl_session_last_beat(int dir_fd);

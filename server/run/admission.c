@@ -153,7 +153,7 @@ static bool begin_key(pl_admission *a)
 }
 
 /* Each user may have three waiting sessions for each place that is free, and one in twenty places is for those who have
- * none waiting, so that whoever comes next finds one. Without users beside its owner a daemon's queue is the owner's. */
+ * none waiting, so that a new user finds one. Without users beside its owner a daemon's queue is the owner's. */
 static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
 {
     int64_t own = pl_sessions_usage(a->sessions, a->owner).value[PL_LIMIT_QUEUED];

@@ -101,7 +101,7 @@ bool pl_admission_may_check(pl_admission *a)
     return pl_check_queue_takes(a->checks, a->request, a->checks_most);
 }
 
-/* What lives as long as the request is freed by whoever ends the admission. */
+/* The end of the admission frees what lives as long as the request. */
 static void leave(void *attached) {}
 
 static void ask(void *context)

@@ -1,10 +1,10 @@
-/* check_queue.h - every preflight of the daemon: of a scene or a mesh that a request waits for, and of a session in
- * `checking` that was answered for before. One thread starts the children, sleeps on their pidfds and tells whoever
- * asked, so that a check holds no other thread.
+/* check_queue.h - runs all preflights of the daemon: of scenes and meshes that a request waits for, and of sessions in
+ * `checking` whose request has been answered. One thread starts the children, waits on their pidfds and calls `done`, so
+ * a check blocks no other thread.
  *
- * Users take turns, and a user's own checks begin in the order in which they came. As many run for one user as the
- * queue was made with, and twice as many for all. One whose request waits no longer is handed back, running or not,
- * and comes again as that of its session.
+ * Users take turns; a user's own checks start in order of arrival. At most `per_owner` checks of a user run at once, and
+ * twice as many in all. When a request stops waiting, its check is handed back, running or not, and queued again for
+ * its session.
  */
 #ifndef PLIANT_SERVER_RUN_CHECK_QUEUE_H
 #define PLIANT_SERVER_RUN_CHECK_QUEUE_H
@@ -18,15 +18,15 @@
 
 typedef struct pl_check_queue pl_check_queue;
 
-/* Of a table's sessions, each held against the machine. NULL with a line in the log. */
+/* For the sessions of a table, which are checked against the machine. NULL with a line in the log. */
 pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *machine,
                                       const pl_preflight_host *host, int per_owner);
-/* Ends the thread and the children. Whoever waits is told PL_PREFLIGHT_STOPPED, as is whoever asks from now on; sessions
- * stay in `checking` for the next daemon. */
+/* Ends the thread and the children. Waiting and later requests get PL_PREFLIGHT_STOPPED; sessions stay in `checking` for
+ * the next daemon. */
 void pl_check_queue_stop(pl_check_queue *queue);
 void pl_check_queue_destroy(pl_check_queue *queue); /* stops it first */
 
-/* A check that somebody waits for. */
+/* A check and its caller. */
 typedef struct pl_check_ticket {
     const char *owner;         /* whose turn it takes; lives until `done`, as does the ticket */
     int64_t order;             /* of an owner's: the lowest first; microseconds since 1970 */
@@ -40,7 +40,7 @@ typedef struct pl_check_ticket {
     pl_preflight_outcome outcome; /* PL_PREFLIGHT_RUNNING: not over by then */
     bool begun;                   /* `run` is to be ended, or to be handed on */
     pl_preflight_run run;
-    pl_faults faults; /* to be cleared by whoever asked */
+    pl_faults faults; /* the caller clears them */
 } pl_check_ticket;
 void pl_check_queue_ask(pl_check_queue *queue, pl_check_ticket *ticket);
 

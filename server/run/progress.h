@@ -1,5 +1,5 @@
-/* progress.h - whether a worker still does something. Three signs, any of which is progress: processor time of its
- * process, frames in the log, and the heartbeat of the thread that steps (pl_session_beat). So a step of hours is
+/* progress.h - detects workers that make no progress. Each of three signs is progress: processor time of the process,
+ * frames in the log, and the heartbeat of the thread that steps (pl_session_beat). So a step of hours is
  * progress, and so is a session that waits for its clock; a process that was stopped, or that waits for a lock or
  * for the disk, makes none.
  *
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is seen of a worker at one moment. */
+/* Signs of a worker at one moment. */
 typedef struct pl_signs {
     int64_t cpu_ms;  /* of all its threads */
     int64_t frame;   /* last committed */
@@ -24,10 +24,10 @@ typedef struct pl_progress {
     const char *why;  /* it counts as stalled: "stopped", "disk" or "idle"; NULL: it does not */
 } pl_progress;
 
-/* Take in what is seen now. True where it is progress since the last time that there was some. Threads that only wait
- * use a little processor time too: less than 1 part in 200 of the time is none. */
+/* Records the signs of this moment. Returns true if they show progress since the last progress. Waiting threads use a
+ * little processor time too: less than 1/200 of the elapsed time does not count. */
 bool pl_progress_note(pl_progress *p, const pl_signs *now, int64_t now_ms);
-/* Why a process in this state (the letter of /proc/PID/stat) makes no progress, as a word. */
+/* The reason, as a word, why a process in this state (the letter of /proc/PID/stat) makes no progress. */
 const char *pl_progress_why(char state);
 
 #endif

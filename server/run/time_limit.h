@@ -1,5 +1,5 @@
-/* time_limit.h - when the time limit of a running session is over (`resources.time_limit`: seconds of running, over
- * all attempts, as far as a checkpoint knows of them). The worker counts the same and ends by itself between two
+/* time_limit.h - when a running session reaches `resources.time_limit`: seconds of running over all attempts, as
+ * recorded in checkpoints. The worker counts the same and ends by itself between two
  * steps; the supervisor kills it where that takes longer than PL_TIME_LIMIT_GRACE_MS (worker_watch.h).
  */
 #ifndef PLIANT_SERVER_RUN_TIME_LIMIT_H
@@ -9,11 +9,11 @@
 
 enum { PL_TIME_LIMIT_GRACE_MS = 1000 };
 
-/* Seconds that the session ran before its next attempt: what its newest checkpoint says; 0 where it has none, or no
+/* Seconds that the session ran before its next attempt, from its newest checkpoint; 0 without a checkpoint or a
  * limit. Reads the header of a file. */
 double pl_time_limit_spent(const pl_session *session);
-/* The end of its limit on pl_monotonic_ms, for a worker that began `age` seconds ago after `spent` seconds of earlier
- * attempts; 0: it has no limit. */
+/* When the limit ends, on pl_monotonic_ms, for a worker that began `age` seconds ago after `spent` seconds of earlier
+ * attempts; 0 without a limit. */
 int64_t pl_time_limit_end(const pl_session *session, double spent, double age);
 
 #endif

@@ -214,7 +214,7 @@ static int compare(const void *a, const void *b)
     return pl_account_compare(*(pl_account *const *)a, *(pl_account *const *)b);
 }
 
-/* A group's keys. Users without a group are no group: each of them who has a job counts as one share. */
+/* Keys of groups. Users without a group are no group: each of them with a job counts as one share. */
 static void rank_groups(pl_schedule *s, double now)
 {
     double alone = 0;

@@ -135,7 +135,7 @@ void pl_schedule_drain(pl_schedule *s, bool draining);
 void pl_schedule_set_device(pl_schedule *s, int32_t device, const pl_device *now);
 void pl_schedule_set_cores(pl_schedule *s, int32_t cores);
 /* A user's share among users of a group, or a group's; 1 at first. A user's limits hold for their jobs of all groups
- * together. Jobs without a group are those of the group "": each user who has some now counts there as one share.
+ * together. Jobs without a group belong to the group "", in which each user with a job counts as one share.
  * False: out of memory. */
 bool pl_schedule_set_user(pl_schedule *s, const char *user, double share, pl_account_limits limits);
 bool pl_schedule_set_group(pl_schedule *s, const char *group, double share,

@@ -1,6 +1,6 @@
-/* usage.h - who ran what, when and on how much: in the database a row for each run, kept for a month, and their
- * sums by day, user and group, kept for good. A run that lasts over midnight (UTC) is a row a day. What runs now is
- * in no table yet: it is counted from when it began (run/dispatcher.h, pl_dispatcher_each_running).
+/* usage.h - usage of the machine in the database: a row for each run, kept for a month, and sums by day, user and
+ * group, kept for good. A run over midnight (UTC), or with a changing number of cores, is several rows. Running
+ * sessions are in no table yet (run/dispatcher.h, pl_dispatcher_each_running).
  */
 #ifndef PLIANT_SERVER_STORE_USAGE_H
 #define PLIANT_SERVER_STORE_USAGE_H
@@ -20,10 +20,12 @@ typedef struct pl_usage_span {
     bool shared;     /* held for several sessions: no run of its own */
 } pl_usage_span;
 
-/* Queued, not waited for. The same run noted twice counts once. False where too much is queued: it is lost. */
+/* Queues a row; does not wait. A run that is noted twice counts once. Returns false, and loses the row, if too much is
+ * queued. */
 bool pl_usage_note(pl_store *store, const pl_usage_span *span);
 
-/* Bytes stored today, in place of an earlier sample: a JSON array of [user, group, bytes]. Waits for the commit. */
+/* Stores today's sample of bytes, a JSON array of [user, group, bytes], and replaces an earlier one. Waits for the
+ * commit. */
 bool pl_usage_sample(pl_store *store, const char *bytes, int64_t now_ms);
 
 /* Seconds from `from` to `to` as they count at `now`, halved each half_life: the integral of 2^((t-now)/half_life). */
@@ -34,7 +36,7 @@ typedef void (*pl_usage_see)(void *context, const char *user, const char *group,
 bool pl_usage_recall(pl_store *store, int64_t now_ms, double half_life_s, pl_usage_see see,
                      void *context);
 
-/* Forget runs of more than a month ago; their days stay. */
+/* Deletes runs older than a month; the sums by day stay. */
 void pl_usage_sweep(pl_store *store);
 
 #endif

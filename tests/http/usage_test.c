@@ -165,7 +165,7 @@ START_TEST(test_wrong_queries)
 }
 END_TEST
 
-/* Whoever is no administrator sees their own rows and names, and of all others what they have together. */
+/* Ordinary users see their own rows and names, and one total for all others. */
 START_TEST(test_who_sees_what)
 {
     char anna[TENANT_SECRET], bob[TENANT_SECRET], id[33], other[33], target[64];
@@ -316,7 +316,7 @@ START_TEST(test_restarts)
 }
 END_TEST
 
-/* Whose turn it is, is known after a restart: the one who has used less goes first. */
+/* Usage survives a restart: the user who used less goes first. */
 START_TEST(test_shares_survive)
 {
     char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33], first[33], second[33];

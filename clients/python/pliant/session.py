@@ -340,7 +340,7 @@ class Session:
         every: those that it divides. mode="latest": skip to the newest. dtype: "f32", "f64" or
         "u16" (half the bytes, off by at most 1/131070 of the frame's box). vertices="surface":
         those of `topology().surface`. fields: "position", "velocity", "stress", "contacts", of what
-        `output.fields` stores. on_gap is told of frames that cannot be had (default: a
+        `output.fields` stores. on_gap receives the frames that cannot be read (default: a
         FramesMissing warning). skip_pruned: begin with the first frame that is kept instead of
         raising Gone."""
         query = _which(to, limit, follow, every, mode, max_fps)

@@ -117,7 +117,7 @@ function Row({ row, marks, scale }) {
     );
 }
 
-// The same for whoever reads it, and to get to the sessions.
+// The chart as a table, with links to the sessions.
 function Runs({ chart }) {
     const newest = chart.items.slice(-TABLE_MOST).reverse();
     const time = (text) => new Date(text).toLocaleString();

@@ -8,8 +8,9 @@
 
 /* A row in the device's memory. */
 typedef struct pl_device_row {
-    int32_t vertex[4],
-        place[4]; /* of the scene; among the touched. Where there is none the first, of weight 0 */
+    /* Corners: vertices of the scene, and their places among the touched ones. A missing corner repeats the first
+     * with a weight of 0. */
+    int32_t vertex[4], place[4];
     double weight[4], normal[3], start[3], grip[3];
     double distance, stiffness, friction, force, bound;
 } pl_device_row;

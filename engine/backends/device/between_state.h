@@ -1,6 +1,5 @@
-/* between_state.h - contact between bodies, and of a body with itself, on a device. Pairs are found on the host
- * (host_contact.h), in double; their rows are in the device's memory, where they are evaluated, and where the joint
- * prox of methods that split is solved. */
+/* between_state.h - contact between bodies, and of a body with itself, on a device. The host finds the pairs
+ * (host_contact.h), in double. The device evaluates their rows and solves the joint prox of methods that split. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_BETWEEN_STATE_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_BETWEEN_STATE_H
 
@@ -10,7 +9,7 @@
 
 typedef struct pl_device_between {
     pl_host_contact host;
-    bool uploaded; /* what is on the device is of the rows as they are */
+    bool uploaded; /* the device has the current rows */
     int64_t count, touched;
     pl_device_rows rows;
     double *pull, *energy;
@@ -24,7 +23,7 @@ typedef struct pl_device_between {
     pl_prox_arguments arguments;
     double exact;       /* of the next prox, J^(1/2) */
     bool newer;         /* multipliers on the device are newer than the host's */
-    bool out_of_memory; /* since the last phase that could say so */
+    bool out_of_memory; /* to be reported by the next phase with a status */
     void *memory[16];   /* everything on the device but `force` */
     int32_t memory_count;
 } pl_device_between;

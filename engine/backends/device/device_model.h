@@ -29,7 +29,7 @@ typedef struct pl_device_model {
 /* Why a device cannot hold a model, or NULL. */
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model);
 
-/* Whether a group of the host's is model/groups/touching.h's, whoever's table it has. */
+/* True for a group of model/groups/touching.h, recognised by its name: a plug-in's tables are not the host's. */
 bool PL_NAMED(pl_device_is_touching)(const pl_group *group);
 
 /* PL_OK or PL_NO_MEMORY; *out is to be destroyed in either case. */
