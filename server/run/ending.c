@@ -197,7 +197,17 @@ static void describe_crash(const ending *e, char *out, size_t size)
     }
 }
 
-/* Inside a step, which the worker does not break off; no crash. */
+/* text: the failure as JSON. */
+static void move_to_failed(const ending *e, const pl_failure *f, const char *text)
+{
+    pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_FAILED,
+                             &(pl_move){.reason = pl_failure_name(f->code),
+                                        .message = f->message,
+                                        .failure = text,
+                                        .recovery = &e->recovery});
+}
+
+/* The time limit ended inside a step; no crash. */
 static void fail_timed_out(const ending *e)
 {
     pl_failure f = failure_of(PL_FAILURE_TIMEOUT, e->frame);
@@ -205,11 +215,7 @@ static void fail_timed_out(const ending *e)
     snprintf(f.advice, sizeof f.advice,
              "Raise resources.time_limit, or simulate less; the frames until then are kept.");
     char *text = pl_failure_view(&f);
-    pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_FAILED,
-                             &(pl_move){.reason = pl_failure_name(f.code),
-                                        .message = f.message,
-                                        .failure = text,
-                                        .recovery = &e->recovery});
+    move_to_failed(e, &f, text);
     free(text);
 }
 
@@ -260,11 +266,7 @@ static void fail_crashed(ending *e, const char *crash)
     int status = e->how->status;
     int64_t number = e->how->status_known && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
     char *text = pl_crash_view(&f, number, e->recovery.crashes, tail);
-    pl_directory_record_move(e->setup->sessions, e->session, PL_STATE_FAILED,
-                             &(pl_move){.reason = pl_failure_name(f.code),
-                                        .message = f.message,
-                                        .failure = text,
-                                        .recovery = &e->recovery});
+    move_to_failed(e, &f, text);
     free(text);
     free(tail);
 }

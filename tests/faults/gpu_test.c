@@ -246,7 +246,7 @@ START_TEST(bodies_touch)
         char scene[1024];
         snprintf(
             scene, sizeof scene,
-            "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 12}, \"gravity\": [0, 0, 0],"
+            "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 5}, \"gravity\": [0, 0, 0],"
             " \"output\": {\"precision\": \"double\"}, \"solver\": {\"tolerance\": 1e-5, %s%s},"
             " \"bodies\": [{\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}},"
             "  {\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}, \"transform\":"
@@ -255,7 +255,7 @@ START_TEST(bodies_touch)
         session_fixture_create(&fixtures[i], NULL, scene);
         ck_assert_int_eq(run(&fixtures[i], "1", i ? "auto" : NULL, i ? plugin : NULL), 0);
     }
-    ck_assert_double_le(apart(&fixtures[0], &fixtures[1], 12), 1e-3);
+    ck_assert_double_le(apart(&fixtures[0], &fixtures[1], 5), 1e-3);
     ck_assert(session_said(&fixtures[1], ", double on emulated"));
     session_fixture_destroy(&fixtures[0]);
     session_fixture_destroy(&fixtures[1]);
