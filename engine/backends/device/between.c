@@ -183,8 +183,7 @@ static bool upload(pl_device *d)
     return good;
 }
 
-/* Whether there are rows, which are then on the device. Where there is no memory for them the next `advance` says
- * so. */
+/* Uploads the rows if they changed; false without rows. Out of memory is reported by the next `advance`. */
 static bool is_touched(pl_device *d)
 {
     pl_device_between *k = &d->between;
@@ -197,7 +196,7 @@ static bool is_touched(pl_device *d)
     return k->uploaded;
 }
 
-/* The rows with the multipliers that a prox on the device has left. */
+/* The rows, with the newest multipliers of the device. */
 static pl_contact_rows *fetched(pl_device *d)
 {
     pl_device_between *k = &d->between;
@@ -306,7 +305,7 @@ static pl_status device_apart(pl_backend *b, pl_array *const *u)
     return PL_OK;
 }
 
-/* One sweep, or as many as nothing follows once it is done. */
+/* One sweep; does nothing once the prox has converged. */
 static void sweep(pl_device *d, const pl_prox_arguments *a)
 {
     pl_sums_arguments sums = {.vertices = d->model.vertices, .partial = d->partial};
@@ -389,10 +388,11 @@ static double lack(pl_backend *b, const pl_array *x)
 static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out)
 {
     pl_device *d = device_of(b);
+    const bool failed = d->between.out_of_memory;
     fetched(d);
-    if (d->between.out_of_memory)
+    d->between.out_of_memory = d->between.uploaded = false;
+    if (failed)
         return PL_NO_MEMORY;
-    d->between.uploaded = false;
     return pl_contact_set_advance(d->between.host.set, shown(d, x, d->host_x), keep, out);
 }
 
