@@ -42,11 +42,13 @@ typedef struct pl_contact_row {
     double grip[3];       /* g, N */
     double bound;         /* b, N */
     int meetings;         /* how many times its features met on the way to an answer of this step */
+    int again;            /* 0, or which further row of its pair (set.h) */
+    int turns; /* of the pair's first row: how many times it was found too close in this step */
 } pl_contact_row;
 
 typedef struct pl_contact_rows {
     int64_t count, capacity;
-    pl_contact_row *row; /* ordered by kind, then features */
+    pl_contact_row *row; /* ordered by kind, features, and `again` */
     int32_t *place;      /* [scene vertices]: of `vertex`, -1 where no row is */
     int32_t scene_vertices;
     int64_t touched;  /* vertices of rows */

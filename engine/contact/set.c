@@ -23,6 +23,9 @@ static const double WIDEN = 0.1;
 /* Of the distance: gaps that are less by no more than this are wide enough. */
 static const double FITS = 0.05;
 
+/* How many times a kept row is measured anew in a step, and how many further rows its pair may have then. */
+enum { TURNS = 3, FURTHER = 3 };
+
 /* Gaps of up to so many distances are reported. */
 static const double NEAR_BY = 2;
 
@@ -32,6 +35,7 @@ typedef enum reason { MEETS, TIGHT, KEPT, NEAR, CARRIES } reason;
 typedef struct candidate {
     pl_contact_pair pair;
     reason why;
+    int again; /* as a row's */
 } candidate;
 
 struct pl_contact_set {
@@ -122,7 +126,7 @@ static bool add_candidate(pl_contact_set *s, const pl_contact_pair *pair, reason
         s->candidate = more;
         s->room = room;
     }
-    s->candidate[s->candidates++] = (candidate){*pair, why};
+    s->candidate[s->candidates++] = (candidate){*pair, why, 0};
     return true;
 }
 
@@ -140,7 +144,30 @@ static int by_pair(const void *one, const void *other)
 {
     const candidate *a = one, *b = other;
     int order = compare_pairs(&a->pair, &b->pair);
+    if (order == 0)
+        order = (a->again > b->again) - (a->again < b->again);
     return order ? order : (a->why > b->why) - (a->why < b->why);
+}
+
+/* A row against another, or a candidate, in the order of rows. */
+static int compare(const pl_contact_row *row, const pl_contact_pair *pair, int again)
+{
+    int order = compare_pairs(&row->pair, pair);
+    return order ? order : (row->again > again) - (row->again < again);
+}
+
+/* The row of a pair, `again` 0, or NULL. */
+static pl_contact_row *find_row(const pl_contact_set *s, const pl_contact_pair *pair)
+{
+    int64_t low = 0, high = s->rows.count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const int order = compare(&s->rows.row[middle], pair, 0);
+        if (order == 0)
+            return &s->rows.row[middle];
+        *(order < 0 ? &low : &high) = middle + (order < 0);
+    }
+    return NULL;
 }
 
 /* Pairs near each other at the safe place. */
@@ -167,14 +194,40 @@ static pl_status add_near(pl_contact_set *s)
 
 static pl_status add_kept(pl_contact_set *s)
 {
-    for (int64_t r = 0; r < s->rows.count; r++)
+    for (int64_t r = 0; r < s->rows.count; r++) {
         if (!add_candidate(s, &s->rows.row[r].pair, KEPT))
             return PL_NO_MEMORY;
+        s->candidate[s->candidates - 1].again = s->rows.row[r].again;
+    }
     return PL_OK;
+}
+
+/* What a further row of its pair carries. */
+static void add_to_first(pl_contact_row *first, const pl_contact_row *row)
+{
+    first->force += row->force;
+    for (int c = 0; c < 3; c++)
+        first->grip[c] += row->grip[c];
+}
+
+/* A pair's first row gets what all of them carry. */
+static void fold_rows(pl_contact_set *s)
+{
+    int64_t first = 0;
+    for (int64_t r = 0; r < s->rows.count; r++) {
+        pl_contact_row *row = &s->rows.row[r];
+        if (row->again == 0) {
+            first = r;
+            continue;
+        }
+        add_to_first(&s->rows.row[first], row);
+        row->force = row->grip[0] = row->grip[1] = row->grip[2] = 0;
+    }
 }
 
 static pl_status add_carrying(pl_contact_set *s)
 {
+    fold_rows(s);
     for (int64_t r = 0; r < s->rows.count; r++) {
         const pl_contact_row *row = &s->rows.row[r];
         if (!(row->force > 0))
@@ -245,13 +298,15 @@ static pl_status make_rows(pl_contact_set *s)
     int64_t count = 0, old = 0;
     for (int64_t i = 0; i < s->candidates; i++) {
         const pl_contact_pair *pair = &s->candidate[i].pair;
-        if (count > 0 && compare_pairs(pair, &row[count - 1].pair) == 0)
+        const int again = s->candidate[i].again;
+        if (count > 0 && compare(&row[count - 1], pair, again) == 0)
             continue;
-        while (old < s->rows.count && compare_pairs(&s->rows.row[old].pair, pair) < 0)
+        while (old < s->rows.count && compare(&s->rows.row[old], pair, again) < 0)
             old++;
-        bool known = old < s->rows.count && compare_pairs(&s->rows.row[old].pair, pair) == 0;
+        bool known = old < s->rows.count && compare(&s->rows.row[old], pair, again) == 0;
         row[count] = known ? s->rows.row[old] : (pl_contact_row){0};
         row[count].pair = *pair;
+        row[count].again = again;
         if (s->candidate[i].why != KEPT)
             fill_row(s, &row[count]);
         row[count].meetings += s->candidate[i].why == MEETS;
@@ -304,7 +359,7 @@ pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const d
     s->candidates = 0;
     s->gap = INFINITY;
     for (int64_t r = 0; r < s->rows.count; r++)
-        s->rows.row[r].meetings = 0;
+        s->rows.row[r].meetings = s->rows.row[r].turns = 0;
     bool clear = false;
     pl_status status = carries(s) ? PL_OK : look(s, s->safe, &clear);
     if (status == PL_OK && !clear)
@@ -362,7 +417,10 @@ static bool fits(pl_contact_set *s)
             continue;
         fill_row(s, &row);
         if (row.pair.gap < (1 - FITS) * row.distance) {
+            pl_contact_row *was = find_row(s, &row.pair);
             s->candidate[i].why = TIGHT;
+            if (was && ++was->turns > TURNS)
+                s->candidate[i].again = 1 + (was->turns - TURNS - 1) % FURTHER;
             all = false;
         }
     }
@@ -469,17 +527,19 @@ pl_status pl_contact_set_measure(pl_contact_set *s, const double *x, pl_contact_
 
 int64_t pl_contact_set_save(const pl_contact_set *s, pl_contact_memory *out)
 {
-    int64_t count = 0;
-    for (int64_t r = 0; r < s->rows.count; r++) {
-        const pl_contact_row *row = &s->rows.row[r];
-        if (!(row->force > 0))
+    int64_t count = 0, next;
+    for (int64_t r = 0; r < s->rows.count; r = next) {
+        pl_contact_row row = s->rows.row[r];
+        for (next = r + 1; next < s->rows.count && s->rows.row[next].again > 0; next++)
+            add_to_first(&row, &s->rows.row[next]);
+        if (!(row.force > 0))
             continue;
         if (out)
-            out[count] = (pl_contact_memory){row->pair.kind,
-                                             row->pair.feature[0],
-                                             row->pair.feature[1],
-                                             row->force,
-                                             {row->grip[0], row->grip[1], row->grip[2]}};
+            out[count] = (pl_contact_memory){row.pair.kind,
+                                             row.pair.feature[0],
+                                             row.pair.feature[1],
+                                             row.force,
+                                             {row.grip[0], row.grip[1], row.grip[2]}};
         count++;
     }
     return count;

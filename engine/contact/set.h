@@ -10,7 +10,10 @@
  *     they do, measured anew; others stay while they are near. Pairs
  *     are measured where nothing crosses, so each is on its right side.
  *   - Once x was reached, rows are as they are at x, and from then on they are kept: normals that follow every
- *     answer go in circles where sharp edges wedge. Rows are added as long as one is needed.
+ *     answer go in circles where sharp edges wedge. Rows are added as long as one is needed. A kept row whose
+ *     pair is too close at x nonetheless, since its closest points have moved, is measured anew; the fourth time
+ *     and later a further row of the pair is, and the others stay: answers that go to and fro between two places
+ *     of the closest points are held by a row at each. Any points of two features must be apart.
  * The step has ended when its answer is reached and all gaps there are as wide as they must be.
  */
 #ifndef PLIANT_ENGINE_CONTACT_SET_H
