@@ -14,6 +14,10 @@ enum { LOOK = 8 };
  * takes 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 where each round is solved first; but
  * each costs an evaluation. */
 enum { RENEW = 2 };
+/* A solve that takes more than LONG iterations renews them rarer: every (k - LONG) / RARER. Many rows do not settle
+ * where they change before the solve has followed their last change: a flag that folds onto itself ran out of 2,000
+ * iterations, and takes 1,000. */
+enum { LONG = 100, RARER = 8 };
 void pl_descent_destroy(pl_solver *solver)
 {
     pl_descent *d = (pl_descent *)solver;
@@ -311,6 +315,13 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
            pl_balance_is_at_rest(d->balance, d->stage, x, gradient, &out->imbalance);
 }
 
+/* Whether multipliers of contact are to be renewed. */
+static bool is_due(const pl_descent *d)
+{
+    const int64_t since = d->out->iterations - d->renewed;
+    return since >= RENEW && since >= (d->out->iterations - LONG) / RARER;
+}
+
 /* Whether gaps lack so much that it is worth to go on where forces are in balance. */
 static bool lacks(pl_descent *d)
 {
@@ -379,7 +390,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         precondition(d, stage, here, true);
         record(d, out->iterations);
         out->converged = is_done(d, here, gradient);
-        if (d->model->touching && (out->converged || out->iterations - d->renewed >= RENEW)) {
+        if (d->model->touching && (out->converged || is_due(d))) {
             renew(d, stage, here, gradient);
             out->converged = is_done(d, here, gradient) && !lacks(d);
         }
