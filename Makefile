@@ -305,12 +305,14 @@ $(BUILD)/tests/%: tests/%.mjs | $(PROGRAMS)
 # What tests load.
 FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
 SLOW_DISK := $(BUILD)/tests/libslow_disk.so
-$(FAILING_MEMORY) $(SLOW_DISK): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
+FULL_DISK := $(BUILD)/tests/libfull_disk.so
+$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
 $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
+$(BUILD)/tests/http/full_disk_test: | $(FULL_DISK)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests

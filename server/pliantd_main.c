@@ -3,8 +3,10 @@
 #include "server/tenants/audit.h"
 #include "server/tenants/auth.h"
 #include "server/base/daemon.h"
+#include "server/base/disk.h"
 #include "server/run/check_queue.h"
 #include "server/run/cpu_set.h"
+#include "server/run/disk_pause.h"
 #include "server/run/dispatcher.h"
 #include "server/run/executor.h"
 #include "server/streams/exports.h"
@@ -220,6 +222,7 @@ static bool start_table(pl_daemon *d)
 {
     pl_dispatcher_setup dispatcher = {.machine = machine_of(d),
                                       .interactive_cores = d->options.interactive_cores,
+                                      .disk = d->disk,
                                       .store = d->store,
                                       .limits_of = limits_of,
                                       .cpus = cpus_of(&d->options),
@@ -256,6 +259,7 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .counters = &d->counters,
                                .learning = d->learning,
                                .follower = pl_watch_follower(d->watch),
+                               .disk = d->disk,
                                .ready = &d->ready,
                                .draining = &d->draining};
     d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, check_threads);
@@ -283,6 +287,7 @@ static bool start_http(pl_daemon *d)
                           .options = &d->options,
                           .counters = &d->counters,
                           .draining = &d->draining,
+                          .disk = d->disk,
                           .tickers = d->tickers,
                           .files = d->files,
                           .checks = d->checks,
@@ -349,12 +354,24 @@ static bool announce(pl_daemon *d)
     return true;
 }
 
+static void disk_changed(void *context, bool full)
+{
+    pl_daemon *d = context;
+    if (full) {
+        pl_executor_pause_workers(d->executor);
+    } else {
+        pl_disk_pause_end(d->sessions);
+        pl_executor_kick(d->executor);
+    }
+}
+
 /* Streams end first, so that their connections can; then what requests wait for; then workers, or they
  * go on. */
 static void stop_parts(pl_daemon *d)
 {
     uint64_t one = 1;
     atomic_store(&d->draining, true);
+    pl_disk_stop(d->disk);
     if (d->stop_fd >= 0) {
         ssize_t put = write(d->stop_fd, &one, sizeof one);
         (void)put;
@@ -480,17 +497,19 @@ int main(int argc, char **argv)
     d->state_fd = d->stop_fd = -1;
     int lock_fd = -1;
     bool good = open_state(d) && (lock_fd = lock_state(d)) >= 0;
+    good = good && (d->disk = pl_disk_create(d->state_fd, d->options.disk_reserve));
     if (good && d->options.reindex) {
         good = pl_reindex(d->state, d->state_fd, &d->counters) == 0;
     } else if (good) {
         raise_descriptors(d);
         pl_give_way();
-        good = start_parts(d) && announce(d);
+        good = start_parts(d) && announce(d) && pl_disk_watch(d->disk, disk_changed, d);
         if (good) {
             wait_for_signal(d, &signals);
         }
         stop_parts(d);
     }
+    pl_disk_destroy(d->disk);
     if (lock_fd >= 0) {
         close(lock_fd);
     }

@@ -55,6 +55,7 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
         .frames = pl_json_integer(document, "frames", -1),
         .seconds = pl_json_number(document, "seconds", 0),
         .launching = pl_json_boolean(document, "launching", false),
+        .disk_full = pl_json_boolean(document, "disk_full", false),
     };
     snprintf(out->state, sizeof out->state, "%s", pl_json_string(document, "state", "failed"));
     failure_decode(pl_json_at(document, "failure"), &out->failure);
@@ -94,6 +95,8 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     encode_failure(&w, &e->failure);
     if (e->launching)
         pl_json_set_boolean(&w, "launching", true);
+    if (e->disk_full)
+        pl_json_set_boolean(&w, "disk_full", true);
     pl_json_set_number(&w, "seconds", e->seconds);
     return pl_sealed_write(dir_fd, "exit.json", &w, true);
 }

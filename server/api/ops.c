@@ -4,6 +4,7 @@
 #include "protocol/text/json.h"
 #include "protocol/scene/scene_json.h"
 #include "server/base/daemon.h"
+#include "server/base/disk.h"
 #include "server/run/gpus.h"
 #include "server/run/learning.h"
 #include "server/sessions/sessions.h"
@@ -28,7 +29,10 @@ void pl_handle_health(pl_request *r)
 void pl_handle_ready(pl_request *r)
 {
     const pl_daemon *d = pl_request_daemon(r);
-    if (atomic_load(&d->ready) && !atomic_load(&d->draining)) {
+    if (pl_disk_full(d->disk)) {
+        pl_reply_problemf(r, 503, "not_ready", "Not ready", "%s", pl_disk_look(d->disk).reason);
+        pl_reply_header(r, "Retry-After", "10");
+    } else if (atomic_load(&d->ready) && !atomic_load(&d->draining)) {
         reply_copy(r, 200, "application/json", "{\"status\": \"ready\"}");
         pl_reply_header(r, "Cache-Control", "no-store");
     } else {
@@ -241,6 +245,18 @@ static void put_counters(page *p, const pl_counters *c)
     }
 }
 
+static void put_disk(page *p, pl_disk *disk)
+{
+    pl_disk_state s = pl_disk_look(disk);
+    put_one(p, "disk_free_bytes", "gauge", "Free on the file system of the state directory.",
+            (double)s.free_bytes);
+    put_one(p, "disk_size_bytes", "gauge", "Size of the file system of the state directory.",
+            (double)s.size_bytes);
+    put_one(p, "disk_reserve_bytes", "gauge", "Kept free for the daemon when the disk is full.",
+            (double)s.reserve_bytes);
+    put_one(p, "disk_full", "gauge", "1 while nothing new is stored for want of room.", s.full);
+}
+
 void pl_handle_metrics_page(pl_request *r)
 {
     const pl_daemon *d = pl_request_daemon(r);
@@ -249,6 +265,7 @@ void pl_handle_metrics_page(pl_request *r)
             "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
     put_sessions(&p, d->sessions, d->options.cores);
     put_gpus(&p, d->gpus);
+    put_disk(&p, d->disk);
     put_counters(&p, &d->counters);
     put_errors(&p, d->learning);
     put_one(&p, "connections", "gauge", "Connections open now.",

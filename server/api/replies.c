@@ -167,7 +167,7 @@ static const pl_reply_field queue_place_fields[] = {
     {"reason", "string", "reason for waiting"},
     {"code", "string?",
      "the reason as a word: starts draining after restarts user_cores no_gpu gpu_memory turn cores "
-     "memory reserved"},
+     "memory reserved disk_full"},
     {"estimated_start", "string?",
      "RFC 3339; null where it is not known, or when the session does not wait"},
     {0},

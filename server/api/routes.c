@@ -35,6 +35,7 @@
 const pl_route pl_routes[] = {
     {"POST", "/v1/sessions", pl_handle_create, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .query = {"group"}, .replies = "201 Session", .body = "#Scene",
+     .stores = true,
      .summary = "Submit a scene; Idempotency-Key and Prefer: wait=SECONDS are honoured"},
     {"GET", "/v1/sessions", pl_handle_list, PL_RUN_HERE, PL_SCOPE_READ, .produces = JSON,
      .query = {"state", "owner", "name", "label", "limit", "cursor"}, .replies = "200 SessionList",
@@ -73,11 +74,13 @@ const pl_route pl_routes[] = {
      .summary = "Run for a number of frames (1), then pause"},
     {"POST", SESSION "/branch", pl_handle_branch, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .query = {"group"}, .replies = "201 Session", .body = "#BranchRequest",
+     .stores = true,
      .summary = "Start a new session from a frame of this one, with an edited scene"},
     {"GET", SESSION "/snapshots", pl_handle_snapshots, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = JSON, .replies = "200 SnapshotList", .summary = "List the snapshots of a session"},
     {"POST", SESSION "/snapshots", pl_handle_snapshot_create, PL_RUN_FILES, PL_SCOPE_SUBMIT,
      PL_TAKES_JSON, .produces = JSON, .replies = "201 Snapshot", .body = "#SnapshotRequest",
+     .stores = true,
      .summary = "Keep the state of the newest frame, or of another, under a name, to branch from "
                 "it later"},
     {"GET", SESSION "/snapshots/{name}", pl_handle_snapshot, PL_RUN_FILES, PL_SCOPE_READ,
@@ -89,7 +92,7 @@ const pl_route pl_routes[] = {
      .summary =
          "List the controls of the session, oldest first, each with the first frame it affects"},
     {"POST", SESSION "/controls", pl_handle_control, PL_RUN_FILES, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
-     .produces = JSON, .replies = "202 Control", .body = "#ControlRequest",
+     .produces = JSON, .replies = "202 Control", .body = "#ControlRequest", .stores = true,
      .summary = "Change a running session from its next frame on: motions of pins and obstacles, "
                 "gravity, forces, stiffness"},
     {"GET", SESSION "/topology", pl_handle_topology, PL_RUN_FILES, PL_SCOPE_READ,
@@ -135,7 +138,7 @@ const pl_route pl_routes[] = {
     {"GET", SESSION "/log", pl_handle_log, PL_RUN_FILES, PL_SCOPE_READ, .produces = "text/plain",
      .summary = "Read the log of the worker"},
     {"POST", "/v1/validate", pl_handle_validate, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
-     .produces = JSON, .replies = "200 Validation", .body = "#Scene",
+     .produces = JSON, .replies = "200 Validation", .body = "#Scene", .stores = true,
      .summary = "Check a scene and estimate its cost; nothing is stored"},
     {"GET", "/v1/gallery", pl_handle_gallery, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .replies = "200 Gallery, 304", .summary = "List example scenes"},
@@ -146,7 +149,7 @@ const pl_route pl_routes[] = {
      .summary = "List meshes that you or your groups hold"},
     {"PUT", "/v1/meshes/{sha256}", pl_handle_mesh_put, PL_RUN_CHECKS, PL_SCOPE_SUBMIT,
      PL_TAKES_BYTES, .produces = JSON, .query = {"group"}, .replies = "200 Mesh, 201 Mesh",
-     .summary = "Upload a mesh file", .sink = &pl_mesh_sink},
+     .stores = true, .summary = "Upload a mesh file", .sink = &pl_mesh_sink},
     {"GET", "/v1/meshes/{sha256}", pl_handle_mesh_get, PL_RUN_FILES, PL_SCOPE_READ,
      .produces = "application/octet-stream", .replies = "200, 304",
      .summary = "Read a mesh file; HEAD tells if it is stored"},

@@ -24,6 +24,7 @@ typedef struct pl_daemon {
     int log_readers_max;   /* of streams, as descriptors allow */
     char url[PL_URL_MAX];
     char *capabilities; /* the body of /v1/capabilities */
+    struct pl_disk *disk;
     struct pl_auth *auth;
     struct pl_store *store;
     struct pl_tenants *tenants;

@@ -124,6 +124,7 @@ enum {
     OPT_ON_EXIT,
     OPT_WEBHOOK_ALLOW,
     OPT_WEBHOOK_DELAYS,
+    OPT_DISK_RESERVE,
     OPT_OPENAPI,
     OPT_REINDEX,
     OPT_LEVEL,
@@ -163,6 +164,7 @@ static const struct option long_options[] = {
     {"on-exit", required_argument, NULL, OPT_ON_EXIT},
     {"webhook-allow", required_argument, NULL, OPT_WEBHOOK_ALLOW},
     {"webhook-delays", required_argument, NULL, OPT_WEBHOOK_DELAYS},
+    {"disk-reserve", required_argument, NULL, OPT_DISK_RESERVE},
     {"openapi", no_argument, NULL, OPT_OPENAPI},
     {"reindex", no_argument, NULL, OPT_REINDEX},
     {"log-level", required_argument, NULL, OPT_LEVEL},
@@ -350,6 +352,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         r = take_count("--max-connections", text, 4, 100000, &v);
         o->max_connections = (int)v;
         return r;
+    case OPT_DISK_RESERVE:
+        return take_count("--disk-reserve", text, 0, (int64_t)1 << 40, &o->disk_reserve);
     case OPT_EXPORTS:
         r = take_count("--exports", text, 1, PL_EXPORTS_MAX, &v);
         o->exports = (int)v;
@@ -446,6 +450,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .address_rate = 100,
                         .max_body = 8 << 20,
                         .max_mesh = (int64_t)1 << 30,
+                        .disk_reserve = 64 << 20,
                         .max_connections = 1000,
                         .exports = 8,
                         .idle_timeout = 30,

@@ -49,6 +49,7 @@ typedef struct pl_options {
     int64_t
         restart_delays_ms[PL_RESTARTS]; /* before the 1st, 2nd, ... restart of a crashed worker */
     bool stop_workers;                  /* at the daemon's end, rather than leave them running */
+    int64_t disk_reserve;               /* bytes kept for a full disk */
     bool reindex;                       /* rebuild the database and end */
     const char *allow_hosts[PL_ALLOW_HOSTS_MAX];
     int allow_host_count;

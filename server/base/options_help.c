@@ -58,6 +58,10 @@ static const pl_option options[] = {
     {"--max-body", "BYTES", "largest JSON body (8388608)"},
     {"--max-mesh", "BYTES", "largest mesh file (1073741824)"},
     {"--max-connections", "N", "most connections at once (1000)"},
+    {"--disk-reserve", "BYTES",
+     "space kept in DIR/reserve for the daemon itself when the disk is full; at most an eighth of "
+     "the file system (67108864; 0: none). Below a quarter of it running sessions pause until "
+     "there is room again"},
     {"--exports", "N", "most exports at once, half of them for one user (8)"},
     {"--idle-timeout", "SECONDS", "time until an idle connection is closed (30)"},
     {"--patience", "SECONDS",

@@ -56,6 +56,7 @@ typedef struct pl_route {
     const char *summary;
     const pl_sink *sink;
     bool unlimited; /* never refused for its rate */
+    bool stores;    /* 507 while the disk is full */
 } pl_route;
 
 /* What a request's headers claim; NULL for what was not sent. */
@@ -87,6 +88,7 @@ typedef struct pl_http_setup {
     const pl_options *options;
     pl_counters *counters;
     const _Atomic bool *draining;
+    struct pl_disk *disk; /* NULL: has room */
     pl_tickers *tickers;
     pl_pool *files, *checks; /* where PL_RUN_FILES and PL_RUN_CHECKS run */
     pl_daemon *daemon;       /* what a handler is given by its request */

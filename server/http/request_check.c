@@ -1,5 +1,6 @@
 #include "server/http/request_check.h"
 
+#include "server/base/disk.h"
 #include "server/http/host.h"
 #include "protocol/text/problem.h"
 #include "server/http/route.h"
@@ -296,6 +297,15 @@ static void check_accept(pl_request *r)
     pl_request_accept(r, types);
 }
 
+static void check_room(pl_request *r)
+{
+    struct pl_disk *disk = pl_http_setup_of(r->http)->disk;
+    if (pl_disk_full(disk)) {
+        pl_reply_problemf(r, 507, "disk_full", "Disk full", "%s", pl_disk_look(disk).reason);
+        pl_reply_header(r, "Retry-After", "60");
+    }
+}
+
 bool pl_request_check_head(pl_request *r, const char *method, const char *path)
 {
     framing f = {0};
@@ -325,6 +335,9 @@ bool pl_request_check_head(pl_request *r, const char *method, const char *path)
     }
     if (!r->reply.status) {
         check_access(r, &f, path);
+    }
+    if (!r->reply.status && r->route->stores) {
+        check_room(r);
     }
     if (!r->reply.status) {
         check_query(r, &f);

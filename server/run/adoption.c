@@ -103,7 +103,8 @@ static void settle_waiting(pl_executor *e, pl_session *s)
         }
     } else if (control.paused && s->state == PL_STATE_QUEUED) {
         pl_sessions_move(sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"});
-    } else if (!control.paused && s->state == PL_STATE_PAUSED) {
+    } else if (!control.paused && s->state == PL_STATE_PAUSED &&
+               !pl_sessions_paused_by_disk(sessions, s)) { /* that one goes on when there is room */
         pl_sessions_move(sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
     }
 }

@@ -3,9 +3,9 @@
 #include "engine/scene/output.h"
 #include "server/base/logger.h"
 #include "server/run/gpus.h"
+#include "server/run/disk_pause.h"
 #include "server/run/queue_reason.h"
 #include "server/run/session_job.h"
-#include "server/schedule/schedule.h"
 #include "server/sessions/sessions_locked.h"
 
 #include <limits.h>
@@ -23,6 +23,7 @@ struct pl_dispatcher {
     struct pl_gpus *gpus;
     int64_t changes, forecast_changes, forecast_ms;
     int64_t gpu_waits; /* sessions that wait and want a GPU */
+    struct pl_disk *disk;
     struct pl_store *store;
     pl_limits (*limits_of)(void *context, const char *name, bool group);
     pl_cpus *cpus;
@@ -195,7 +196,7 @@ static void place(void *context, const pl_session *s, pl_queue_place *out)
 {
     pl_dispatcher *d = context;
     const pl_job *job = s->job;
-    if (!job || job->state == PL_JOB_RUNNING) {
+    if (!job || job->state == PL_JOB_RUNNING || pl_disk_pause_place(d->disk, out)) {
         return;
     }
     look_ahead(d);
@@ -264,6 +265,7 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
     }
     d->cpus = setup->cpus;
     d->gpus = setup->machine.gpus;
+    d->disk = setup->disk;
     d->store = setup->store;
     d->limits_of = setup->limits_of;
     d->changed = setup->changed;

@@ -17,6 +17,7 @@ typedef struct pl_dispatcher_setup {
     pl_machine machine;
     int64_t interactive_cores; /* of these, kept for interactive sessions */
     pl_cpus *cpus;             /* for them; the dispatcher's from now on. NULL: none is pinned */
+    struct pl_disk *disk;      /* nothing starts while it is full */
     struct pl_store *store;    /* where it is kept who used what (store/usage.h) */
     /* What a user, or a group, may have at once, and its share. */
     pl_limits (*limits_of)(void *context, const char *name, bool group);

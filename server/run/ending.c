@@ -3,7 +3,9 @@
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/head_recover.h"
 #include "protocol/log/session_dir.h"
+#include "server/base/disk.h"
 #include "server/run/check_result.h"
+#include "server/run/disk_pause.h"
 #include "server/run/learning.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/removal.h"
@@ -99,6 +101,12 @@ static void pause_session(const ending *e, const char *message)
                      &(pl_move){.reason = "user", .message = message, .recovery = &e->recovery});
 }
 
+/* It goes on from its checkpoint when there is room. */
+static void pause_for_room(const ending *e)
+{
+    pl_disk_pause_session(e->setup->sessions, e->session, &e->recovery);
+}
+
 static void queue_again(const ending *e, const char *reason, const char *message)
 {
     pl_sessions_move(
@@ -133,6 +141,10 @@ static const char told_to_stop[] = "the worker was told to stop; it goes on from
 
 static void queue_stopped(const ending *e)
 {
+    if (pl_disk_full(e->setup->disk)) {
+        pause_for_room(e);
+        return;
+    }
     bool yielded = e->session->preempting;
     queue_again(e, yielded ? "preempted" : "stopped", yielded ? preempted : told_to_stop);
 }
@@ -168,6 +180,14 @@ static void end_by_report(ending *e, const pl_exit *report)
         queue_stopped(e);
     } else if (paused) {
         queue_again(e, "resumed", NULL);
+    } else if (report->disk_full && e->desired >= PL_DESIRE_CANCELLED) {
+        end_cancelled(e);
+    } else if (report->disk_full && e->paused) {
+        pause_session(e, report->failure.message);
+    } else if (report->disk_full) {
+        pl_disk_note_full(e->setup->disk);
+        pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, report->failure.message);
+        pause_for_room(e);
     } else if (report->failure.code != PL_FAILURE_OUT_OF_MEMORY ||
                e->desired >= PL_DESIRE_CANCELLED || !retry_with_memory(e)) {
         end_as(e, PL_STATE_FAILED, pl_failure_name(report->failure.code), &report->failure);
@@ -306,7 +326,8 @@ static void end_crashed(ending *e)
         queue_stopped(e); /* before it could listen */
         return;
     }
-    if (how->kill == PL_KILL_DEAF && e->session->preempting) {
+    bool full = pl_disk_full(e->setup->disk); /* it may not have been able to say so */
+    if (full || (how->kill == PL_KILL_DEAF && e->session->preempting)) {
         queue_stopped(e);
         return;
     }

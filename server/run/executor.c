@@ -303,6 +303,20 @@ static int count_told(pl_executor *e, bool tell)
     return count;
 }
 
+void pl_executor_pause_workers(pl_executor *e)
+{
+    int64_t deadline = pl_workers_deadline(e);
+    pthread_mutex_lock(&e->mutex);
+    for (pl_worker *w = e->workers; w; w = w->next) {
+        if (pl_worker_pidfd(w) >= 0 && !w->deadline_ms && !w->kill) {
+            w->deadline_ms = deadline;
+            pidfd_send_signal(pl_worker_pidfd(w), SIGTERM, NULL, 0);
+        }
+    }
+    pthread_mutex_unlock(&e->mutex);
+    pl_workers_wake(e);
+}
+
 void pl_executor_stop_workers(pl_executor *e, int timeout_ms)
 {
     int count = count_told(e, true);

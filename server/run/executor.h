@@ -25,6 +25,8 @@ void pl_executor_kick(pl_executor *executor);
 void pl_executor_set_deadline(pl_executor *executor, pl_session *session);
 /* The request was taken back: its worker has no deadline any more. */
 void pl_executor_clear_deadline(pl_executor *executor, pl_session *session);
+/* SIGTERM to every worker, for the disk is full: they stop at a checkpoint, or are killed as deaf. */
+void pl_executor_pause_workers(pl_executor *executor);
 /* SIGTERM to every worker, and wait until they have made their checkpoints and ended. The daemon
  * drains, so nothing is started meanwhile. */
 void pl_executor_stop_workers(pl_executor *executor, int timeout_ms);

@@ -57,12 +57,17 @@ static int pause_session(pl_sessions *t, pl_executor *e, pl_session *s)
     if (pl_state_terminal(state_of(s)) || desired >= PL_DESIRE_CANCELLED) {
         return EALREADY;
     }
-    if (state_of(s) == PL_STATE_PAUSED || desired == PL_DESIRE_PAUSED) {
+    bool by_disk = pl_sessions_paused_by_disk(t, s);
+    if ((state_of(s) == PL_STATE_PAUSED && !by_disk) || desired == PL_DESIRE_PAUSED) {
         return 0;
     }
     int error = pl_control_append(s->directory, "pause");
     if (error) {
         return error;
+    }
+    if (by_disk) {
+        pl_sessions_keep_paused(t, s);
+        return 0;
     }
     if (state_of(s) == PL_STATE_QUEUED &&
         pl_sessions_move(t, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"})) {

@@ -142,6 +142,9 @@ static bool ended_by_report(int dir_fd, pl_row *row)
     }
     pl_session_state state;
     row->attempt = report.attempt;
+    if (report.disk_full) {
+        return false; /* it goes on when there is room */
+    }
     if (!pl_state_parse(report.state, &state) || !pl_state_terminal(state)) {
         return false; /* stopped or paused: no end */
     }

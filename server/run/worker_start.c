@@ -6,6 +6,7 @@
 #include "server/run/cpu_set.h"
 #include "server/run/ending.h"
 #include "server/run/resizing.h"
+#include "server/run/disk_pause.h"
 #include "server/run/time_limit.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/session_view.h"
@@ -96,6 +97,11 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
 
 static void fail_start(pl_executor *e, pl_session *s, int error)
 {
+    if (error == ENOSPC || error == EDQUOT) {
+        pl_disk_note_full(e->setup.disk);
+        pl_disk_pause_session(e->setup.sessions, s, NULL);
+        return;
+    }
     pl_failure failure = {
         .code = PL_FAILURE_INTERNAL, .step = -1, .body = -1, .element = -1, .vertex = -1};
     snprintf(failure.message, sizeof failure.message, "the worker could not be started: %s",
@@ -280,7 +286,8 @@ static void start_group(pl_executor *e, pl_session *host)
  * were started here would be taken for one that is gone. */
 bool pl_workers_may_start(const pl_executor *e)
 {
-    return atomic_load(e->setup.ready) && !atomic_load(e->setup.draining);
+    return atomic_load(e->setup.ready) && !atomic_load(e->setup.draining) &&
+           !pl_disk_full(e->setup.disk);
 }
 
 void pl_workers_start_next(pl_executor *e)

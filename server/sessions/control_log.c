@@ -1,6 +1,7 @@
 #include "server/sessions/control_log.h"
 
 #include "protocol/text/json.h"
+#include "server/base/disk.h"
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
 
@@ -15,6 +16,32 @@
 
 /* What is read, and how much of it controls may fill: what is left is for cancel and pause. */
 enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
+
+/* Whole, or not at all. */
+static int append_record(int fd, const void *record, size_t size, off_t before)
+{
+    ssize_t n = write(fd, record, size);
+    int error = n == (ssize_t)size && fdatasync(fd) == 0 ? 0
+                : n >= 0 && n < (ssize_t)size            ? ENOSPC
+                                                         : errno;
+    if (error && ftruncate(fd, before) != 0) {
+        return errno; /* a reader takes a torn record for one that is not there yet */
+    }
+    return error;
+}
+
+/* Of the state directory that this session's lies in. */
+static bool release_reserve(const char *directory)
+{
+    char path[PATH_MAX + 80];
+    snprintf(path, sizeof path, "%s/../../..", directory);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool released = fd >= 0 && pl_reserve_release(fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return released;
+}
 
 /* A record of this JSON at the end of control.log, where that is shorter than `limit`. */
 static int append(const char *directory, const char *json, size_t length, off_t limit)
@@ -41,8 +68,8 @@ static int append(const char *directory, const char *json, size_t length, off_t 
         fchown(fd, folder.st_uid, folder.st_gid) != 0) {
         error = errno;
     }
-    if (!error && (write(fd, record, size) != (ssize_t)size || fdatasync(fd) != 0)) {
-        error = errno ? errno : EIO;
+    if (!error) {
+        error = append_record(fd, record, size, st.st_size);
     }
     if (fd >= 0) {
         close(fd);
@@ -51,11 +78,16 @@ static int append(const char *directory, const char *json, size_t length, off_t 
     return error;
 }
 
+/* A full disk keeps nobody from pausing or cancelling. */
 int pl_control_append(const char *directory, const char *action)
 {
     char json[64];
     int length = snprintf(json, sizeof json, "{\"action\": \"%s\"}", action);
-    return append(directory, json, (size_t)length, LOG_LIMIT);
+    int error = append(directory, json, (size_t)length, LOG_LIMIT);
+    if ((error == ENOSPC || error == EDQUOT) && release_reserve(directory)) {
+        error = append(directory, json, (size_t)length, LOG_LIMIT);
+    }
+    return error;
 }
 
 int pl_control_append_step(const char *directory, int64_t frame)

@@ -299,7 +299,9 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
         (pl_state_terminal(to) && desire != PL_DESIRE_DELETED)) {
         pl_session_set_text(&s->desired, NULL);
     }
-    pl_session_set_text(&s->paused_by, to == PL_STATE_PAUSED ? "user" : NULL);
+    pl_session_set_text(&s->paused_by, to != PL_STATE_PAUSED ? NULL
+                                       : what->paused_by     ? what->paused_by
+                                                             : "user");
     s->restart_ms = what->delay_ms > 0 ? pl_clock_us() / 1000 + what->delay_ms : 0;
     s->since_ms = pl_clock_us() / 1000;
     if (pl_state_terminal(to) && s->webhook && desire != PL_DESIRE_DELETED) {
@@ -341,6 +343,28 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
         t->setup.queue->changed(t->setup.context, pl_state_terminal(to) ? s : NULL);
     }
     return allowed;
+}
+
+bool pl_sessions_paused_by_disk(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    bool disk = s->state == PL_STATE_PAUSED && s->paused_by && strcmp(s->paused_by, "disk") == 0;
+    pthread_mutex_unlock(&t->mutex);
+    return disk;
+}
+
+void pl_sessions_keep_paused(pl_sessions *t, pl_session *s)
+{
+    pthread_mutex_lock(&t->mutex);
+    if (s->state == PL_STATE_PAUSED) {
+        pl_session_set_text(&s->paused_by, "user");
+        pl_session_set_text(&s->reason, "user");
+        pl_session_set_text(&s->message, NULL);
+        save(t, s);
+        tell(t, s, "changed");
+    }
+    pthread_mutex_unlock(&t->mutex);
+    wake(t, s);
 }
 
 pl_recovery pl_sessions_recovery(pl_sessions *t, pl_session *s)

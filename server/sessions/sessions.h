@@ -80,6 +80,7 @@ pl_recovery pl_sessions_recovery(pl_sessions *sessions, pl_session *session);
 /* What goes along with a move; NULLs and zeros leave the field as it is. */
 typedef struct pl_move {
     const char *reason, *message;
+    const char *paused_by;                   /* to paused: by whom; NULL: its owner */
     const char *failure, *bodies, *warnings; /* JSON texts */
     double memory, memory_limit, gpu_memory, estimate;
     int64_t cores_most; /* where the scene left that open */
@@ -105,6 +106,10 @@ void pl_sessions_set_cores(pl_sessions *sessions, pl_session *session, int64_t n
 void pl_sessions_set_warnings(pl_sessions *sessions, pl_session *session, const char *warnings);
 /* "paused", "cancelled" or "deleted"; a weaker wish than the present one changes nothing. */
 void pl_sessions_set_desired(pl_sessions *sessions, pl_session *session, const char *desired);
+/* Whether the daemon paused it for want of room on the disk. */
+bool pl_sessions_paused_by_disk(pl_sessions *sessions, pl_session *session);
+/* It is paused, and stays so until its owner resumes it. */
+void pl_sessions_keep_paused(pl_sessions *sessions, pl_session *session);
 /* Take the wish for a pause back. */
 void pl_sessions_clear_pause(pl_sessions *sessions, pl_session *session);
 /* Its name, labels, metadata and priority, and one more revision. The caller holds its lifecycle

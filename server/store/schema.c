@@ -69,6 +69,12 @@ bool pl_schema_sound(sqlite3 *db, const char *path)
     if (ask_first(db, "PRAGMA quick_check(1)", answer) && strcmp(answer, "ok") == 0) {
         return true;
     }
+    int code = sqlite3_errcode(db) & 0xFF;
+    if (code == SQLITE_IOERR || code == SQLITE_FULL) {
+        pl_logf(PL_LEVEL_ERROR, "%s cannot be used: %s. Look whether its disk is full or at fault",
+                path, answer);
+        return false;
+    }
     pl_logf(PL_LEVEL_ERROR,
             "%s is damaged: %s. Sessions and frames are not lost: run pliantd --reindex on this "
             "state to rebuild it from the session directories",

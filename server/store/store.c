@@ -1,10 +1,12 @@
 #include "server/store/store.h"
 
+#include "server/base/disk.h"
 #include "server/base/logger.h"
 #include "server/store/row_sql.h"
 #include "server/store/schema.h"
 #include "server/store/sql.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,6 +49,7 @@ struct pl_store {
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t work, committed;
     op *first, **last;
+    int state_fd;  /* of the state directory; -1: unknown */
     int64_t notes; /* queued */
     bool stopping;
     pl_busy_keys busy; /* has its own mutex */
@@ -179,9 +182,15 @@ static void statement_clear(pl_statement *s)
     }
 }
 
+static bool wants_room(sqlite3 *db)
+{
+    int code = sqlite3_errcode(db) & 0xFF;
+    return code == SQLITE_FULL || code == SQLITE_IOERR;
+}
+
 /* True where the operations stand as their `good` says. False where the transaction is lost with all of
  * them: SQLite itself takes a whole one back where memory or the disk runs out within it. */
-static bool commit_together(pl_store *store, op *batch)
+static bool commit_together(pl_store *store, op *batch, bool *no_room)
 {
     sqlite3 *db = store->writer;
     bool begun = pl_sql_execute(db, "BEGIN IMMEDIATE");
@@ -195,6 +204,7 @@ static bool commit_together(pl_store *store, op *batch)
     if (begun && pl_sql_execute(db, "COMMIT")) {
         return true;
     }
+    *no_room = wants_room(db);
     if (!sqlite3_get_autocommit(db)) {
         pl_sql_execute(db, "ROLLBACK");
     }
@@ -216,7 +226,11 @@ static bool commit_alone(pl_store *store, op *o)
 static void commit_batch(pl_store *store, op *batch)
 {
     int64_t rows = 0, failures = 0;
-    bool together = commit_together(store, batch);
+    bool no_room = false, together = commit_together(store, batch, &no_room);
+    if (!together && no_room && pl_reserve_release(store->state_fd)) {
+        pl_logf(PL_LEVEL_WARN, "database: the disk is full; a part of its reserve is released");
+        together = commit_together(store, batch, &no_room);
+    }
     for (op *o = batch; o; o = o->next) {
         o->good = together ? o->good : commit_alone(store, o);
         failures += o->kind == OP_UPDATE && !o->good;
@@ -396,6 +410,7 @@ pl_store *pl_store_open(const char *state, bool create, pl_counters *counters)
         return NULL;
     }
     store->counters = counters;
+    store->state_fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     store->last = &store->first;
     pthread_mutex_init(&store->mutex, NULL);
     pthread_mutex_init(&store->read_mutex, NULL);
@@ -406,6 +421,7 @@ pl_store *pl_store_open(const char *state, bool create, pl_counters *counters)
         pthread_create(&store->thread, NULL, write_batches, store) != 0) {
         sqlite3_close(store->writer);
         sqlite3_close(store->reader);
+        close(store->state_fd);
         free(store);
         return NULL;
     }
@@ -425,6 +441,7 @@ void pl_store_close(pl_store *store)
     pthread_join(store->thread, NULL);
     sqlite3_close(store->reader);
     sqlite3_close(store->writer);
+    close(store->state_fd);
     pl_busy_keys_clear(&store->busy);
     pthread_cond_destroy(&store->committed);
     pthread_cond_destroy(&store->work);

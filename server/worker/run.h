@@ -70,6 +70,7 @@ typedef struct pl_run {
     pl_run_end end;
     pl_failure failure;
     bool launching; /* when the device failed */
+    bool disk_full; /* the failure is want of room */
 } pl_run;
 
 /* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---- */

@@ -430,7 +430,8 @@ static void write_exit(pl_run *run)
                  .frames = run->last_frame,
                  .seconds = seconds_of_running(run),
                  .failure = run->failure,
-                 .launching = run->launching};
+                 .launching = run->launching,
+                 .disk_full = run->disk_full && run->end == PL_RUN_FAILED};
     snprintf(e.state, sizeof e.state, "%s", names[run->end]);
     if (pl_exit_write(run->directory, &e) != PL_OK)
         pl_worker_logf("exit.json could not be written: %s", strerror(errno));

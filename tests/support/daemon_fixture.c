@@ -236,7 +236,8 @@ void daemon_fixture_resume(daemon_fixture *d)
     bool tls = sscanf(url, "https://127.0.0.1:%d", &d->port) == 1;
     ck_assert(tls || sscanf(url, "http://127.0.0.1:%d", &d->port) == 1);
     ck_assert(read_line(daemon_fixture_path(d, "token"), d->token, sizeof d->token));
-    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; !tls; daemon_fixture_nap()) {
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; !tls && !d->unready;
+         daemon_fixture_nap()) {
         http_reply *r = http_get(d, "/readyz");
         int status = r->status;
         http_reply_free(r);

@@ -22,6 +22,7 @@ typedef struct daemon_fixture {
     int keeper_fd;
     pid_t keeper;
     const char *options[16];
+    bool unready; /* do not wait until it is ready when it is started again: it has no room */
 } daemon_fixture;
 
 /* Options are what follows --listen, --state and short --restart-delays, NULL at the end; NULL: --cores

@@ -1,0 +1,44 @@
+/* disk.h - room on the file system of the state directory.
+ *
+ * STATE/reserve is a file of allocated blocks that nobody reads. When the disk is full parts of it are released, so that
+ * the database, a start and DELETE have room to work with; it is allocated again when there is room. A thread looks each
+ * second. While the disk counts as full, nothing new is stored, running sessions pause and the daemon is not ready.
+ *
+ * Full: less is free than a quarter of the reserve, no file can be made, or a write failed for want of room. No longer
+ * full: as much is free, with what the reserve holds, as the reserve is to have, and the last failed write is long
+ * enough ago; that time doubles with each failure, so that a session that can never be stored is not tried for ever.
+ */
+#ifndef PLIANT_SERVER_BASE_DISK_H
+#define PLIANT_SERVER_BASE_DISK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct pl_disk pl_disk;
+
+typedef struct pl_disk_state {
+    bool full;
+    int64_t free_bytes, size_bytes; /* of the file system, for this user */
+    int64_t reserve_bytes;          /* that the reserve holds */
+    char reason[160];               /* why it is full; "": it is not */
+} pl_disk_state;
+
+/* Looks at once, and releases a part of the reserve where the disk is full. `reserve`: bytes, 0: none; at most an eighth of the
+ * file system is taken. NULL: out of memory. */
+pl_disk *pl_disk_create(int state_fd, int64_t reserve);
+/* Look each second from now on; `changed` is called on the thread that looks: at once, when the disk becomes
+ * full or is no longer, and each second while it is full. False with a line in the log. */
+bool pl_disk_watch(pl_disk *disk, void (*changed)(void *context, bool full), void *context);
+void pl_disk_stop(pl_disk *disk); /* no more calls */
+void pl_disk_destroy(pl_disk *disk);
+
+/* These may be called from any thread; NULL is a disk with room. */
+bool pl_disk_full(const pl_disk *disk);
+pl_disk_state pl_disk_look(pl_disk *disk);
+/* A write failed for want of room: the disk counts as full. */
+void pl_disk_note_full(pl_disk *disk);
+
+/* Release an eighth of what the reserve of this state directory holds, 256 KiB at least; false where it holds nothing. */
+bool pl_reserve_release(int state_fd);
+
+#endif
