@@ -306,13 +306,15 @@ $(BUILD)/tests/%: tests/%.mjs | $(PROGRAMS)
 FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
 SLOW_DISK := $(BUILD)/tests/libslow_disk.so
 FULL_DISK := $(BUILD)/tests/libfull_disk.so
-$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
+CLOCK_AHEAD := $(BUILD)/tests/libclock_ahead.so
+$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
 $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
 $(BUILD)/tests/http/full_disk_test: | $(FULL_DISK)
+$(BUILD)/tests/http/siege_test: | $(CLOCK_AHEAD)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests

@@ -283,7 +283,7 @@ static bool start_http(pl_daemon *d)
                                      .rate_allows = pl_rate_allows,
                                      .rate = d->rate,
                                      .note = pl_audit_request,
-                                     .notes = d->store},
+                                     .notes = d->audit},
                           .options = &d->options,
                           .counters = &d->counters,
                           .draining = &d->draining,
@@ -309,6 +309,7 @@ static bool start_parts(pl_daemon *d)
            (d->gpus = pl_gpus_create(&gpus)) &&
            (d->capabilities = pl_capabilities_build(&d->options, d->machine_memory, d->gpus)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
+           (d->audit = pl_audit_create(d->store, &d->counters)) &&
            (d->learning = pl_learning_create(d->store)) && start_tenants(d) &&
            (d->login_codes = pl_login_codes_create()) && (d->signer = pl_signer_create()) &&
            (d->files = pl_pool_create("files", FILE_THREADS, FILE_QUEUE)) && start_table(d) &&
@@ -405,6 +406,7 @@ static void stop_parts(pl_daemon *d)
     pl_signer_destroy(d->signer);
     pl_tenants_destroy(d->tenants);
     pl_learning_destroy(d->learning);
+    pl_audit_destroy(d->audit);
     pl_store_close(d->store);
     pl_tickers_destroy(d->tickers);
     pl_sessions_destroy(d->sessions);
@@ -427,25 +429,40 @@ static void sweep(void *context)
     pl_meshes_sweep(d->store, d->state_fd);
     pl_keys_sweep(d->store);
     pl_tokens_sweep(d->store);
-    pl_audit_sweep(d->store);
+    pl_audit_sweep(d->audit);
     pl_usage_sweep(d->store);
     pl_usage_sample_bytes(d->store, d->sessions, 0);
 }
 
-static void reload(pl_daemon *d)
+/* The command line, for SIGHUP. */
+typedef struct command_line {
+    int count;
+    char **words;
+} command_line;
+
+static void reload(pl_daemon *d, const command_line *line)
 {
+    pl_options fresh;
+    if (pl_options_parse(line->count, line->words, &fresh) != PL_OPTIONS_RUN) {
+        pl_logf(PL_LEVEL_ERROR, "%s: not taken; everything stays as it is", d->options.config);
+    } else {
+        int changed = pl_options_renew(&d->options, &fresh);
+        pl_logf_level(d->options.level);
+        pl_logf(PL_LEVEL_INFO, "the options were read again: %d changed", changed);
+    }
+    pl_options_clear(&fresh);
     if (d->options.tls_cert && pl_tls_load(d->options.tls_cert, d->options.tls_key)) {
         pl_logf(PL_LEVEL_INFO, "%s was read again", d->options.tls_cert);
     }
 }
 
-static void wait_for_signal(pl_daemon *d, const sigset_t *signals)
+static void wait_for_signal(pl_daemon *d, const sigset_t *signals, const command_line *line)
 {
     for (;;) {
         pl_pool_submit(d->files, sweep, d);
         int got = sigtimedwait(signals, NULL, &(struct timespec){.tv_sec = SWEEP_S});
         if (got == SIGHUP) {
-            reload(d);
+            reload(d, line);
         } else if (got > 0) {
             pl_logf(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
                     d->options.stop_workers ? "running sessions stop at a checkpoint"
@@ -466,6 +483,17 @@ static int print_openapi(void)
     return 0;
 }
 
+/* --check-config: options that are good one by one may still not fit together. */
+static int check_config(const pl_options *o)
+{
+    if (o->tls_cert && !pl_tls_load(o->tls_cert, o->tls_key)) {
+        return 2;
+    }
+    pl_tls_clear();
+    printf("%s: good\n", o->config ? o->config : "the options");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static pl_daemon daemon;
@@ -482,6 +510,9 @@ int main(int argc, char **argv)
         return 2;
     default:
         break;
+    }
+    if (d->options.check_config) {
+        return check_config(&d->options);
     }
     pl_logf_level(d->options.level);
     /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
@@ -505,7 +536,7 @@ int main(int argc, char **argv)
         pl_give_way();
         good = start_parts(d) && announce(d) && pl_disk_watch(d->disk, disk_changed, d);
         if (good) {
-            wait_for_signal(d, &signals);
+            wait_for_signal(d, &signals, &(command_line){argc, argv});
         }
         stop_parts(d);
     }
@@ -516,5 +547,6 @@ int main(int argc, char **argv)
     if (d->state_fd >= 0) {
         close(d->state_fd);
     }
+    pl_options_clear(&d->options);
     return good ? 0 : 1;
 }

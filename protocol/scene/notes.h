@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 enum {
+    PL_METADATA_DEPTH = 64,
     PL_METADATA_MAX = 16384,
     PL_PRIORITY_MAX = 100,
     PL_LABEL_TERMS_MAX = 8,

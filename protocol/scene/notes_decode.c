@@ -6,10 +6,40 @@
 
 /* ---- judging ---- */
 
+/* Clients that walk it by recursion must not run out of stack. */
+static bool is_deeper(json_t *value, int levels)
+{
+    const char *key;
+    json_t *inner;
+    size_t i;
+    if (!json_is_object(value) && !json_is_array(value))
+        return false;
+    if (levels == 0)
+        return true;
+    if (json_is_object(value)) {
+        json_object_foreach(value, key, inner)
+        {
+            if (is_deeper(inner, levels - 1))
+                return true;
+        }
+    }
+    json_array_foreach(value, i, inner)
+    {
+        if (is_deeper(inner, levels - 1))
+            return true;
+    }
+    return false;
+}
+
 void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *out)
 {
     if (!json_is_object(value)) {
         pl_decode_refuse(d, value, "wrong_type", p->type, "");
+        return;
+    }
+    if (is_deeper(value, PL_METADATA_DEPTH)) {
+        pl_decode_fault(d, "too_deep", "more than 64 levels", "at most 64 levels of nesting",
+                        "flatten it, or keep a reference to the rest");
         return;
     }
     size_t size = json_dumpb(value, NULL, 0, JSON_COMPACT);

@@ -71,7 +71,8 @@ static const pl_param rows[] = {
         "being inverted or collapsed (Wang 2016, eq. 16-19). Models defined only for J > 0 (except "
         "fung): elements that share a vertex with one below 0.05 go over too, altogether if it is "
         "below -0.05."),
-    NUMBER("density", "kg/m^3", ABOVE(0, 1e9), 1000, pl_material, density, "Mass per rest volume."),
+    NUMBER("density", "kg/m^3", FROM(1e-6, 1e9), 1000, pl_material, density,
+           "Mass per rest volume."),
     LENGTH("thickness", 1e-3, pl_material, thickness,
            "Of triangles: times their area it is a volume."),
     NUMBER("area", "m^2", ABOVE(0, LENGTH_MAX), 1e-4, pl_material, area,

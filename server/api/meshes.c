@@ -39,6 +39,7 @@ typedef struct upload {
     pl_sha256 *sha;
     int fd;
     int64_t bytes;
+    bool held;          /* by its owner, before */
     char temporary[64]; /* below STATE; "" once it has become the mesh */
 } upload;
 
@@ -268,6 +269,15 @@ static void ask(void *context)
     pl_check_queue_ask(u->checks, &u->ticket);
 }
 
+/* 201 where it is new to its owner: whether somebody else has it is nobody's matter. */
+static void reply_kept(pl_request *r, const upload *u, const char *hash, char *report)
+{
+    pl_reply_json(r, u->held ? 200 : 201, report);
+    if (!u->held) {
+        pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
+    }
+}
+
 static void mesh_checked(pl_request *r)
 {
     upload *u = pl_request_sink(r);
@@ -284,8 +294,7 @@ static void mesh_checked(pl_request *r)
     }
     atomic_fetch_add(&u->counters->meshes_stored, 1);
     atomic_fetch_add(&u->counters->mesh_bytes, u->bytes);
-    pl_reply_json(r, 201, report);
-    pl_reply_header(r, "Location", "/v1/meshes/%s", hash);
+    reply_kept(r, u, hash, report);
 }
 
 static void go_on(void *context)
@@ -326,8 +335,8 @@ void pl_handle_mesh_put(pl_request *r)
         pl_faults_clear(&faults);
         return;
     }
-    if (!pl_grant_held(u->store, owner, hash) &&
-        !pl_quota_allows_mesh(r, u->tenants, u->store, u->bytes)) {
+    u->held = pl_grant_held(u->store, owner, hash);
+    if (!u->held && !pl_quota_allows_mesh(r, u->tenants, u->store, u->bytes)) {
         return;
     }
     bool sound = is_sound(u->state_fd, hash);
@@ -341,7 +350,7 @@ void pl_handle_mesh_put(pl_request *r)
         return;
     }
     if (granted) {
-        pl_reply_json(r, 200, report);
+        reply_kept(r, u, hash, report);
         return;
     }
     free(report);

@@ -27,6 +27,7 @@ typedef struct pl_daemon {
     struct pl_disk *disk;
     struct pl_auth *auth;
     struct pl_store *store;
+    struct pl_audit *audit;
     struct pl_tenants *tenants;
     struct pl_login_codes *login_codes;
     struct pl_signer *signer;

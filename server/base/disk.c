@@ -256,6 +256,9 @@ bool pl_disk_full(const pl_disk *d)
 
 pl_disk_state pl_disk_look(pl_disk *d)
 {
+    if (!d) {
+        return (pl_disk_state){0};
+    }
     pthread_mutex_lock(&d->mutex);
     pl_disk_state seen = d->seen;
     pthread_mutex_unlock(&d->mutex);

@@ -1,8 +1,10 @@
 #include "server/base/options.h"
 
 #include "server/base/addresses.h"
+#include "server/base/config.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -11,9 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* "FILE:LINE: " of the option at hand; "" on the command line. Of the main thread alone, as all here. */
+static char place[PL_CONFIG_PLACE_MAX + 2];
+
 static pl_options_outcome wrong(const char *option, const char *got, const char *expected)
 {
-    fprintf(stderr, "pliantd: %s: got '%s', expected %s\n", option, got ? got : "", expected);
+    fprintf(stderr, "pliantd: %s%s: got '%s', expected %s\n", place, option, got ? got : "",
+            expected);
     return PL_OPTIONS_WRONG;
 }
 
@@ -92,87 +98,6 @@ bool pl_options_loopback(const pl_options *o)
 {
     return strncmp(o->listen_host, "127.", 4) == 0 || strcmp(o->listen_host, "::1") == 0;
 }
-
-enum {
-    OPT_LISTEN = 256,
-    OPT_TLS_CERT,
-    OPT_UIDS,
-    OPT_TLS_KEY,
-    OPT_STATE,
-    OPT_CORES,
-    OPT_GPUS,
-    OPT_GPU_PLUGIN,
-    OPT_GPU_SHARE,
-    OPT_NO_AUTH,
-    OPT_NO_PIN,
-    OPT_PROXY,
-    OPT_HOST,
-    OPT_QUEUED,
-    OPT_CHECKS,
-    OPT_INTERACTIVE,
-    OPT_LIMIT,
-    OPT_RATE,
-    OPT_BODY,
-    OPT_MESH,
-    OPT_CONNECTIONS,
-    OPT_EXPORTS,
-    OPT_IDLE,
-    OPT_PATIENCE,
-    OPT_CHECKPOINT,
-    OPT_STALLED,
-    OPT_DELAYS,
-    OPT_ON_EXIT,
-    OPT_WEBHOOK_ALLOW,
-    OPT_WEBHOOK_DELAYS,
-    OPT_DISK_RESERVE,
-    OPT_OPENAPI,
-    OPT_REINDEX,
-    OPT_LEVEL,
-    OPT_HELP,
-    OPT_MANUAL,
-    OPT_VERSION
-};
-
-static const struct option long_options[] = {
-    {"listen", required_argument, NULL, OPT_LISTEN},
-    {"worker-uids", required_argument, NULL, OPT_UIDS},
-    {"tls-cert", required_argument, NULL, OPT_TLS_CERT},
-    {"tls-key", required_argument, NULL, OPT_TLS_KEY},
-    {"state", required_argument, NULL, OPT_STATE},
-    {"cores", required_argument, NULL, OPT_CORES},
-    {"gpus", required_argument, NULL, OPT_GPUS},
-    {"gpu-plugin", required_argument, NULL, OPT_GPU_PLUGIN},
-    {"gpu-share", required_argument, NULL, OPT_GPU_SHARE},
-    {"no-auth", no_argument, NULL, OPT_NO_AUTH},
-    {"no-pin", no_argument, NULL, OPT_NO_PIN},
-    {"behind-proxy", no_argument, NULL, OPT_PROXY},
-    {"allow-host", required_argument, NULL, OPT_HOST},
-    {"interactive-cores", required_argument, NULL, OPT_INTERACTIVE},
-    {"max-sessions-queued", required_argument, NULL, OPT_QUEUED},
-    {"max-checks", required_argument, NULL, OPT_CHECKS},
-    {"limit", required_argument, NULL, OPT_LIMIT},
-    {"rate-limit", required_argument, NULL, OPT_RATE},
-    {"max-body", required_argument, NULL, OPT_BODY},
-    {"max-mesh", required_argument, NULL, OPT_MESH},
-    {"max-connections", required_argument, NULL, OPT_CONNECTIONS},
-    {"exports", required_argument, NULL, OPT_EXPORTS},
-    {"idle-timeout", required_argument, NULL, OPT_IDLE},
-    {"patience", required_argument, NULL, OPT_PATIENCE},
-    {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT},
-    {"stalled-after", required_argument, NULL, OPT_STALLED},
-    {"restart-delays", required_argument, NULL, OPT_DELAYS},
-    {"on-exit", required_argument, NULL, OPT_ON_EXIT},
-    {"webhook-allow", required_argument, NULL, OPT_WEBHOOK_ALLOW},
-    {"webhook-delays", required_argument, NULL, OPT_WEBHOOK_DELAYS},
-    {"disk-reserve", required_argument, NULL, OPT_DISK_RESERVE},
-    {"openapi", no_argument, NULL, OPT_OPENAPI},
-    {"reindex", no_argument, NULL, OPT_REINDEX},
-    {"log-level", required_argument, NULL, OPT_LEVEL},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"man", no_argument, NULL, OPT_MANUAL},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {NULL, 0, NULL, 0},
-};
 
 static pl_options_outcome take_count(const char *option, const char *text, int64_t minimum,
                                      int64_t maximum, int64_t *out)
@@ -326,6 +251,9 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_PROXY:
         o->behind_proxy = true;
         return r;
+    case OPT_SECURE_COOKIES:
+        o->secure_cookies = true;
+        return r;
     case OPT_HOST:
         if (o->allow_host_count == PL_ALLOW_HOSTS_MAX) {
             return wrong("--allow-host", text, "at most 32 names");
@@ -335,9 +263,13 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_INTERACTIVE:
         return take_count("--interactive-cores", text, 0, 4096, &o->interactive_cores);
     case OPT_QUEUED:
-        return take_count("--max-sessions-queued", text, 1, 1000000, &o->max_queued);
+        r = take_count("--max-sessions-queued", text, 1, 1000000, &v);
+        o->max_queued = v;
+        return r;
     case OPT_CHECKS:
-        return take_count("--max-checks", text, 1, 1000000, &o->max_checks);
+        r = take_count("--max-checks", text, 1, 1000000, &v);
+        o->max_checks = v;
+        return r;
     case OPT_LIMIT:
         return take_limits(text, &o->limits)
                    ? r
@@ -345,9 +277,13 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_RATE:
         return take_rates(text, o);
     case OPT_BODY:
-        return take_count("--max-body", text, 1024, (int64_t)1 << 30, &o->max_body);
+        r = take_count("--max-body", text, 1024, (int64_t)1 << 30, &v);
+        o->max_body = v;
+        return r;
     case OPT_MESH:
-        return take_count("--max-mesh", text, 1024, (int64_t)1 << 40, &o->max_mesh);
+        r = take_count("--max-mesh", text, 1024, (int64_t)1 << 40, &v);
+        o->max_mesh = v;
+        return r;
     case OPT_CONNECTIONS:
         r = take_count("--max-connections", text, 4, 100000, &v);
         o->max_connections = (int)v;
@@ -385,6 +321,14 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         return r;
     case OPT_WEBHOOK_DELAYS:
         return take_webhook_delays(text, o);
+    case OPT_TOKEN_FILE:
+        o->token_file = text;
+        return r;
+    case OPT_CONFIG:
+        return r; /* read before */
+    case OPT_CHECK_CONFIG:
+        o->check_config = true;
+        return r;
     case OPT_OPENAPI:
         return PL_OPTIONS_OPENAPI;
     case OPT_REINDEX:
@@ -409,10 +353,150 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     }
 }
 
+/* ---- the file and the command line ---- */
+
+enum { OPTIONS = OPT_END - OPT_LISTEN };
+static_assert((int)OPTIONS <= (int)PL_OPTIONS_MAX, "a text for each option");
+
+/* "credential:NAME" is the file NAME of the service manager's credentials. False after saying what is wrong. */
+static bool resolve_credential(const char *option, const char **text)
+{
+    static const char prefix[] = "credential:";
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+    if (strncmp(*text, prefix, sizeof prefix - 1) != 0) {
+        return true;
+    }
+    const char *name = *text + sizeof prefix - 1;
+    if (!folder || !*name || strchr(name, '/')) {
+        wrong(option, *text,
+              folder ? "the name of a credential" : "a file: $CREDENTIALS_DIRECTORY is not set");
+        return false;
+    }
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        return false;
+    }
+    *text = path; /* for good */
+    return true;
+}
+
+/* What was said of each option, for a later comparison. */
+static void note_said(pl_options *o, int id, const char *text)
+{
+    char **said = &o->said[id - OPT_LISTEN], *fresh = NULL;
+    if (asprintf(&fresh, "%s%s%s", *said ? *said : "", *said ? ", " : "", text ? text : "true") >=
+        0) {
+        free(*said);
+        *said = fresh;
+    }
+}
+
+static pl_options_outcome take_one(const pl_option_row *option, const char *text, pl_options *o)
+{
+    if (option->flags & PL_OPTION_FILE && !resolve_credential(option->shown.name, &text)) {
+        return PL_OPTIONS_WRONG;
+    }
+    if (!(option->flags & PL_OPTION_COMMAND)) {
+        note_said(o, option->id, text);
+    }
+    return take(option->id, text, o);
+}
+
+typedef struct file_reading {
+    pl_options *options;
+    const bool *given; /* on the command line, which goes before */
+} file_reading;
+
+static bool take_from_file(void *context, const pl_option_row *option, const char *text,
+                           const char *where)
+{
+    const file_reading *f = context;
+    if (f->given[option->id - OPT_LISTEN]) {
+        return true;
+    }
+    snprintf(place, sizeof place, "%s: ", where);
+    bool good = take_one(option, text, f->options) == PL_OPTIONS_RUN;
+    place[0] = 0;
+    return good;
+}
+
+static void list_options(struct option out[OPTIONS + 2])
+{
+    size_t n = 0;
+    int last = -1;
+    for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
+        if (o->id != last) { /* rows of one option stand together */
+            out[n++] = (struct option){
+                o->shown.name + 2, o->shown.value ? required_argument : no_argument, NULL, o->id};
+        }
+        last = o->id;
+    }
+    out[n] = (struct option){0};
+}
+
+/* Which options are there, and the file that they name. */
+static void look_ahead(int argc, char **argv, const struct option *list, bool given[OPTIONS],
+                       pl_options *o)
+{
+    opterr = 0;
+    optind = 0;
+    for (int c; (c = getopt_long(argc, argv, "", list, NULL)) != -1;) {
+        if (c >= OPT_LISTEN) {
+            given[c - OPT_LISTEN] = true;
+        }
+        o->config = c == OPT_CONFIG ? optarg : o->config;
+    }
+    opterr = 1;
+    optind = 0;
+}
+
+static const pl_option_row *row_of(int id)
+{
+    const pl_option_row *o = pl_option_rows;
+    while (o->id != id) {
+        o++;
+    }
+    return o;
+}
+
+static pl_options_outcome take_all(int argc, char **argv, pl_options *o)
+{
+    struct option list[OPTIONS + 2];
+    bool given[OPTIONS] = {false};
+    list_options(list);
+    look_ahead(argc, argv, list, given, o);
+    file_reading f = {o, given};
+    if (o->config && !pl_config_read(o->config, take_from_file, &f)) {
+        return PL_OPTIONS_WRONG;
+    }
+    for (int c; (c = getopt_long(argc, argv, "", list, NULL)) != -1;) {
+        pl_options_outcome r = c < OPT_LISTEN ? take(c, optarg, o) : take_one(row_of(c), optarg, o);
+        if (r != PL_OPTIONS_RUN) {
+            return r;
+        }
+    }
+    return optind < argc ? wrong("command line", argv[optind], "options only") : PL_OPTIONS_RUN;
+}
+
+/* Files that are to be read. */
+static pl_options_outcome check_files(const pl_options *o)
+{
+    const char *const files[][2] = {
+        {"--tls-cert", o->tls_cert}, {"--tls-key", o->tls_key}, {"--token-file", o->token_file}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i][1] && access(files[i][1], R_OK) != 0) {
+            return wrong(files[i][0], files[i][1], "a file that can be read");
+        }
+    }
+    return PL_OPTIONS_RUN;
+}
+
 static pl_options_outcome check_options(const pl_options *o)
 {
     if (!o->state) {
-        fputs("pliantd: --state DIR is needed; see --help\n", stderr);
+        fputs(
+            "pliantd: --state DIR, or state = DIR in the file of --config, is needed; see --help\n",
+            stderr);
         return PL_OPTIONS_WRONG;
     }
     if (o->no_auth && !pl_options_loopback(o)) {
@@ -463,15 +547,19 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .webhook_delay_count = 7,
                         .level = PL_LEVEL_INFO};
     out->limits.value[PL_LIMIT_REQUESTS] = 1000;
-    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
-        pl_options_outcome r = take(c, optarg, out);
-        if (r != PL_OPTIONS_RUN) {
-            return r;
-        }
-    }
-    if (optind < argc) {
-        return wrong("command line", argv[optind], "options only");
+    pl_options_outcome r = take_all(argc, argv, out);
+    if (r != PL_OPTIONS_RUN) {
+        return r;
     }
     out->no_address = out->listen_unix && !out->address_given;
-    return check_options(out);
+    r = check_options(out);
+    return r == PL_OPTIONS_RUN ? check_files(out) : r;
+}
+
+void pl_options_clear(pl_options *o)
+{
+    for (int i = 0; i < OPTIONS; i++) {
+        free(o->said[i]);
+        o->said[i] = NULL;
+    }
 }

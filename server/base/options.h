@@ -20,6 +20,9 @@ enum { PL_GPU_SHARE_MAX = 64, PL_EXPORTS_MAX = 64 };
 /* The longest address of a daemon, with its NUL. */
 enum { PL_URL_MAX = 320 };
 
+enum { PL_OPTIONS_MAX = 64 };
+
+/* Those that are _Atomic may change while the daemon runs (pl_options_renew). */
 typedef struct pl_options {
     char listen_host[256];          /* numeric address, without brackets */
     int listen_port;                /* 0: any free one */
@@ -32,20 +35,21 @@ typedef struct pl_options {
     bool no_pin;            /* workers run on any CPU */
     int64_t gpu_share;      /* small sessions on a GPU in one worker, at most */
     bool no_auth, behind_proxy;
+    bool secure_cookies;                  /* whatever the proxy says */
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
     int64_t interactive_cores;            /* kept for interactive sessions */
-    int64_t max_queued;                   /* sessions that check or wait */
-    int64_t max_checks;                   /* of one user, that wait */
-    int64_t max_body;                     /* bytes of a JSON body */
-    int64_t max_mesh;                     /* bytes of an uploaded mesh file */
+    _Atomic int64_t max_queued;           /* sessions that check or wait */
+    _Atomic int64_t max_checks;           /* of one user, that wait */
+    _Atomic int64_t max_body;             /* bytes of a JSON body */
+    _Atomic int64_t max_mesh;             /* bytes of an uploaded mesh file */
     int max_connections;
-    int exports;      /* that are made at once */
-    int idle_timeout; /* s until a connection that does nothing is closed */
-    int patience;     /* s with a worker that was cancelled or paused */
+    int exports;          /* that are made at once */
+    int idle_timeout;     /* s until a connection that does nothing is closed */
+    _Atomic int patience; /* s with a worker that was cancelled or paused */
     int64_t stalled_ms,
-        stalled_kill_ms;  /* without progress: until it is said, and until the kill; 0: none */
-    int checkpoint_every; /* s, for workers */
+        stalled_kill_ms; /* without progress: until it is said, and until the kill; 0: none */
+    _Atomic int checkpoint_every; /* s, for workers */
     int64_t
         restart_delays_ms[PL_RESTARTS]; /* before the 1st, 2nd, ... restart of a crashed worker */
     bool stop_workers;                  /* at the daemon's end, rather than leave them running */
@@ -61,6 +65,10 @@ typedef struct pl_options {
     int64_t address_rate; /* requests a second (rate.h); 0: no limit */
     pl_limits limits;     /* of a user who has none of their own */
     pl_level level;
+    const char *config;         /* the file that options were read from; NULL: none */
+    const char *token_file;     /* of the owner's token; NULL: STATE/token */
+    bool check_config;          /* say what is wrong, and end */
+    char *said[PL_OPTIONS_MAX]; /* of each option, as it was said; malloc'ed */
 } pl_options;
 
 typedef enum pl_options_outcome {
@@ -70,6 +78,11 @@ typedef enum pl_options_outcome {
     PL_OPTIONS_WRONG,   /* the mistake was printed: exit 2 */
 } pl_options_outcome;
 pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out);
+
+void pl_options_clear(pl_options *options);
+/* Take from `fresh`, parsed again of the same command line, what may change while the daemon runs, and say in the log
+ * what has changed, and whether it is in effect. How many have. */
+int pl_options_renew(pl_options *now, pl_options *fresh);
 
 bool pl_options_loopback(const pl_options *o); /* listens on this machine only */
 

@@ -2,6 +2,8 @@
 
 #include "server/http/deadlines.h"
 #include "server/http/dispatch.h"
+#include "server/http/head_layout.h"
+#include "server/http/library_replies.h"
 #include "server/http/waiter.h"
 #include "server/http/request_check.h"
 #include "server/http/listener.h"
@@ -23,7 +25,7 @@
 
 enum {
     CONNECTION_MEMORY = 32 * 1024,
-    CONNECTIONS_PER_FOREIGN_IP = 128, /* beside the whole limit; all of loopback is one address */
+    SPARE_CONNECTIONS = 64, /* beyond the limit, for whoever looks after the daemon (deadlines.h) */
 };
 #define BODY_MEMORY_MAX ((int64_t)512 << 20) /* of all requests together */
 
@@ -53,6 +55,13 @@ static void bound_silence(int fd, int idle_s)
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms); /* of no use on a unix socket */
 }
 
+static uint64_t address_key(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return pl_listener_key(info ? info->client_addr : NULL);
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **slot,
                             enum MHD_ConnectionNotificationCode what)
 {
@@ -63,7 +72,8 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
         if (info) {
             bound_silence(info->connect_fd, http->setup.options->idle_timeout);
         }
-        *slot = info ? pl_deadline_open(http->deadlines, info->connect_fd, pl_monotonic_ms())
+        *slot = info ? pl_deadline_open(http->deadlines, info->connect_fd, address_key(connection),
+                                        pl_monotonic_ms())
                      : NULL;
     } else {
         pl_deadline_close(http->deadlines, *slot);
@@ -171,7 +181,13 @@ static struct MHD_Response *build_response(pl_request *r)
         uint64_t size = reply->size < 0 ? MHD_SIZE_UNKNOWN : (uint64_t)reply->size;
         /* Chunks are written straight into the connection's buffer; HTTP/1.0 has none. */
         size_t block = reply->size < 0 && !r->old ? 128 : CONNECTION_MEMORY;
-        return MHD_create_response_from_callback(size, block, read_source, r, NULL);
+        struct MHD_Response *response = MHD_create_response_from_callback(size, block, read_source,
+                                                                          r, NULL);
+        if (response && r->head && reply->size < 0) {
+            /* The library would end the chunks of a body that it does not send. */
+            MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
+        }
+        return response;
     }
     char *text = reply->text;
     reply->text = NULL;
@@ -210,6 +226,9 @@ static enum MHD_Result queue_reply(pl_request *r)
     }
     MHD_add_response_header(response, "Pliant-Version", PLIANT_VERSION);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (r->http->setup.options->tls_cert) {
+        MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
+    }
     for (int i = 0; i < reply->header_count; i++) {
         MHD_add_response_header(response, reply->names[i], reply->values[i]);
     }
@@ -219,10 +238,9 @@ static enum MHD_Result queue_reply(pl_request *r)
     count_reply(r);
     const pl_http_policy *policy = &r->http->setup.policy;
     policy->note(policy->notes, r);
-    enum MHD_Result queued = MHD_queue_response(r->connection, (unsigned int)reply->status,
-                                                response);
+    int queued = pl_library_queue(r->connection, (unsigned int)reply->status, response);
     MHD_destroy_response(response);
-    return queued;
+    return queued ? MHD_YES : MHD_NO;
 }
 
 static pl_request *request_create(pl_http *http, struct MHD_Connection *connection)
@@ -237,6 +255,13 @@ static pl_request *request_create(pl_http *http, struct MHD_Connection *connecti
     return r;
 }
 
+/* The library calls this with the target before it cuts it. */
+static void *see_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    pl_deadline_set_version(deadline_of(connection), pl_head_version(target));
+    return NULL;
+}
+
 static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, const char *method,
                              const char *path, const char *version, void **slot)
 {
@@ -246,7 +271,14 @@ static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, c
     }
     *slot = r;
     r->old = strcmp(version, "HTTP/1.0") == 0;
+    r->torn = pl_deadline_version(deadline_of(connection)) != version ||
+              !pl_head_whole(connection, method, version);
     if (pl_request_check_head(r, method, path)) {
+        return queue_reply(r);
+    }
+    if (!pl_deadlines_admit(http->deadlines, deadline_of(connection),
+                            pl_principal_key(r->principal)) &&
+        pl_request_check_crowded(r)) {
         return queue_reply(r);
     }
     if (!r->reply.status && r->route->sink) {
@@ -423,22 +455,20 @@ static struct MHD_Daemon *start_library(pl_http *http, int kind)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned int threads = online < 2 ? 2 : online > 8 ? 8 : (unsigned int)online;
     unsigned int connections = (unsigned int)o->max_connections;
-    bool near = kind == BY_UNIX || pl_options_loopback(o) || o->behind_proxy;
-    unsigned int per_ip = near ? connections : CONNECTIONS_PER_FOREIGN_IP;
     struct MHD_OptionItem certificate[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls ? pl_tls_callback() : NULL},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, PL_TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL}};
     /* A pool splits the limit evenly, so round up for every thread to have at least one. */
-    connections = (connections + threads - 1) / threads * threads;
+    connections = (connections + SPARE_CONNECTIONS + threads - 1) / threads * threads;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
         MHD_OPTION_LISTEN_SOCKET, http->listeners[kind].fd, MHD_OPTION_THREAD_POOL_SIZE, threads,
-        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_ip,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout, MHD_OPTION_STRICT_FOR_CLIENT,
-        0, MHD_OPTION_NOTIFY_COMPLETED, complete, http, MHD_OPTION_NOTIFY_CONNECTION,
-        note_connection, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY,
+        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)o->idle_timeout,
+        MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_NOTIFY_COMPLETED, complete, http,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
+        NULL, MHD_OPTION_URI_LOG_CALLBACK, see_target, http, MHD_OPTION_ARRAY,
         tls ? certificate : certificate + 2, MHD_OPTION_END);
 }
 
@@ -471,7 +501,9 @@ bool pl_http_create(const pl_http_setup *setup, char url[PL_URL_MAX], pl_http **
     http->setup = *setup;
     http->counts = calloc(count, sizeof *http->counts);
     http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
-    http->deadlines = pl_deadlines_create(setup->options->idle_timeout);
+    const pl_options *o = setup->options;
+    http->deadlines = pl_deadlines_create(o->idle_timeout, o->max_connections,
+                                          pl_options_loopback(o) || o->behind_proxy);
     http->ticker.tick = enforce;
     *out = http;
     if (http->deadlines) {

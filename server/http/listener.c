@@ -88,6 +88,18 @@ int64_t pl_listener_peer(int fd)
     return peer.uid;
 }
 
+uint64_t pl_listener_key(const struct sockaddr *address)
+{
+    uint64_t key = 0;
+    if (address && address->sa_family == AF_INET) {
+        key = ((const struct sockaddr_in *)address)->sin_addr.s_addr;
+    } else if (address && address->sa_family == AF_INET6) {
+        const struct in6_addr *a = &((const struct sockaddr_in6 *)address)->sin6_addr;
+        memcpy(&key, a->s6_addr + (IN6_IS_ADDR_V4MAPPED(a) ? 8 : 0), sizeof key);
+    }
+    return key ? key : 1;
+}
+
 void pl_listener_name(const struct sockaddr *address, char out[64])
 {
     out[0] = 0;

@@ -12,6 +12,8 @@ int pl_listener_open_unix(const pl_options *options, char url[PL_URL_MAX]);
 int64_t pl_listener_peer(int fd);
 
 struct sockaddr;
+/* What connections are counted by: an address, of IPv6 its network of 64 bits; never 0. */
+uint64_t pl_listener_key(const struct sockaddr *address);
 /* The other end as text: "127.0.0.1", "unix", "" for NULL. */
 void pl_listener_name(const struct sockaddr *address, char out[64]);
 

@@ -60,6 +60,15 @@ bool pl_principal_valid(const pl_principal *p)
     return !atomic_load(&p->revoked) && (p->expires == 0 || time(NULL) < p->expires);
 }
 
+uint64_t pl_principal_key(const pl_principal *p)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (const char *at = p ? p->user : ""; *at; at++) {
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    }
+    return p ? hash | 1 : 0;
+}
+
 bool pl_principal_has(const pl_principal *p, pl_scope scope)
 {
     return scope == PL_SCOPE_PUBLIC || scope == PL_SCOPE_ANY || p->scopes & PL_SCOPE_ADMIN ||

@@ -62,6 +62,8 @@ void pl_principal_release(pl_principal *principal);
 
 /* Neither revoked nor past its time. */
 bool pl_principal_valid(const pl_principal *principal);
+/* A hash of the user's name; 0: nobody's. */
+uint64_t pl_principal_key(const pl_principal *principal); /* may be NULL */
 /* Whether a route that asks for `scope` may be called. */
 bool pl_principal_has(const pl_principal *principal, pl_scope scope);
 /* What it may do with the session of this id, owner and group (NULL for none). */

@@ -6,6 +6,13 @@
 #include <string.h>
 
 const pl_problem pl_problems[] = {
+    {400, "bad_request", "The request cannot be parsed as HTTP/1.1.",
+     "Send a request line, headers and an empty line, each line ended by CR LF."},
+    {414, "target_too_long", "The target of the request is longer than the daemon takes.",
+     "Send a shorter query."},
+    {505, "bad_version", "The request is not of HTTP/1.", "Send HTTP/1.1."},
+    {431, "head_too_large", "The head of the request is larger than the daemon takes.",
+     "Send fewer or shorter headers; 32 KiB are enough for all that the daemon reads."},
     {400, "bad_framing",
      "The head of the request is ambiguous: two programs could read it differently.",
      "Send one Host, one Content-Length or chunked, no spaces in header names. A proxy that "
@@ -136,6 +143,8 @@ const pl_problem pl_problems[] = {
      "Other frames are readable. A stream has a gap record in its place."},
     {503, "busy", "The daemon has no threads or memory for another request.",
      "Try again after Retry-After."},
+    {503, "too_many_connections", "All connections of this daemon, or of one user, are in use.",
+     "Close streams and connections you do not need, or try again after Retry-After."},
     {503, "queue_full", "The queue of this daemon is full.",
      "Try again after Retry-After; GET /v1/queue shows the waiting sessions."},
     {503, "not_ready", "The daemon is starting or ending, or its disk is full.",

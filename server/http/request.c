@@ -56,7 +56,7 @@ bool pl_request_secure(pl_request *r)
 {
     const pl_options *o = pl_http_setup_of(r->http)->options;
     const char *forwarded = o->behind_proxy ? pl_request_header(r, "X-Forwarded-Proto") : NULL;
-    return o->tls_cert || (forwarded && strcmp(forwarded, "https") == 0);
+    return o->tls_cert || o->secure_cookies || (forwarded && strcmp(forwarded, "https") == 0);
 }
 
 void pl_request_attach(pl_request *r, void *attached, void (*release)(void *))

@@ -29,7 +29,8 @@ struct pl_request {
     size_t length, capacity;
     uint64_t declared; /* Content-Length */
     uint64_t received;
-    bool old; /* HTTP/1.0 */
+    bool old;  /* HTTP/1.0 */
+    bool torn; /* its head has NULs or folded lines */
     bool chunked, head, dispatched, parked;
     int64_t arrived_ms;
     void (*begin)(void *); /* of pl_request_await; NULL: its handler has replied */

@@ -306,6 +306,21 @@ static void check_room(pl_request *r)
     }
 }
 
+bool pl_request_check_crowded(pl_request *r)
+{
+    if ((r->route && r->route->unlimited) ||
+        (r->principal && pl_principal_has(r->principal, PL_SCOPE_ADMIN))) {
+        return false;
+    }
+    pl_reply_clear(&r->reply);
+    pl_reply_problem(r, 503, "too_many_connections", "Too many connections",
+                     "all connections of this daemon, or those that one user may have, are in use",
+                     NULL);
+    pl_reply_header(r, "Retry-After", "5");
+    pl_reply_header(r, "Connection", "close");
+    return true;
+}
+
 bool pl_request_check_head(pl_request *r, const char *method, const char *path)
 {
     framing f = {0};
@@ -314,6 +329,9 @@ bool pl_request_check_head(pl_request *r, const char *method, const char *path)
     r->declared = f.length;
     r->chunked = f.codings > 0;
     const char *fault = framing_fault(&f);
+    if (r->torn) {
+        fault = "a NUL byte in the head, or a folded header";
+    }
     if (!fault && f.codings && r->old) {
         fault = "a Transfer-Encoding in HTTP/1.0";
     }

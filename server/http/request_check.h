@@ -16,6 +16,9 @@ bool pl_request_check_head(pl_request *r, const char *method, const char *path);
 /* Whether a refusal is sent before the body, which closes the connection: where the client waits to
  * be asked for the body, or the body is very large. */
 bool pl_request_check_refuses_now(pl_request *r);
+/* All connections are taken: refuses the request with 503, but not health and metrics, nor an administrator's. True
+ * where it has. */
+bool pl_request_check_crowded(pl_request *r);
 uint64_t pl_request_body_limit(const pl_request *r); /* bytes */
 void pl_request_check_too_large(pl_request *r);      /* replies 413 */
 

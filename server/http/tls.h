@@ -7,7 +7,9 @@
 #include <stdbool.h>
 
 /* Protocols and ciphers, as gnutls writes them. */
-#define PL_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+#define PL_TLS_PRIORITIES                                                                          \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:"      \
+    "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD"
 
 /* Read both files (PEM; the certificate's chain after it). False with a line in the log, and what was there before
  * stays. */

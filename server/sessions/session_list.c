@@ -1,4 +1,5 @@
 /* What is read of the table: a session as a document, lists, what a user has. */
+#include "server/base/clock.h"
 #include "server/sessions/session_view.h"
 #include "server/sessions/sessions_locked.h"
 
@@ -25,6 +26,29 @@ size_t pl_sessions_place(const pl_sessions *t, int64_t created_us)
         }
     }
     return low;
+}
+
+enum { STAMPS_AHEAD_US = 1000000 }; /* by many requests at once, at most */
+
+/* Whether a session in the table has this stamp. */
+static bool is_stamped(const pl_sessions *t, int64_t stamp)
+{
+    size_t place = pl_sessions_place(t, stamp);
+    return place < t->count && t->order[place]->created_us == stamp;
+}
+
+/* A stamp that is far ahead was given while the clock was: those that come say when they come. */
+int64_t pl_sessions_stamp(pl_sessions *t)
+{
+    pthread_mutex_lock(&t->mutex);
+    int64_t now = pl_clock_us(), last = t->last_stamp;
+    int64_t next = now > last || last - now > STAMPS_AHEAD_US ? now : last + 1;
+    while (is_stamped(t, next)) {
+        next++;
+    }
+    t->last_stamp = next;
+    pthread_mutex_unlock(&t->mutex);
+    return next;
 }
 
 char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *reader)

@@ -94,15 +94,6 @@ static pl_session **bucket(pl_sessions *t, const char *id)
     return &t->buckets[strtoul(digits, NULL, 16) % t->bucket_count];
 }
 
-int64_t pl_sessions_stamp(pl_sessions *t)
-{
-    int64_t now = pl_clock_us(), last = atomic_load(&t->last_stamp), next;
-    do {
-        next = now > last ? now : last + 1;
-    } while (!atomic_compare_exchange_weak(&t->last_stamp, &last, next));
-    return next;
-}
-
 /* Keeps `order` sorted: two requests may insert in the other order than they took their stamps. */
 static bool insert_in_order(pl_sessions *t, pl_session *s)
 {
@@ -146,10 +137,6 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
         pl_session **head = bucket(t, s->id);
         s->bucket_next = *head;
         *head = s;
-        int64_t last = atomic_load(&t->last_stamp);
-        while (last < s->created_us &&
-               !atomic_compare_exchange_weak(&t->last_stamp, &last, s->created_us)) {
-        }
         atomic_fetch_add(&t->counts[s->state], 1);
         if (s->state == PL_STATE_QUEUED) {
             good = queue(t, s, s->restart_ms - pl_clock_us() / 1000, false);

@@ -153,8 +153,8 @@ int64_t pl_sessions_cores_used(const pl_sessions *sessions);
 /* Every session in the table, with a reference each; malloc'ed list. For start and stop. */
 pl_session **pl_sessions_all(pl_sessions *sessions, size_t *count);
 
-/* Now, in microseconds since 1970, larger than every value given or inserted before: the order of
- * creation, and the key of lists. */
+/* Now, in microseconds since 1970, which no session in the table has: the order of creation, and the key of lists.
+ * Later ones are larger unless the clock was put back. */
 int64_t pl_sessions_stamp(pl_sessions *sessions);
 
 #endif

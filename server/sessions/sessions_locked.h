@@ -17,7 +17,7 @@ struct pl_sessions {
     size_t bucket_count;
     pl_session **order; /* [count], by creation */
     size_t count, capacity;
-    _Atomic int64_t last_stamp;
+    int64_t last_stamp; /* that was given */
     _Atomic int64_t counts[PL_STATE_COUNT];
     _Atomic int64_t cores_used;
 };

@@ -6,6 +6,7 @@
 #include "server/http/request.h"
 #include "server/base/clock.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,24 +35,112 @@ static void target_of(const pl_request *r, char out[256])
     }
 }
 
-void pl_audit_request(void *store, pl_request *r)
+/* ---- requests ---- */
+
+enum { WATCHED = 1024, WINDOW_S = 60, REFUSED_WHOLE = 20 };
+
+/* Refused requests of a user in this minute; another user may take its place in the table. */
+typedef struct refusals {
+    uint64_t user; /* pl_principal_key; 0: nobody's */
+    char name[PL_NAME_MAX + 1];
+    int64_t window, count;
+} refusals;
+
+struct pl_audit {
+    pl_store *store;
+    pl_counters *counters;
+    pthread_mutex_t mutex; /* guards all below */
+    refusals watched[WATCHED];
+};
+
+pl_audit *pl_audit_create(pl_store *store, pl_counters *counters)
 {
-    if (!r->route || !r->principal || strcmp(r->route->method, "GET") == 0) {
+    pl_audit *a = calloc(1, sizeof *a);
+    if (a) {
+        a->store = store;
+        a->counters = counters;
+        pthread_mutex_init(&a->mutex, NULL);
+    }
+    return a;
+}
+
+static void note(pl_audit *a, const pl_statement *s)
+{
+    if (!pl_store_note(a->store, s)) {
+        atomic_fetch_add(&a->counters->audit_dropped, 1);
+    }
+}
+
+/* How many were not noted one by one; the mutex is held. */
+static void sum_up(pl_audit *a, refusals *of)
+{
+    if (of->user && of->count > REFUSED_WHOLE) {
+        char at[24], target[64];
+        snprintf(at, sizeof at, "%lld", (long long)(of->window * WINDOW_S + WINDOW_S - 1));
+        snprintf(target, sizeof target, "%lld more in this minute",
+                 (long long)(of->count - REFUSED_WHOLE));
+        note(a, &(pl_statement){
+                    insert, {at, of->name, "daemon", "", "refused requests", target, "0", ""}, 8});
+    }
+    of->count = 0;
+}
+
+/* Whether a refused request is noted as it is: the first ones of each minute are. */
+static bool is_noted(pl_audit *a, const pl_principal *p, int64_t now)
+{
+    uint64_t user = pl_principal_key(p);
+    pthread_mutex_lock(&a->mutex);
+    refusals *of = &a->watched[user % WATCHED];
+    if (of->user != user || of->window != now / WINDOW_S) {
+        sum_up(a, of);
+        of->user = user;
+        of->window = now / WINDOW_S;
+        snprintf(of->name, sizeof of->name, "%s", p->user);
+    }
+    bool noted = of->count++ < REFUSED_WHOLE;
+    pthread_mutex_unlock(&a->mutex);
+    return noted;
+}
+
+/* Minutes that are over. */
+static void sum_all_up(pl_audit *a, int64_t window)
+{
+    pthread_mutex_lock(&a->mutex);
+    for (int i = 0; i < WATCHED; i++) {
+        if (a->watched[i].window != window) {
+            sum_up(a, &a->watched[i]);
+        }
+    }
+    pthread_mutex_unlock(&a->mutex);
+}
+
+void pl_audit_destroy(pl_audit *a)
+{
+    if (a) {
+        sum_all_up(a, -1);
+        pthread_mutex_destroy(&a->mutex);
+        free(a);
+    }
+}
+
+void pl_audit_request(void *audit, pl_request *r)
+{
+    pl_audit *a = audit;
+    int64_t at = time(NULL);
+    if (!r->route || !r->principal || strcmp(r->route->method, "GET") == 0 ||
+        (r->reply.status >= 400 && !is_noted(a, r->principal, at))) {
         return;
     }
     char now[24], status[16], action[160], target[256], address[64];
-    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
+    snprintf(now, sizeof now, "%lld", (long long)at);
     snprintf(status, sizeof status, "%d", r->reply.status);
     snprintf(action, sizeof action, "%s %s", r->route->method, r->route->path);
     target_of(r, target);
     pl_request_address(r, address);
-    pl_statement s = {insert,
-                      {now, r->principal->user, pl_came_name(r->principal->came),
-                       r->principal->credential, action, target, status, address},
-                      8};
-    if (!pl_store_note(store, &s)) {
-        atomic_fetch_add(&pl_http_setup_of(r->http)->counters->audit_dropped, 1);
-    }
+    note(a, &(pl_statement){insert,
+                            {now, r->principal->user, pl_came_name(r->principal->came),
+                             r->principal->credential, action, target, status, address},
+                            8});
 }
 
 void pl_audit_command(pl_store *store, const char *action, const char *target)
@@ -63,15 +152,22 @@ void pl_audit_command(pl_store *store, const char *action, const char *target)
     pl_store_change(store, &s, 1);
 }
 
-void pl_audit_sweep(pl_store *store)
+/* Where there are too many, each user keeps as many of the newest as there is room for if all had as many. */
+void pl_audit_sweep(pl_audit *a)
 {
     char now[24];
-    snprintf(now, sizeof now, "%lld", (long long)time(NULL));
-    pl_statement s = {"DELETE FROM audit WHERE at < ?1 - " KEPT_S
-                      " OR seq <= (SELECT max(seq) FROM audit) - " KEPT_ROWS,
-                      {now},
-                      1};
-    pl_store_change(store, &s, 1);
+    int64_t at = time(NULL);
+    sum_all_up(a, at / WINDOW_S);
+    snprintf(now, sizeof now, "%lld", (long long)at);
+    pl_statement s = {
+        "DELETE FROM audit WHERE at < ?1 - " KEPT_S " OR seq IN (SELECT seq FROM"
+        " (SELECT seq, row_number() OVER (PARTITION BY user ORDER BY seq DESC) AS place"
+        " FROM audit) WHERE place >"
+        " " KEPT_ROWS " / (SELECT count(DISTINCT user) FROM audit)"
+        " AND (SELECT count(*) FROM audit) > " KEPT_ROWS ")",
+        {now},
+        1};
+    pl_store_change(a->store, &s, 1);
 }
 
 static void view(pl_json_writer *w, const char *const *columns)

@@ -63,6 +63,30 @@ static int token_create(int state_fd, char token[65])
                : -1;
 }
 
+/* The 64 digits of a file; `shown` is how it is called in the log. */
+static int token_read(int dir_fd, const char *name, const char *shown, char token[65])
+{
+    char *text;
+    size_t size;
+    if (pl_file_read(dir_fd, name, 4096, &text, &size) != PL_OK) {
+        return -1;
+    }
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) {
+        size--;
+    }
+    bool good = token_well_formed(text, size);
+    if (good) {
+        memcpy(token, text, 64);
+        token[64] = 0;
+    } else {
+        pl_logf(PL_LEVEL_ERROR, "%s: must hold 64 hex digits; remove it to get a new one", shown);
+        errno = EINVAL;
+    }
+    explicit_bzero(text, size);
+    free(text);
+    return good ? 0 : -1;
+}
+
 static int token_load(int state_fd, char token[65])
 {
     struct stat st;
@@ -74,32 +98,30 @@ static int token_load(int state_fd, char token[65])
         errno = EPERM;
         return -1;
     }
-    char *text;
-    size_t size;
-    if (pl_file_read(state_fd, "token", 4096, &text, &size) != PL_OK) {
+    return token_read(state_fd, "token", "STATE/token", token);
+}
+
+/* A file of the operator's, or a credential, which belongs to root. */
+static int token_given(const char *path, char token[65])
+{
+    struct stat st;
+    if (stat(path, &st) != 0) {
         return -1;
     }
-    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) {
-        size--;
+    if (!S_ISREG(st.st_mode) || st.st_mode & 07) {
+        pl_logf(PL_LEVEL_ERROR, "%s: must be a file that others cannot read or write", path);
+        errno = EPERM;
+        return -1;
     }
-    bool good = token_well_formed(text, size);
-    if (good) {
-        memcpy(token, text, 64);
-        token[64] = 0;
-    } else {
-        pl_logf(PL_LEVEL_ERROR, "STATE/token: must hold 64 hex digits; remove it to get a new one");
-        errno = EINVAL;
-    }
-    explicit_bzero(text, size);
-    free(text);
-    return good ? 0 : -1;
+    return token_read(AT_FDCWD, path, path, token);
 }
 
 pl_auth *pl_auth_create(int state_fd, const pl_options *options, pl_tenants *tenants)
 {
     pl_auth *auth = calloc(1, sizeof *auth);
     char token[65];
-    if (!auth || token_load(state_fd, token) != 0) {
+    if (!auth || (options->token_file ? token_given(options->token_file, token)
+                                      : token_load(state_fd, token)) != 0) {
         pl_logf(PL_LEVEL_ERROR, "the owner's token could not be had: %s", strerror(errno));
         free(auth);
         return NULL;

@@ -148,9 +148,9 @@ static void save(const char *path, EVP_PKEY *private, X509 *public)
 }
 
 /* A certificate of localhost, signed by itself, and its key. */
-static void make_pair(const char *cert_path, const char *key_path)
+static void make_kind(const char *cert_path, const char *key_path, bool rsa)
 {
-    EVP_PKEY *pair = EVP_EC_gen("P-256");
+    EVP_PKEY *pair = rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
     X509 *x = X509_new();
     ck_assert(pair && x);
     X509_set_version(x, 2);
@@ -173,6 +173,11 @@ static void make_pair(const char *cert_path, const char *key_path)
     EVP_PKEY_free(pair);
 }
 
+static void make_pair(const char *certificate_path, const char *key_path)
+{
+    make_kind(certificate_path, key_path, false);
+}
+
 static void await_status(const char *url, const char *authority, long status)
 {
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
@@ -181,6 +186,75 @@ static void await_status(const char *url, const char *authority, long status)
         ck_assert_msg(daemon_fixture_clock() < end, "%s: not %ld", url, status);
     }
 }
+
+/* ---- what TLS there is ---- */
+
+static size_t see_header(char *line, size_t one, size_t size, void *context)
+{
+    bool *found = context;
+    *found = *found || strncasecmp(line, "Strict-Transport-Security: max-age=", 35) == 0;
+    return size;
+}
+
+/* The status by TLS 1.2 with these ciphers alone, 0 where there is no connection; and whether browsers are told to
+ * come by TLS from then on. */
+static long fetch_by(const char *url, const char *ciphers, bool *strict)
+{
+    answer a = {0};
+    CURL *curl = curl_easy_init();
+    *strict = false;
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, see_header);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, strict);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 30L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_CAINFO, certificate);
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION,
+                     CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2);
+    ck_assert_int_eq(curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, ciphers), CURLE_OK);
+    if (curl_easy_perform(curl) == CURLE_OK)
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &a.status);
+    curl_easy_cleanup(curl);
+    return a.status;
+}
+
+/* With keys of the kind that a cipher wants: an exchange that RSA alone keeps secret, and blocks in chains, are not
+ * spoken. */
+static void try_ciphers(bool rsa, const char *good, const char *const *bad)
+{
+    const char *const options[] = {"--tls-cert", certificate, "--tls-key", key, NULL};
+    char url[160], line[128];
+    bool strict;
+    set_up();
+    make_kind(certificate, key, rsa);
+    daemon_fixture_start(d, options);
+    FILE *file = fopen(daemon_fixture_path(d, "url"), "re");
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+    fclose(file);
+    snprintf(url, sizeof url, "%.*s/v1/version", (int)strcspn(line, "\n"), line);
+    ck_assert_int_eq(fetch_by(url, good, &strict), 200);
+    ck_assert(strict);
+    for (; *bad; bad++)
+        ck_assert_msg(fetch_by(url, *bad, &strict) == 0, "%s", *bad);
+    take_down();
+}
+
+START_TEST(old_ciphers_are_not_spoken)
+{
+    try_ciphers(true, "ECDHE-RSA-AES128-GCM-SHA256",
+                (const char *const[]){"AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA",
+                                      "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384", NULL});
+}
+END_TEST
+
+START_TEST(old_ciphers_are_not_spoken_with_curves)
+{
+    try_ciphers(false, "ECDHE-ECDSA-AES256-GCM-SHA384",
+                (const char *const[]){"ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384", NULL});
+}
+END_TEST
 
 START_TEST(an_address_speaks_tls)
 {
@@ -267,6 +341,23 @@ START_TEST(a_proxy_speaks_for_its_clients)
 }
 END_TEST
 
+START_TEST(cookies_are_secure_by_configuration)
+{
+    static const char *const options[] = {"--cores", "2", "--behind-proxy", "--secure-cookies",
+                                          NULL};
+    char reader[TENANT_SECRET], json[160];
+    set_up();
+    daemon_fixture_start(d, options);
+    tenant_token(d, NULL, "read", reader, NULL);
+    snprintf(json, sizeof json, "{\"token\": \"%s\"}", reader);
+    http_reply *r = tenant_call(d, NULL, "POST", "/v1/login", NULL, json);
+    http_expect(r, 200);
+    ck_assert_ptr_nonnull(strstr(http_header(r, "Set-Cookie"), "; Secure"));
+    http_reply_free(r);
+    take_down();
+}
+END_TEST
+
 /* ---- what may not be ---- */
 
 #define REFUSED(...)                                                                               \
@@ -297,7 +388,10 @@ int main(void)
     tcase_set_timeout(c, 180);
     tcase_add_test(c, a_peer_is_known_by_uid);
     tcase_add_test(c, an_address_speaks_tls);
+    tcase_add_test(c, old_ciphers_are_not_spoken);
+    tcase_add_test(c, old_ciphers_are_not_spoken_with_curves);
     tcase_add_test(c, a_proxy_speaks_for_its_clients);
+    tcase_add_test(c, cookies_are_secure_by_configuration);
     tcase_add_test(c, tokens_do_not_travel_in_the_clear);
     return run_cases("listening", c);
 }

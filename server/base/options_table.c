@@ -1,0 +1,186 @@
+#include "server/base/options_table.h"
+
+#include "protocol/text/problem.h"
+
+#include <string.h>
+
+const pl_option_row pl_option_rows[] = {
+    {OPT_LISTEN,
+     0,
+     {"--listen", "ADDRESS:PORT",
+      "address to listen on (127.0.0.1:8080); port 0 picks a free one"}},
+    {OPT_LISTEN,
+     0,
+     {"--listen", "unix:PATH",
+      "unix socket to listen on, alone or in addition to an address. The uid of a client "
+      "identifies "
+      "its user (pliantd user create --uid); root and the daemon's own uid are the owner"}},
+    {OPT_TLS_CERT,
+     PL_OPTION_LIVE | PL_OPTION_FILE,
+     {"--tls-cert", "FILE", "certificate and chain (PEM) for TLS 1.2 or 1.3; reloaded at SIGHUP"}},
+    {OPT_TLS_KEY,
+     PL_OPTION_LIVE | PL_OPTION_FILE,
+     {"--tls-key", "FILE", "key of the certificate (PEM); reloaded at SIGHUP"}},
+    {OPT_TOKEN_FILE,
+     PL_OPTION_FILE,
+     {"--token-file", "FILE",
+      "the owner's token, 64 hex digits, instead of one that the daemon makes in DIR/token"}},
+    {OPT_STATE,
+     0,
+     {"--state", "DIR",
+      "directory of sessions, meshes, database and the owner's token; created if missing"}},
+    {OPT_CORES, 0, {"--cores", "N", "cores for sessions (all of this machine)"}},
+    {OPT_NO_PIN,
+     0,
+     {"--no-pin", NULL,
+      "let workers run on any CPU. By default each worker has CPUs of its own, of one NUMA node "
+      "where "
+      "they fit; not where the daemon may use fewer CPUs than --cores"}},
+    {OPT_GPUS,
+     0,
+     {"--gpus", "auto|none|LIST",
+      "GPUs for sessions: all that the driver finds (auto, the default), or a list of indices or "
+      "UUIDs, such as 0,2"}},
+    {OPT_GPU_PLUGIN,
+     0,
+     {"--gpu-plugin", "FILE", "GPU plug-in (libpliant_cuda.so beside the program)"}},
+    {OPT_GPU_SHARE,
+     0,
+     {"--gpu-share", "N",
+      "most small GPU sessions of one owner that share a worker (16); 1: a worker each"}},
+    {OPT_NO_AUTH,
+     0,
+     {"--no-auth", NULL, "accept requests without a token; on a loopback address only"}},
+    {OPT_PROXY,
+     0,
+     {"--behind-proxy", NULL,
+      "allow a non-loopback address without TLS, behind a proxy that does TLS"}},
+    {OPT_SECURE_COOKIES,
+     0,
+     {"--secure-cookies", NULL,
+      "mark the dashboard's cookies Secure, for a proxy that does TLS and does not send "
+      "X-Forwarded-Proto: https"}},
+    {OPT_HOST,
+     0,
+     {"--allow-host", "NAME", "additional name to accept in the Host header; may be repeated"}},
+    {OPT_INTERACTIVE,
+     0,
+     {"--interactive-cores", "N",
+      "cores, of --cores, that only interactive sessions use: in real time or without an end (0)"}},
+    {OPT_QUEUED,
+     PL_OPTION_LIVE,
+     {"--max-sessions-queued", "N",
+      "most sessions that are checked or wait at once (1000); with several users, each may have "
+      "three for each place that is free, and one place in twenty is for those who have none "
+      "waiting"}},
+    {OPT_CHECKS,
+     PL_OPTION_LIVE,
+     {"--max-checks", "N", "most scenes and meshes of one user that wait to be checked (100)"}},
+    {OPT_LIMIT,
+     0,
+     {"--limit", "NAME=N,...",
+      "default limits of a user: sessions (not ended), queued, running, cores and gpus (of running "
+      "sessions), bytes, mesh_bytes (no limits), requests (per second; 1000), share (1)"}},
+    {OPT_RATE,
+     0,
+     {"--rate-limit", "N[,M]",
+      "requests per second: N of a user, as --limit requests=N, and M of an address without a "
+      "credential (1000,100; 0: no limit). Bursts may be ten times as large. The owner's token and "
+      "addresses that only this machine reaches are not limited"}},
+    {OPT_UIDS,
+     0,
+     {"--worker-uids", "A-B",
+      "run each worker as a uid of this range, chosen by its user's name; the uid also owns the "
+      "session's directory. Needs root"}},
+    {OPT_BODY, PL_OPTION_LIVE, {"--max-body", "BYTES", "largest JSON body (8388608)"}},
+    {OPT_MESH, PL_OPTION_LIVE, {"--max-mesh", "BYTES", "largest mesh file (1073741824)"}},
+    {OPT_CONNECTIONS, 0, {"--max-connections", "N", "most connections at once (1000)"}},
+    {OPT_DISK_RESERVE,
+     0,
+     {"--disk-reserve", "BYTES",
+      "space kept in DIR/reserve for the daemon itself when the disk is full; at most an eighth of "
+      "the file system (67108864; 0: none). Below a quarter of it running sessions pause until "
+      "there is room again"}},
+    {OPT_EXPORTS, 0, {"--exports", "N", "most exports at once, half of them for one user (8)"}},
+    {OPT_IDLE, 0, {"--idle-timeout", "SECONDS", "time until an idle connection is closed (30)"}},
+    {OPT_PATIENCE,
+     PL_OPTION_LIVE,
+     {"--patience", "SECONDS",
+      "time until a worker that does not react to cancel or pause is killed (10)"}},
+    {OPT_CHECKPOINT,
+     PL_OPTION_LIVE,
+     {"--checkpoint-every", "SECONDS", "least time between two checkpoints of a worker (10)"}},
+    {OPT_STALLED,
+     0,
+     {"--stalled-after", "A[,B]",
+      "seconds without progress (no processor time used, nothing written) until a running session "
+      "is "
+      "shown as stalled, and until its worker is killed and restarted like a crashed one (30,600; "
+      "B "
+      "0: never)"}},
+    {OPT_DELAYS,
+     0,
+     {"--restart-delays", "A,B,C",
+      "seconds before a crashed worker's 1st, 2nd and 3rd restart without a new checkpoint "
+      "(1,10,60); a 4th crash fails the session"}},
+    {OPT_ON_EXIT,
+     0,
+     {"--on-exit", "leave|stop",
+      "at SIGTERM, leave workers running for the next daemon (default), or stop them at a "
+      "checkpoint until the next start, for containers and service managers that end every "
+      "process"}},
+    {OPT_WEBHOOK_ALLOW,
+     0,
+     {"--webhook-allow", "RANGE",
+      "additional range of addresses that webhooks may call, such as 10.1.0.0/16; by default only "
+      "public addresses are allowed"}},
+    {OPT_WEBHOOK_DELAYS,
+     0,
+     {"--webhook-delays", "A,B,...",
+      "seconds before a webhook's 2nd, 3rd, ... try, at most 16 (1,5,30,120,600,3600,21600)"}},
+    {OPT_CONFIG,
+     PL_OPTION_COMMAND,
+     {"--config", "FILE",
+      "options from a file, a line each: NAME = VALUE, without the dashes; what the command line "
+      "says goes before. Read again at SIGHUP"}},
+    {OPT_CHECK_CONFIG,
+     PL_OPTION_COMMAND,
+     {"--check-config", NULL, "say what is wrong with the options, and exit"}},
+    {OPT_REINDEX,
+     PL_OPTION_COMMAND,
+     {"--reindex", NULL,
+      "rebuild DIR/pliant.db from the session directories, and exit; the old one is kept as "
+      "DIR/pliant.db.damaged-DATE"}},
+    {OPT_OPENAPI,
+     PL_OPTION_COMMAND,
+     {"--openapi", NULL, "print the description of the HTTP API (OpenAPI 3.1), and exit"}},
+    {OPT_LEVEL, PL_OPTION_LIVE, {"--log-level", "LEVEL", "error, warn, info or debug (info)"}},
+    {OPT_HELP, PL_OPTION_COMMAND, {"--help", NULL, "print this text"}},
+    {OPT_MANUAL,
+     PL_OPTION_COMMAND,
+     {"--man", NULL, "print the manual page: pliantd --man | man -l -"}},
+    {OPT_VERSION, PL_OPTION_COMMAND, {"--version", NULL, "print the version of this program"}},
+    {0, 0, {NULL, NULL, NULL}},
+};
+
+const pl_option_row *pl_option_find(const char *name)
+{
+    for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
+        if (strcmp(o->shown.name + 2, name) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+const char *pl_option_nearest(const char *name)
+{
+    const char *names[OPT_END - OPT_LISTEN + 2];
+    size_t count = 0;
+    for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
+        if (count < sizeof names / sizeof *names) {
+            names[count++] = o->shown.name + 2;
+        }
+    }
+    return pl_nearest(name, names, count);
+}
