@@ -234,6 +234,8 @@ static void put_counters(page *p, const pl_counters *c)
          &c->audit_dropped},
         {"connections_late_total", "counter",
          "Connections shut down as their requests came too slowly.", &c->connections_late},
+        {"connections_evicted_total", "counter", "Waiting connections closed to make place.",
+         &c->connections_evicted},
         {"store_commits_total", "counter", "Database transactions.", &c->store_commits},
         {"store_failures_total", "counter", "Changes of sessions that the database did not take.",
          &c->store_failures},

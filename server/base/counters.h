@@ -17,7 +17,7 @@ typedef struct pl_counters {
     _Atomic int64_t meshes_stored, mesh_bytes;
     _Atomic int64_t store_commits, store_rows, store_failures;
     _Atomic int64_t sessions_created;
-    _Atomic int64_t connections_late;
+    _Atomic int64_t connections_late, connections_evicted;
     _Atomic int64_t auth_failures, audit_dropped, rate_refusals;
 } pl_counters;
 

@@ -23,7 +23,7 @@
 
 /* ---- connections ---- */
 
-enum { SILENT = 1050 };
+enum { SILENT = 1300 };
 static http_connection *silent[SILENT];
 
 static void open_silent(int count)
@@ -69,6 +69,9 @@ START_TEST(test_silent_connections)
     }
     ask_kept(kept, "/v1/me");
     http_close(kept);
+    for (double last = daemon_fixture_clock() + HTTP_PATIENCE_S;
+         session_counter(d, "connections_evicted_total") < SILENT / 3; daemon_fixture_nap())
+        ck_assert(daemon_fixture_clock() < last);
     close_silent(SILENT);
 }
 END_TEST
