@@ -103,6 +103,7 @@ enum {
     OPT_GPUS,
     OPT_GPU_PLUGIN,
     OPT_GPU_SHARE,
+    OPT_PREPARED,
     OPT_NO_AUTH,
     OPT_NO_PIN,
     OPT_PROXY,
@@ -142,6 +143,7 @@ static const struct option long_options[] = {
     {"gpus", required_argument, NULL, OPT_GPUS},
     {"gpu-plugin", required_argument, NULL, OPT_GPU_PLUGIN},
     {"gpu-share", required_argument, NULL, OPT_GPU_SHARE},
+    {"prepared", required_argument, NULL, OPT_PREPARED},
     {"no-auth", no_argument, NULL, OPT_NO_AUTH},
     {"no-pin", no_argument, NULL, OPT_NO_PIN},
     {"behind-proxy", no_argument, NULL, OPT_PROXY},
@@ -315,6 +317,10 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         return r;
     case OPT_GPU_SHARE:
         return take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
+    case OPT_PREPARED:
+        r = take_count("--prepared", text, 0, 256, &v);
+        o->prepared = (int)v;
+        return r;
     case OPT_NO_PIN:
         o->no_pin = true;
         return PL_OPTIONS_RUN;
@@ -440,6 +446,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .cores = online > 0 ? (int)online : 1,
                         .gpus = "auto",
                         .gpu_share = 16,
+                        .prepared = 8,
                         .max_queued = 1000,
                         .max_checks = 100,
                         .limits = pl_limits_all(INT64_MAX),

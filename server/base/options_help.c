@@ -34,6 +34,10 @@ static const pl_option options[] = {
     {"--gpu-plugin", "FILE", "GPU plug-in (libpliant_cuda.so beside the program)"},
     {"--gpu-share", "N",
      "most small GPU sessions of one owner that share a worker (16); 1: a worker each"},
+    {"--prepared", "N",
+     "keep a worker and a check that have linked already for each of the last N users who start "
+     "many "
+     "(8); 0: each starts afresh"},
     {"--no-auth", NULL, "accept requests without a token; on a loopback address only"},
     {"--behind-proxy", NULL,
      "allow a non-loopback address without TLS, behind a proxy that does TLS"},
