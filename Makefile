@@ -114,6 +114,8 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/be
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 LIBS_LINEAR := -lcholmod -lblas -lm
+# For what steps: engine/team_of_one.c.
+TEAM_OF_ONE := -Wl,--wrap=GOMP_parallel
 LIBS_PROTOCOL := -ljansson -lcrypto -lz -lm
 LIBS_SERVER := -lmicrohttpd -lgnutls -lsqlite3 -lcurl
 LIBS_CLI := -lcurl
@@ -205,10 +207,10 @@ $(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libdescent.a
 $(BUILD)/pliantd: $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
 $(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
-	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # The preflight links no BLAS: its start costs a millisecond, and a mesh parser is near no solver.
 $(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
-	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
+	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
 	$< --man > $@
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
@@ -263,7 +265,7 @@ endif
 TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(KERNELS_BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(KERNELS_BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
-	@$(CC) $(TEST_LINKER) -o $@ $(BEFORE_LIBRARIES) $(filter-out $(BEFORE_LIBRARIES),$^) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	@$(CC) $(TEST_LINKER) -o $@ $(BEFORE_LIBRARIES) $(filter-out $(BEFORE_LIBRARIES),$^) $(BUILD)/libprotocol.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # Two tests make every allocation of the engine fail in turn.
 $(BUILD)/tests/unit/engine_memory_test $(BUILD)/tests/unit/contact_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
 # One those of control.log's reader.

@@ -246,13 +246,22 @@ static bool start_table(pl_daemon *d)
     return d->sessions;
 }
 
+static bool start_prepared(pl_daemon *d)
+{
+    int owners = d->options.prepared;
+    d->prepared_workers = pl_prepared_create(owners, d->tickers, &d->counters.prepared_starts);
+    d->prepared_checks = pl_prepared_create(owners, d->tickers, &d->counters.prepared_starts);
+    return d->prepared_workers && d->prepared_checks;
+}
+
 /* What takes sessions from their checks to their ends. */
 static bool start_run(pl_daemon *d, int check_threads)
 {
     pl_machine machine = machine_of(d);
-    pl_preflight_host checks = {d->programs, d->stop_fd, &d->counters};
+    pl_preflight_host checks = {d->programs, d->prepared_checks, d->stop_fd, &d->counters};
     pl_worker_setup workers = {.options = &d->options,
                                .programs = d->programs,
+                               .prepared = d->prepared_workers,
                                .memory = d->machine_memory,
                                .sessions = d->sessions,
                                .dispatcher = d->dispatcher,
@@ -320,7 +329,8 @@ static bool start_parts(pl_daemon *d)
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
-           start_run(d, check_threads) && pl_tenants_start(d->tenants, start_sessions, d) &&
+           start_prepared(d) && start_run(d, check_threads) &&
+           pl_tenants_start(d->tenants, start_sessions, d) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
            start_http(d);
 }
@@ -397,6 +407,8 @@ static void stop_parts(pl_daemon *d)
     }
     pl_gpus_stop(d->gpus);
     pl_executor_destroy(d->executor);
+    pl_prepared_destroy(d->prepared_workers);
+    pl_prepared_destroy(d->prepared_checks);
     pl_exports_destroy(d->exports);
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);

@@ -220,6 +220,8 @@ static void put_counters(page *p, const pl_counters *c)
          &c->workers_crashed},
         {"workers_stalled_total", "counter", "Workers that were found without progress.",
          &c->workers_stalled},
+        {"prepared_starts_total", "counter",
+         "Workers and checks started from a process that had linked already.", &c->prepared_starts},
         {"preflights_total", "counter", "Checks of scenes and meshes.", &c->preflights_run},
         {"preflights_refused_total", "counter", "Checks that found faults.",
          &c->preflights_refused},

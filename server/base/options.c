@@ -240,6 +240,10 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_GPU_PLUGIN:
         o->gpu_plugin = text;
         return r;
+    case OPT_PREPARED:
+        r = take_count("--prepared", text, 0, 256, &v);
+        o->prepared = (int)v;
+        return r;
     case OPT_GPU_SHARE:
         return take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
     case OPT_NO_PIN:
@@ -528,6 +532,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .cores = online > 0 ? (int)online : 1,
                         .gpus = "auto",
                         .gpu_share = 16,
+                        .prepared = 8,
                         .max_queued = 1000,
                         .max_checks = 100,
                         .limits = pl_limits_all(INT64_MAX),

@@ -34,6 +34,7 @@ typedef struct pl_options {
     const char *gpu_plugin; /* NULL: the worker's own */
     bool no_pin;            /* workers run on any CPU */
     int64_t gpu_share;      /* small sessions on a GPU in one worker, at most */
+    int prepared;           /* owners whose next worker and check are prepared, at most */
     bool no_auth, behind_proxy;
     bool secure_cookies;                  /* whatever the proxy says */
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */

@@ -48,6 +48,11 @@ const pl_option_row pl_option_rows[] = {
      0,
      {"--gpu-share", "N",
       "most small GPU sessions of one owner that share a worker (16); 1: a worker each"}},
+    {OPT_PREPARED,
+     0,
+     {"--prepared", "N",
+      "keep a worker and a check that have linked already for each of the last N users who start "
+      "many (8); 0: each starts afresh"}},
     {OPT_NO_AUTH,
      0,
      {"--no-auth", NULL, "accept requests without a token; on a loopback address only"}},

@@ -16,6 +16,7 @@ enum {
     OPT_GPUS,
     OPT_GPU_PLUGIN,
     OPT_GPU_SHARE,
+    OPT_PREPARED,
     OPT_NO_AUTH,
     OPT_NO_PIN,
     OPT_PROXY,

@@ -49,18 +49,22 @@ static const struct {
                 {"GOMP_SPINCOUNT", (char[]){"GOMP_SPINCOUNT=3000"}}};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-static char **child_environment(void)
+static char **child_environment(bool bound)
 {
     size_t n = 0;
     while (environ[n]) {
         n++;
     }
-    char **kept = calloc(n + SETTINGS + 1, sizeof *kept);
+    char **kept = calloc(n + SETTINGS + 2, sizeof *kept);
     size_t count = 0;
     for (size_t i = 0; kept && i < SETTINGS; i++) {
         if (!getenv(settings[i].name)) {
             kept[count++] = settings[i].setting;
         }
+    }
+    if (kept && bound) {
+        static char bind_now[] = "LD_BIND_NOW=1";
+        kept[count++] = bind_now;
     }
     for (size_t i = 0; kept && i < n; i++) {
         for (size_t j = 0; j < sizeof environment_kept / sizeof *environment_kept; j++) {
@@ -130,7 +134,8 @@ static void give_first(pid_t pid)
     }
 }
 
-int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child)
+static int spawn(bool bound, char *const argv[], int out_fd, int err_fd, const char *directory,
+                 pl_child *child)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -143,7 +148,7 @@ int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, 
         posix_spawn_file_actions_destroy(&files);
         return e;
     }
-    char **environment = child_environment();
+    char **environment = child_environment(bound);
     e = environment ? prepare(&files, &attributes, out_fd, err_fd, directory) : ENOMEM;
     pid_t pid = -1;
     if (!e) {
@@ -165,6 +170,17 @@ int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, 
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return e;
+}
+
+int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child)
+{
+    return spawn(false, argv, out_fd, err_fd, directory, child);
+}
+
+int pl_spawn_bound(char *const argv[], int out_fd, int err_fd, const char *directory,
+                   pl_child *child)
+{
+    return spawn(true, argv, out_fd, err_fd, directory, child);
 }
 
 void pl_give_way(void)

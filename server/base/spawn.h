@@ -26,6 +26,10 @@ void pl_give_way(void);
  * errno. */
 int pl_spawn(char *const argv[], int out_fd, int err_fd, const char *directory, pl_child *child);
 
+/* As pl_spawn, with every symbol of its libraries bound at the start: for one that is to be forked from. */
+int pl_spawn_bound(char *const argv[], int out_fd, int err_fd, const char *directory,
+                   pl_child *child);
+
 typedef enum pl_wait { PL_WAIT_ENDED, PL_WAIT_TIMEOUT, PL_WAIT_STOPPED } pl_wait;
 /* Wait until the child ends, the time is over, or stop_fd is readable (-1: none). On
  * PL_WAIT_ENDED the child is reaped, its pidfd closed and *status is as waitpid gives it. */

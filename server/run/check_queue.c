@@ -129,7 +129,7 @@ static bool begin(pl_check_queue *q, check *c)
     bool wanted = c->ticket || pl_sessions_desired(q->sessions, c->session) < PL_DESIRE_CANCELLED;
     pl_preflight_run run = {0};
     bool begun = wanted &&
-                 pl_preflight_begin(&q->host, c->ticket ? c->ticket->option : "--session",
+                 pl_preflight_begin(&q->host, c->owner, c->ticket ? c->ticket->option : "--session",
                                     c->ticket ? c->ticket->path : c->session->directory, &run);
     c->run = run;
     return begun;

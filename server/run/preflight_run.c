@@ -15,8 +15,8 @@
 
 enum { OUTPUT_MAX = 1 << 20 };
 
-bool pl_preflight_begin(const pl_preflight_host *host, const char *option, const char *path,
-                        pl_preflight_run *run)
+bool pl_preflight_begin(const pl_preflight_host *host, const char *owner, const char *option,
+                        const char *path, pl_preflight_run *run)
 {
     char program[PATH_MAX + 32], argument[PATH_MAX + 128], flag[32];
     bool session = strcmp(option, "--session") == 0;
@@ -27,9 +27,11 @@ bool pl_preflight_begin(const pl_preflight_host *host, const char *option, const
     char *argv[] = {program, flag, argument, NULL};
     *run = (pl_preflight_run){.host = *host, .child = {-1, -1}};
     run->output_fd = memfd_create("preflight", MFD_CLOEXEC);
-    int error = run->output_fd < 0 ? errno
-                                   : pl_spawn(argv, run->output_fd, run->output_fd,
-                                              session ? path : "/", &run->child);
+    pl_prepared_expect(host->prepared, program, owner);
+    int error = run->output_fd < 0
+                    ? errno
+                    : pl_prepared_start(host->prepared, owner, argv, run->output_fd, run->output_fd,
+                                        session ? path : "/", &run->child);
     if (error) {
         pl_logf(PL_LEVEL_ERROR, "%s could not be started: %s", program, strerror(error));
         if (run->output_fd >= 0) {

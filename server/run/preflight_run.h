@@ -4,7 +4,7 @@
 #define PLIANT_SERVER_RUN_PREFLIGHT_RUN_H
 
 #include "server/base/counters.h"
-#include "server/base/spawn.h"
+#include "server/base/prepared.h"
 
 #include "engine/scene/fault.h"
 
@@ -14,7 +14,8 @@ enum { PL_PREFLIGHT_MS = 10000 };
 
 /* What every run needs of the daemon; outlives them. */
 typedef struct pl_preflight_host {
-    const char *programs;  /* folder of pliant-preflight */
+    const char *programs; /* folder of pliant-preflight */
+    pl_prepared *prepared;
     int stop_fd;           /* readable when the daemon ends */
     pl_counters *counters; /* of preflights */
 } pl_preflight_host;
@@ -37,8 +38,8 @@ typedef enum pl_preflight_outcome {
 } pl_preflight_outcome;
 
 /* `option` is "--session" or "--mesh". False where the child could not be started. */
-bool pl_preflight_begin(const pl_preflight_host *host, const char *option, const char *path,
-                        pl_preflight_run *run);
+bool pl_preflight_begin(const pl_preflight_host *host, const char *owner, const char *option,
+                        const char *path, pl_preflight_run *run);
 /* Wait at most patience_ms, and until PL_PREFLIGHT_MS after the beginning in all. After any outcome
  * but PL_PREFLIGHT_RUNNING the run is over and must be ended. */
 pl_preflight_outcome pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults);

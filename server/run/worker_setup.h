@@ -3,6 +3,7 @@
 #define PLIANT_SERVER_RUN_WORKER_SETUP_H
 
 #include "server/base/options.h"
+#include "server/base/prepared.h"
 #include "server/run/dispatcher.h"
 #include "server/run/log_follower.h"
 #include "server/sessions/sessions.h"
@@ -10,7 +11,8 @@
 typedef struct pl_worker_setup {
     const pl_options *options;
     const char *programs; /* folder of pliant-worker */
-    double memory;        /* of the machine, bytes */
+    pl_prepared *prepared;
+    double memory; /* of the machine, bytes */
     pl_sessions *sessions;
     pl_dispatcher *dispatcher;
     pl_counters *counters; /* of workers */

@@ -87,8 +87,15 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     }
     cpu_set_t before;
     char *cpus = count == 1 ? pl_dispatcher_cpus(e->setup.dispatcher, first) : NULL;
+    /* A GPU's driver is not forked. */
+    bool prepared = count == 1 && first->gpu_memory <= 0;
+    if (prepared) {
+        pl_prepared_expect(e->setup.prepared, program, first->owner);
+    }
     pl_cpu_set_enter(cpus, &before);
-    int error = pl_spawn(argv, log_fd, log_fd, "/", child);
+    int error = prepared ? pl_prepared_start(e->setup.prepared, first->owner, argv, log_fd, log_fd,
+                                             "/", child)
+                         : pl_spawn(argv, log_fd, log_fd, "/", child);
     pl_cpu_set_leave(cpus, &before);
     free(cpus);
     close(log_fd);

@@ -1,6 +1,7 @@
 /* pliant-preflight: checks a session before it is accepted, or one mesh file. */
 #include "server/worker/mesh_check.h"
 #include "server/worker/preflight.h"
+#include "server/worker/prepared.h"
 #include "server/worker/sandbox.h"
 
 #include <getopt.h>
@@ -20,6 +21,10 @@ static const char usage[] =
     "shapes of its elements. --write prints the mesh in another format instead. A TetGen mesh\n"
     "takes both of its files: --mesh NODES --ele ELEMENTS --format tetgen.\n"
     "\n"
+    "--prepared ROOM waits with the libraries linked, and forks a check for each message on "
+    "standard\n"
+    "output, a socket; ROOM is what their arguments are shown in.\n"
+    "\n"
     "  --help, --version\n"
     "\n"
     "Exit status: 0 accepted, 1 rejected (the faults say why), 2 usage, or a file cannot be read\n"
@@ -38,6 +43,7 @@ int main(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     const char *session = NULL;
     pl_mesh_check_request mesh = {.format = "auto"};
+    pl_prepared_run(&argc, &argv);
     pl_sandbox_close_inherited();
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (c) {
@@ -73,5 +79,6 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return PL_PREFLIGHT_ERROR;
     }
-    return session ? (int)pl_preflight_session(session) : pl_mesh_check_file(&mesh);
+    return pl_prepared_leave(session ? (int)pl_preflight_session(session)
+                                     : pl_mesh_check_file(&mesh));
 }

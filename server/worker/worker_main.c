@@ -1,6 +1,7 @@
 /* pliant-worker: run one session directory, or several on one GPU. */
 #include "server/worker/compare.h"
 #include "server/worker/gpu.h"
+#include "server/worker/prepared.h"
 #include "server/worker/replay.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_run.h"
@@ -58,6 +59,8 @@ static const char usage[] =
     "  --gpu-plugin FILE\n"
     "                   GPU plug-in (default: libpliant_cuda.so beside the program)\n"
     "  --devices        print the GPUs as JSON, or why none is usable\n"
+    "  --prepared ROOM  wait with the libraries linked, and fork a worker for each message on\n"
+    "                   standard output, a socket; ROOM is what their arguments are shown in\n"
     "  --help, --version\n"
     "\n"
     "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"
@@ -128,6 +131,7 @@ int main(int argc, char **argv)
     int count = 0;
     pl_compare_options compare = {.references = INT32_MAX};
     bool devices = false, replay = false;
+    pl_prepared_run(&argc, &argv);
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -207,5 +211,6 @@ int main(int argc, char **argv)
     }
     if (count > 1)
         return pl_session_run_all(sessions, count);
-    return compare.step ? pl_compare_run(&run, &compare) : pl_session_run(&run);
+    int status = compare.step ? (int)pl_compare_run(&run, &compare) : (int)pl_session_run(&run);
+    return run.gpu ? status : pl_prepared_leave(status);
 }

@@ -1,6 +1,7 @@
 """Many small sessions: sessions a second through a daemon of all cores, and processor time of each
-beside solving. 200 sessions of 480 tetrahedra and 100 frames, then the same of one frame, which are
-start-up alone."""
+beside solving: 200 sessions of 480 tetrahedra and 100 frames, of 10, and of one, which are start-up
+alone. Each with workers and checks that start afresh (--prepared 0), and from prepared processes.
+SESSIONS=N in the environment runs N of each."""
 
 import os
 import resource
@@ -11,7 +12,7 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "python"))
 from support import Daemon, pliant, scene  # noqa: E402
 
-SESSIONS = 200
+SESSIONS = int(os.environ.get("SESSIONS", "200"))
 TICK = 1e3 / os.sysconf("SC_CLK_TCK")  # ms
 
 
@@ -24,31 +25,49 @@ def spent(pid):
             1e3 * (own.ru_utime + own.ru_stime))
 
 
-def measure(daemon, client, frames):
+def solving(session):
+    """ms that frames took, as the session says: on a busy machine more than processor time."""
+    return sum(line["ms"]["step"] for line in session.metrics())
+
+
+def measure(daemon, client, frames, start):
     wanted = scene(steps=frames, solver={"iterations": 5, "tolerance": 0},
                    bodies=[{"name": "box", "mesh": {"box": {"cells": [5, 4, 4]}}}])
-    client.submit(wanted).wait(60, check=True)
-    before, start = spent(daemon.process.pid), time.perf_counter()
+    for _ in range(2):
+        client.submit(wanted).wait(60, check=True)
+    before, begun = spent(daemon.process.pid), time.perf_counter()
     sessions = [client.submit(wanted) for _ in range(SESSIONS)]
     for session in sessions:
         session.wait(600, check=True)
-    wall = time.perf_counter() - start
+    wall = time.perf_counter() - begun
     used = [b - a for a, b in zip(before, spent(daemon.process.pid))]
     each = [u / SESSIONS for u in used]
-    print(f"{frames:6} {SESSIONS / wall:10.1f} {each[0]:8.1f} {each[1]:20.1f} {each[2]:8.1f} ms")
+    some = sessions[::max(1, SESSIONS // 20)]
+    solved = sum(solving(s) for s in some) / len(some)
+    cores = len(os.sched_getaffinity(0))
+    print(f"{frames:6}  {start:8} {SESSIONS / wall:10.1f} {each[0]:8.1f} {each[1]:17.1f} "
+          f"{each[2]:7.1f} {solved:8.1f} ms {SESSIONS * solved / (wall * cores) / 10:8.0f} %",
+          flush=True)
+
+
+def run(start, prepared, frames):
+    cores = len(os.sched_getaffinity(0))
+    daemon = Daemon("--cores", str(cores), "--prepared", str(prepared))
+    try:
+        with pliant.Client(state=daemon.state) as client:
+            measure(daemon, client, frames, start)
+    finally:
+        daemon.stop()
 
 
 def main():
     cores = len(os.sched_getaffinity(0))
-    daemon = Daemon("--cores", str(cores))
-    try:
-        with pliant.Client(state=daemon.state) as client:
-            print(f"{SESSIONS} sessions of 480 tetrahedra on {cores} cores; processor time of each")
-            print("frames  sessions/s  daemon  check and worker     client")
-            for frames in (100, 1):
-                measure(daemon, client, frames)
-    finally:
-        daemon.stop()
+    print(f"{SESSIONS} sessions of 480 tetrahedra on {cores} cores, load "
+          f"{os.getloadavg()[0]:.1f}; processor time of each, and of the cores' time in frames")
+    print("frames  start    sessions/s   daemon  check and worker  client   frames")
+    for frames in (100, 10, 1):
+        for start, prepared in (("afresh", 0), ("prepared", 8)):
+            run(start, prepared, frames)
 
 
 if __name__ == "__main__":
