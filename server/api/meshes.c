@@ -269,7 +269,7 @@ static void ask(void *context)
     pl_check_queue_ask(u->checks, &u->ticket);
 }
 
-/* 201 where it is new to its owner: whether somebody else has it is nobody's matter. */
+/* 201 where it is new to its owner, whether or not somebody else has it, or stands in for a damaged file. */
 static void reply_kept(pl_request *r, const upload *u, const char *hash, char *report)
 {
     pl_reply_json(r, u->held ? 200 : 201, report);
@@ -294,6 +294,7 @@ static void mesh_checked(pl_request *r)
     }
     atomic_fetch_add(&u->counters->meshes_stored, 1);
     atomic_fetch_add(&u->counters->mesh_bytes, u->bytes);
+    u->held = false; /* else the file was lost or damaged */
     reply_kept(r, u, hash, report);
 }
 
