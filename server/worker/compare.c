@@ -112,6 +112,7 @@ static void tell_done(comparison *c, int32_t entry, double ms, double setup_ms,
     begin_event(&w, "done", entry);
     pl_json_set_number(&w, "ms", ms);
     pl_json_set_number(&w, "setup_ms", setup_ms);
+    pl_json_set_integer(&w, "contact_pairs", metrics->contact.on ? metrics->contact.pairs : 0);
     pl_json_key(&w, "rows");
     pl_json_begin_array(&w);
     for (int64_t i = 0; i < metrics->detail_count; i++)

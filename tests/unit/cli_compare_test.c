@@ -95,6 +95,25 @@ START_TEST(lower_objectives_count_without_constraints)
 }
 END_TEST
 
+/* So it is where bodies touch: iterates that cross lie below, and an error counts once it stays. */
+START_TEST(iterates_that_cross_do_not_count)
+{
+    pl_compare_result r;
+    ck_assert(pl_compare_result_init(&r, 5, 3, labels));
+    take(&r, "{\"event\": \"done\", \"entry\": 0, \"ms\": 5, \"setup_ms\": 1, \"contact_pairs\": 3,"
+             " \"rows\": [[12, 1, 1, 2], [2.001, 1, 1, 3], [1, 1, 1, 6], [2.01, 1, 1, 8], [2, 1, "
+             "0, 10]]}");
+    take(&r, "{\"event\": \"done\", \"entry\": 3, \"ms\": 1, \"setup_ms\": 1, \"contact_pairs\": 3,"
+             " \"rows\": [[12, 1, 1, 0], [0.5, 1, 1, 1], [2, 1, 1, 2]]}");
+    ck_assert(pl_compare_result_settle(&r, false));
+    ck_assert(r.touches);
+    ck_assert_double_eq(r.best, 2);
+    ck_assert_int_eq(pl_compared_reach(&r.entries[0], 0.01), 3);
+    ck_assert_int_eq(pl_compared_reach(&r.entries[0], 0.5), 1);
+    pl_compare_result_clear(&r);
+}
+END_TEST
+
 static char *read_chart(const pl_chart *chart)
 {
     size_t size;
@@ -186,6 +205,7 @@ int main(void)
     tcase_add_unchecked_fixture(t, cli_folder_make, cli_folder_remove);
     tcase_add_test(t, errors_are_relative_to_the_reference);
     tcase_add_test(t, lower_objectives_count_without_constraints);
+    tcase_add_test(t, iterates_that_cross_do_not_count);
     tcase_add_test(t, all_have_contact_or_none);
     tcase_add_test(t, a_chart_has_its_points_where_they_belong);
     suite_add_tcase(suite, t);

@@ -159,6 +159,15 @@ static void print_plot(const pl_cli *cli, const pl_compare_report *about,
         free(plot.series[s].values);
 }
 
+/* The constraints that e does not contain. */
+static const char *outside(const pl_compare_report *about, const pl_compare_result *r)
+{
+    if (r->touches)
+        return about->hard ? "; e contains neither obstacles nor contact between bodies"
+                           : "; e does not contain contact between bodies";
+    return about->hard ? "; e does not contain obstacles" : "";
+}
+
 int pl_compare_report_print(pl_cli *cli, const pl_compare_report *about, const pl_compare_result *r)
 {
     if (cli->json) {
@@ -173,7 +182,7 @@ int pl_compare_report_print(pl_cli *cli, const pl_compare_report *about, const p
            about->frame, pl_style_off(&cli->out));
     if (r->reference >= 0)
         printf("   e(x0) %.9g J, e* %.9g J by %s%s", r->start, r->best,
-               r->entries[r->reference].label, about->hard ? "; obstacles are not in e" : "");
+               r->entries[r->reference].label, outside(about, r));
     putchar('\n');
     print_plot(cli, about, r);
     print_table(cli, r);
@@ -238,7 +247,7 @@ static pl_status write_svg(const char *path, const void *context)
                       .log_y = {true, true}};
     snprintf(title, sizeof title, "%.200s, frame %" PRId64, about->scene, about->frame);
     snprintf(note, sizeof note, "e* by %.120s%s", r->entries[r->reference].label,
-             about->hard ? "; obstacles are constraints that e does not contain" : "");
+             outside(about, r));
     for (int32_t k = 0; k < r->references && chart.series_count < PL_CHART_SERIES; k++) {
         const pl_compared *c = &r->entries[k];
         if (is_drawn(c))

@@ -58,6 +58,7 @@ static void take_done(pl_compared *c, const pl_json *line)
     c->state = PL_COMPARED_DONE;
     c->ms = pl_json_number(line, "ms", NAN);
     c->setup_ms = pl_json_number(line, "setup_ms", NAN);
+    c->touches = pl_json_integer(line, "contact_pairs", 0) > 0;
     for (int64_t i = 0; i < count; i++) {
         const pl_json *row = pl_json_item(rows, (size_t)i);
         c->objective[i] = pl_json_number(row, "0", NAN);
@@ -127,8 +128,11 @@ static double last_objective(const pl_compared *c)
     return NAN;
 }
 
-bool pl_compare_result_settle(pl_compare_result *r, bool hard)
+bool pl_compare_result_settle(pl_compare_result *r, bool obstacles)
 {
+    for (int32_t k = 0; k < r->count; k++)
+        r->touches = r->touches || r->entries[k].touches;
+    const bool hard = obstacles || r->touches;
     for (int32_t k = r->references; k < r->count; k++)
         if (r->entries[k].state == PL_COMPARED_DONE) {
             r->reference = k;
@@ -150,8 +154,11 @@ bool pl_compare_result_settle(pl_compare_result *r, bool hard)
 
 int64_t pl_compared_reach(const pl_compared *c, double error)
 {
+    int64_t first = -1;
     for (int64_t i = 0; i < c->count; i++)
-        if (c->error[i] <= error)
-            return i;
-    return -1;
+        if (c->error[i] > error)
+            first = -1;
+        else if (first < 0 && c->error[i] <= error)
+            first = i;
+    return first;
 }

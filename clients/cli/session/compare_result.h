@@ -21,6 +21,7 @@ typedef struct pl_compared {
     pl_compared_state state;
     char reason[512];    /* of a refusal or failure */
     double ms, setup_ms; /* of the step with nothing recorded; of model and factor */
+    bool touches;        /* bodies touch in the frame */
     int64_t count;       /* rows; row 0 is the initial guess */
     double *objective;   /* [count] malloc'ed; NaN where it is infinite */
     double *gradient_norm, *decrement;
@@ -37,6 +38,7 @@ typedef struct pl_compare_result {
     char trouble[512];  /* what kept it from reaching the state, or "" */
     int32_t reference;  /* the entry that e* is from; -1: none */
     double best, start; /* e* and e(x_0), J */
+    bool touches;       /* of any entry */
 } pl_compare_result;
 
 /* Labels are kept by reference. False when out of memory. */
@@ -48,12 +50,13 @@ void pl_compare_result_clear(pl_compare_result *r);
 void pl_compare_result_take(pl_compare_result *r, const char *line, size_t length);
 
 /* Once all is in: e* is the reference's last objective, or lower where a method went lower; errors
- * are |e(x_k) - e*| / |e(x_0) - e*|. With `hard` constraints, which e does not contain, iterates that
- * break them may lie below: then e* is the reference's. False where there is no reference, or it
- * starts at the minimum. */
-bool pl_compare_result_settle(pl_compare_result *r, bool hard);
+ * are |e(x_k) - e*| / |e(x_0) - e*|. With constraints that e does not contain, `obstacles` or contact between
+ * bodies, iterates that break them may lie below: then e* is the reference's. False where there is no
+ * reference, or it starts at the minimum. */
+bool pl_compare_result_settle(pl_compare_result *r, bool obstacles);
 
-/* The first row with an error of at most `error`; -1: none. */
+/* The first row from which on errors are at most `error`: without constraints that hold, iterates may pass e* on
+ * their way. -1: none. */
 int64_t pl_compared_reach(const pl_compared *c, double error);
 
 #endif
