@@ -51,14 +51,18 @@ static void make_programs(void)
     ck_assert_int_eq(chmod(path, 0700), 0);
 }
 
-static void start(void)
+static void start_with(const char *checks)
 {
     /* A prepared check would be none of the script. */
-    static const char *const options[] = {"--cores", "2", "--max-checks", "70", "--prepared",
-                                          "0",       NULL};
+    const char *const options[] = {"--cores", "2", "--max-checks", checks, "--prepared", "0", NULL};
     make_programs();
     setenv("PLIANT_BINDIR", programs, 1);
     daemon_fixture_start(d, options);
+}
+
+static void start(void)
+{
+    start_with("70");
 }
 
 static void stop(void)
@@ -256,10 +260,7 @@ END_TEST
 
 static void start_strict(void)
 {
-    static const char *const options[] = {"--cores", "2", "--max-checks", "3", NULL};
-    make_programs();
-    setenv("PLIANT_BINDIR", programs, 1);
-    daemon_fixture_start(d, options);
+    start_with("3");
 }
 
 /* Two are checked and three wait: the next is too many, but not of another user. */
