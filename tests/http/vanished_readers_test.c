@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { ROUNDS = 20 };
+/* A kind of stream that leaves a descriptor leaves one a round; the daemon's own come and go by a few. */
+enum { ROUNDS = 20, FEW = ROUNDS / 2 };
 
 static int descriptors(void)
 {
@@ -67,11 +68,11 @@ START_TEST(test_vanished)
         session_rename(d, id, turn); /* those who listen for events are written to as well */
     ck_assert_int_eq(session_counter(d, "streams"), 1);
     /* What a stream held goes a moment after it is counted out. */
-    while ((session_counter(d, "stream_log_readers") > 1 || descriptors() > before + 4) &&
+    while ((session_counter(d, "stream_log_readers") > 1 || descriptors() > before + FEW) &&
            daemon_fixture_clock() < end)
         daemon_fixture_nap();
     ck_assert_int_le(session_counter(d, "stream_log_readers"), 1);
-    ck_assert_int_le(descriptors(), before + 4);
+    ck_assert_int_le(descriptors(), before + FEW);
     pl_record r;
     char *payload;
     for (int64_t next = 0; next < 200;) {
