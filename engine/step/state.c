@@ -287,6 +287,7 @@ void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)
                         .decrement = s->solve.decrement,
                         .imbalance = s->solve.imbalance,
                         .newton_iterations = -1,
+                        .by_euler = s->integrator->is_euler ? -1 : 0,
                         .contacts = s->contacts,
                         .pins = s->pins,
                         .obstacles = s->obstacles,
@@ -332,6 +333,8 @@ pl_status pl_frame_step(const pl_model *m, pl_state *s, pl_metrics *out, pl_fail
     out->newton_iterations = m->solver.method == PL_METHOD_AUTO ? totals.newton_iterations : -1;
     out->unconverged = m->solver.tolerance > 0 ? totals.unconverged : -1;
     out->halved = totals.halved;
+    if (!s->integrator->is_euler)
+        out->by_euler = totals.by_euler;
     out->contact.rounds = totals.rounds;
     out->ms_local = totals.ms_local;
     out->ms_global = totals.ms_global;

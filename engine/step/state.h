@@ -51,7 +51,7 @@ struct pl_state {
 
 /* What a frame's steps add up to. */
 typedef struct pl_step_totals {
-    int64_t steps, iterations, newton_iterations, unconverged, halved, rounds;
+    int64_t steps, iterations, newton_iterations, unconverged, halved, by_euler, rounds;
     double ms_local, ms_global, ms_collision;
 } pl_step_totals;
 

@@ -257,6 +257,7 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
     second.converged = first.converged && second.converged;
     commit(s, &s->half, &second, !euler && !s->integrator->remembers);
     totals->halved++;
+    totals->by_euler += euler;
     return PL_OK;
 }
 
@@ -329,6 +330,7 @@ static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_
     if (status == PL_OK && take_memory(s, &s->euler)) {
         give_memory(s, &s->whole);
         commit(s, &s->euler, &solve, false);
+        totals->by_euler++;
     } else if (status == PL_OK) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
         report_more(failure, "There is no memory to keep the solver's history over a step.");

@@ -190,6 +190,7 @@ char *pl_metrics_encode(const pl_metrics *m, const pl_scene *scene, size_t *leng
     pl_json_set_known(&w, "newton_iterations", m->newton_iterations);
     pl_json_set_known(&w, "unconverged", m->unconverged);
     pl_json_set_known(&w, "halved", m->halved);
+    pl_json_set_known(&w, "by_euler", m->by_euler);
     set_residuals(&w, m->objective, m->primal_residual, m->dual_residual, m->gradient_norm,
                   m->decrement);
     pl_json_set_number(&w, "imbalance", m->imbalance);

@@ -67,6 +67,7 @@ typedef struct pl_run {
     bool first_step;           /* of a frame: not yet begun */
     int64_t first_step_number; /* of frame 0: above 0 in a branch */
     int64_t halved_frames;     /* with steps that were taken as two halves */
+    int64_t by_euler;          /* steps that backward Euler took under another integrator */
     pl_run_end end;
     pl_failure failure;
     bool launching; /* when the device failed */

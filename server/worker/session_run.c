@@ -295,6 +295,7 @@ static bool make_frame(pl_run *run, int64_t frame)
         return false;
     }
     note_halved(run, frame, &metrics);
+    run->by_euler += metrics.by_euler > 0 ? metrics.by_euler : 0;
     return keep_state(run);
 }
 
@@ -439,6 +440,10 @@ static void write_exit(pl_run *run)
         pl_worker_logf("failed: %s: %s", pl_failure_name(run->failure.code), run->failure.message);
     if (run->halved_frames > 0)
         pl_worker_logf("%lld frames had steps taken as two halves", (long long)run->halved_frames);
+    if (run->by_euler > 0)
+        pl_worker_logf("%lld steps were taken by backward Euler: bodies touched in them, or they "
+                       "would have gained energy",
+                       (long long)run->by_euler);
     const pl_checkpoints *c = &run->checkpoints;
     if (c->written > 0)
         pl_worker_logf("%lld checkpoints; the last took %.1f ms, %.1f of them the solver's",

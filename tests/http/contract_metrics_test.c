@@ -68,7 +68,7 @@ static void check_metrics(const json_t *m, int64_t frame)
     static const char *const others[] = {
         "unconverged", "objective",         "primal_residual", "dual_residual", "gradient_norm",
         "decrement",   "energy/dissipated", "ms/local",        "ms/global",     "ms/collision",
-        "ms/output",   "newton_iterations", "imbalance"};
+        "ms/output",   "newton_iterations", "imbalance",       "by_euler"};
     ck_assert_ptr_null(json_object_get(m, "event"));
     ck_assert_int_eq(json_count(m, "seq"), frame);
     ck_assert_int_eq(json_count(m, "frame"), frame);

@@ -184,9 +184,14 @@ START_TEST(integrators)
     const char *solver = _i < 6 ? NEWTON
                                 : "'method': 'admm', 'iterations': 5000, 'tolerance': 1e-7";
     const double most = _i < 6 ? 1e-8 : 1e-6; /* of momentum: what iterations leave of forces */
+    const bool euler = _i % 6 == 5;
     pl_run *r = head_on(INTEGRATORS[_i % 6], solver, "");
     for (int k = 0; k < 30; k++) {
         run_frames(r, 1);
+        if (k == 0)
+            ck_assert_int_eq(r->metrics.by_euler, euler ? -1 : 0);
+        if (r->metrics.contact.pairs > 0)
+            ck_assert_int_eq(r->metrics.by_euler, euler ? -1 : 1);
         ck_assert_double_le(r->metrics.kinetic + r->metrics.elastic, energy * 1.001);
         for (int c = 0; c < 3; c++)
             ck_assert_double_eq_tol(r->metrics.linear[c], c ? 0 : 64, most * scale);

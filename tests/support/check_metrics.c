@@ -72,6 +72,7 @@ void pl_check_metrics(const pl_scene *scene, const pl_metrics *a, const pl_metri
     SAME(iterations);
     SAME(unconverged);
     SAME(halved);
+    SAME(by_euler);
     SAME(objective);
     SAME(primal_residual);
     SAME(dual_residual);

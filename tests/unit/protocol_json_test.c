@@ -219,6 +219,7 @@ START_TEST(metrics)
                     .iterations = 20,
                     .unconverged = -1,
                     .halved = 2,
+                    .by_euler = 3,
                     .objective = 1.5,
                     .primal_residual = NAN,
                     .dual_residual = 1e-5,
@@ -242,6 +243,7 @@ START_TEST(metrics)
     pl_json *d = parse(text);
     ck_assert_int_eq(pl_json_integer(d, "seq", -1), 12);
     ck_assert_int_eq(pl_json_integer(d, "iterations", -1), 20);
+    ck_assert_int_eq(pl_json_integer(d, "by_euler", -1), 3);
     static const char *const nulls[] = {"primal_residual",
                                         "gradient_norm",
                                         "energy/dissipated",

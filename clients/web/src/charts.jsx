@@ -51,6 +51,7 @@ const CHARTS = {
             ['iterations', 'iterations'],
             ['unconverged', 'steps not converged'],
             ['halved', 'halved steps'],
+            ['by_euler', 'steps of backward Euler'],
         ],
     ],
     momentum: [
