@@ -289,7 +289,8 @@ typedef struct pl_pairs_ops {
     /* See pl_contact_rows_lack. */
     double (*lack)(pl_backend *b, const pl_array *x);
     /* A solve with the rows there are has found x. */
-    pl_status (*advance)(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out);
+    pl_status (*advance)(pl_backend *b, const pl_array *x, pl_contact_keeping keeping,
+                         pl_contact_advance *out);
     /* What the rows do at x, where the last `advance` ended. PL_OK or PL_NO_MEMORY. */
     pl_status (*measure)(pl_backend *b, const pl_array *x, pl_contact_sums *out);
     /* Restitution: velocities v at the answer of a step that began with v_start. See pl_contact_bounce. */

@@ -14,7 +14,10 @@
  *     pair is too close at x nonetheless, since its closest points have moved, is measured anew; the fourth time
  *     and later a further row of the pair is, and the others stay: answers that go to and fro between two places
  *     of the closest points are held by a row at each. Any points of two features must be apart.
- * The step has ended when its answer is reached and all gaps there are as wide as they must be.
+ * The step has ended when its answer is reached and all gaps there are as wide as they must be. If points of
+ * rows have moved aside of their normals by then (askew), forces push where surfaces no longer are: a block that
+ * slides over vertices of another loses speed to them. Rows that push can then be measured anew at x, a few
+ * times a step, as long as that helps.
  */
 #ifndef PLIANT_ENGINE_CONTACT_SET_H
 #define PLIANT_ENGINE_CONTACT_SET_H
@@ -28,10 +31,10 @@ typedef struct pl_contact_set pl_contact_set;
 
 /* What `advance` has found. */
 typedef struct pl_contact_advance {
-    bool reached;            /* `safe` is x */
-    bool quiet;              /* no row has or had any force: without rows x would be the same */
-    bool fits;               /* the rows that were kept are right at x, and no pair needs another */
-    int64_t met;             /* pairs that meet on the way */
+    bool reached; /* `safe` is x */
+    bool quiet;   /* no row has or had any force: without rows x would be the same */
+    bool fits;    /* the rows that were kept stay: they are right at x, and no pair needs another */
+    int64_t met;  /* pairs that meet on the way */
     pl_contact_impact first; /* of those that meet: the first */
 } pl_contact_advance;
 
@@ -47,9 +50,16 @@ void pl_contact_set_destroy(pl_contact_set *set);
  * finite. */
 pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess);
 
-/* After a solve with the rows there are, whose multipliers are the forces at x: see above. keep: the rows
- * stay as they are, and those that are needed come to them. Statuses as for `begin`. */
-pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, bool keep,
+/* Which rows there are after a solve: */
+typedef enum pl_contact_keeping {
+    PL_CONTACT_MEASURED, /* those near its answer, as they are there */
+    PL_CONTACT_KEPT,     /* those there were, and those that are needed beside */
+    PL_CONTACT_STRAIGHT /* the same; and if no more are needed and they are askew, they are measured anew */
+} pl_contact_keeping;
+
+/* After a solve with the rows there are, whose multipliers are the forces at x: see above. Statuses as for
+ * `begin`. */
+pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, pl_contact_keeping keeping,
                                  pl_contact_advance *out);
 
 /* The rows to solve with, which the set owns and keeps until the next begin or advance. */

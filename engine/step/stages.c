@@ -12,6 +12,8 @@ static const double OUT_OF_RANGE = 1e100;
 enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
 /* The same while the way to the answer is blocked. A pile of seven bodies needed more than 60. */
 enum { BLOCKED_ROUNDS = 150 };
+/* One in so many of a step's iterations may have gone by when contact's rows are straightened. */
+enum { STRAIGHTENED = 4 };
 /* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
  * others. Friction takes half as many iterations so, or a third. */
 static const double ROUGH = 0.1;
@@ -332,11 +334,16 @@ static pl_status solve_again(rounds *r, pl_solve_result *solve)
 
 /* ---- rounds with contact between bodies ---- */
 
+/* Rows are straightened early in a step only: its iterations are for the answer. */
 static pl_status advance(rounds *r, bool keep)
 {
     pl_backend *b = r->by->backend;
+    const bool early = STRAIGHTENED * r->iterations <= r->by->model->solver.iterations;
+    const pl_contact_keeping keeping = !keep   ? PL_CONTACT_MEASURED
+                                       : early ? PL_CONTACT_STRAIGHT
+                                               : PL_CONTACT_KEPT;
     double start = pl_clock_ms();
-    pl_status status = fail_contact(r, b->ops->pairs->advance(b, r->x, keep, &r->contact));
+    pl_status status = fail_contact(r, b->ops->pairs->advance(b, r->x, keeping, &r->contact));
     r->totals->ms_collision += pl_clock_ms() - start;
     r->totals->rounds++;
     return status;

@@ -594,10 +594,10 @@ static double strict_pairs_lack(pl_backend *b, const pl_array *x)
 {
     return CPU->pairs->lack(cpu_of(b), POS(x));
 }
-static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, bool keep,
+static pl_status strict_pairs_advance(pl_backend *b, const pl_array *x, pl_contact_keeping keeping,
                                       pl_contact_advance *out)
 {
-    return CPU->pairs->advance(cpu_of(b), POS(x), keep, out);
+    return CPU->pairs->advance(cpu_of(b), POS(x), keeping, out);
 }
 static pl_status strict_pairs_measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
 {

@@ -1,6 +1,7 @@
 /* The contacts of a scene over a step: what meets, what becomes a row and stays one, what is measured,
  * and what is saved. */
 #include "engine/contact/set.h"
+#include "engine/vectors.h"
 #include "tests/support/contact_scene.h"
 #include "tests/support/suite.h"
 
@@ -90,10 +91,10 @@ static const double *place(fixture *f, double dx, double dz)
     return f->x;
 }
 
-static pl_contact_advance advance(fixture *f, double dx, double dz, bool keep)
+static pl_contact_advance advance(fixture *f, double dx, double dz, pl_contact_keeping keeping)
 {
     pl_contact_advance out;
-    ck_assert_int_eq(pl_contact_set_advance(f->set, place(f, dx, dz), keep, &out), PL_OK);
+    ck_assert_int_eq(pl_contact_set_advance(f->set, place(f, dx, dz), keeping, &out), PL_OK);
     return out;
 }
 
@@ -130,7 +131,7 @@ START_TEST(what_is_far_has_no_rows)
     open_blocks(&f);
     begin(&f, 0); /* nothing is expected to move */
     ck_assert_int_eq(rows_of(&f)->count, 0);
-    pl_contact_advance a = advance(&f, 0.1, 0.2, false);
+    pl_contact_advance a = advance(&f, 0.1, 0.2, PL_CONTACT_MEASURED);
     ck_assert(a.reached && a.quiet && a.met == 0);
     close_blocks(&f);
 }
@@ -142,7 +143,7 @@ START_TEST(what_comes_near_has_rows)
     open_at(&f, 1.8 * D, false);
     begin(&f, -0.8 * D);
     check_normals(&f);
-    pl_contact_advance a = advance(&f, 0, -0.8 * D, false);
+    pl_contact_advance a = advance(&f, 0, -0.8 * D, PL_CONTACT_MEASURED);
     ck_assert(a.reached && a.quiet && a.met == 0);
     close_blocks(&f);
 }
@@ -156,17 +157,17 @@ START_TEST(what_meets_becomes_rows)
     open_blocks(&f);
     begin(&f, 0);
     for (int k = 0; k < 3; k++) {
-        pl_contact_advance a = advance(&f, 0, -0.3, false);
+        pl_contact_advance a = advance(&f, 0, -0.3, PL_CONTACT_MEASURED);
         ck_assert(!a.reached && !a.quiet && !a.fits);
         ck_assert_int_gt(a.met, 3);
         ck_assert(a.first.time > 0 && a.first.time < (k ? 1 : GAP / 0.3));
         check_normals(&f);
     }
-    pl_contact_advance a = advance(&f, 0, D - GAP, false);
+    pl_contact_advance a = advance(&f, 0, D - GAP, PL_CONTACT_MEASURED);
     ck_assert(a.reached && a.met == 0 && !a.fits);
-    a = advance(&f, 0, D - GAP, true);
+    a = advance(&f, 0, D - GAP, PL_CONTACT_KEPT);
     ck_assert(a.reached && a.fits);
-    a = advance(&f, 0, D / 2 - GAP, true); /* reached, but too near */
+    a = advance(&f, 0, D / 2 - GAP, PL_CONTACT_KEPT); /* reached, but too near */
     ck_assert(a.reached && !a.fits);
     close_blocks(&f);
 }
@@ -196,7 +197,7 @@ START_TEST(meetings_of_a_step_are_counted)
     begin(&f, -0.3);
     for (int k = 0; k < 3; k++) {
         ck_assert_int_eq(most_meetings(&f), k);
-        advance(&f, 0, -0.3, false);
+        advance(&f, 0, -0.3, PL_CONTACT_MEASURED);
         pl_contact_rows_renew(rows_of(&f), f.x);
     }
     begin(&f, -0.3);
@@ -212,7 +213,7 @@ START_TEST(who_does_not_check_reaches_everything)
     open_blocks(&f);
     f.bodies.check = false;
     begin(&f, -0.3);
-    pl_contact_advance a = advance(&f, 0, -0.3, false);
+    pl_contact_advance a = advance(&f, 0, -0.3, PL_CONTACT_MEASURED);
     ck_assert(a.reached && !a.quiet);
     close_blocks(&f);
 }
@@ -225,7 +226,7 @@ START_TEST(bodies_that_ignore_each_other_pass)
     f.ignore[1] = f.ignore[2] = 1;
     begin(&f, -0.3);
     ck_assert_int_eq(rows_of(&f)->count, 0);
-    pl_contact_advance a = advance(&f, 0, -0.3, false);
+    pl_contact_advance a = advance(&f, 0, -0.3, PL_CONTACT_MEASURED);
     ck_assert(a.reached && a.quiet);
     close_blocks(&f);
 }
@@ -240,10 +241,10 @@ START_TEST(what_begins_too_close_regains_some)
     ck_assert_int_gt(rows_of(&f)->count, 0);
     for (int64_t r = 0; r < rows_of(&f)->count; r++)
         ck_assert_double_eq_tol(rows_of(&f)->row[r].distance, 0.525 * D, 1e-12);
-    pl_contact_advance a = advance(&f, 0, 0, false);
-    a = advance(&f, 0, 0, true);
+    pl_contact_advance a = advance(&f, 0, 0, PL_CONTACT_MEASURED);
+    a = advance(&f, 0, 0, PL_CONTACT_KEPT);
     ck_assert(a.reached && !a.fits);
-    a = advance(&f, 0, 0.125 * D, true);
+    a = advance(&f, 0, 0.125 * D, PL_CONTACT_KEPT);
     ck_assert(a.reached && a.fits);
     close_blocks(&f);
 }
@@ -255,7 +256,7 @@ END_TEST
 static void press(fixture *f)
 {
     begin(f, -0.3);
-    advance(f, 0, 0.5 * D - GAP, false);
+    advance(f, 0, 0.5 * D - GAP, PL_CONTACT_MEASURED);
     pl_contact_rows_renew(rows_of(f), place(f, 0.002, 0.5 * D - GAP));
 }
 
@@ -266,13 +267,13 @@ START_TEST(rows_with_force_stay)
     press(&f);
     int64_t before = carrying(&f);
     ck_assert_int_gt(before, 3);
-    pl_contact_advance a = advance(&f, 0, 0.5, false); /* far above */
+    pl_contact_advance a = advance(&f, 0, 0.5, PL_CONTACT_MEASURED); /* far above */
     ck_assert(a.reached && !a.quiet);
     ck_assert_int_eq(carrying(&f), before);
     ck_assert_int_eq(rows_of(&f)->count, before);
     pl_contact_rows_renew(rows_of(&f), f.x);
     ck_assert_int_eq(carrying(&f), 0);
-    advance(&f, 0, 0.5, false);
+    advance(&f, 0, 0.5, PL_CONTACT_MEASURED);
     ck_assert_int_eq(rows_of(&f)->count, 0);
     close_blocks(&f);
 }
@@ -284,11 +285,11 @@ START_TEST(kept_rows_do_not_change)
     fixture f;
     open_blocks(&f);
     press(&f);
-    advance(&f, 0, 0.5 * D - GAP, false);
+    advance(&f, 0, 0.5 * D - GAP, PL_CONTACT_MEASURED);
     const int64_t count = rows_of(&f)->count;
     pl_contact_row *before = malloc((size_t)count * sizeof *before);
     memcpy(before, rows_of(&f)->row, (size_t)count * sizeof *before);
-    pl_contact_advance a = advance(&f, 0.13, 0.3 * D - GAP, true);
+    pl_contact_advance a = advance(&f, 0.13, 0.3 * D - GAP, PL_CONTACT_KEPT);
     ck_assert(a.reached && !a.fits);
     ck_assert_int_gt(rows_of(&f)->count, count);
     for (int64_t r = 0, at = 0; r < count; r++, at++) {
@@ -309,6 +310,46 @@ START_TEST(kept_rows_do_not_change)
 }
 END_TEST
 
+/* How far a point of a row that pushes has moved aside of its normal. */
+static double most_aside(fixture *f)
+{
+    double most = 0;
+    for (int64_t r = 0; r < rows_of(f)->count; r++) {
+        pl_contact_row row = rows_of(f)->row[r];
+        double way[3];
+        memset(row.start, 0, sizeof row.start);
+        pl_contact_row_slip(&row, f->x, way);
+        most = row.force > 0 ? fmax(most, sqrt(pl_vector_dot(way, way))) : most;
+    }
+    return most;
+}
+
+/* Where nothing lacks, rows that push are measured anew if their points have moved aside, and keep their forces; once
+ * more only if half of that is gone. */
+START_TEST(askew_rows_are_measured_anew)
+{
+    const double aside = D / 2, fits = D - GAP;
+    fixture f;
+    open_blocks(&f);
+    press(&f);
+    const int64_t before = carrying(&f);
+    pl_contact_advance a = advance(&f, aside, fits, PL_CONTACT_KEPT);
+    ck_assert(a.reached && a.fits);
+    ck_assert_double_eq_tol(most_aside(&f), aside, 1e-9);
+    a = advance(&f, aside / 100, fits, PL_CONTACT_STRAIGHT); /* not worth it */
+    ck_assert(a.reached && a.fits);
+    a = advance(&f, aside, fits, PL_CONTACT_STRAIGHT);
+    ck_assert(a.reached && !a.fits);
+    ck_assert_double_le(most_aside(&f), 1e-9);
+    ck_assert_int_eq(carrying(&f), before);
+    a = advance(&f, 1.4 * aside, fits, PL_CONTACT_STRAIGHT);
+    ck_assert(a.reached && !a.fits);
+    a = advance(&f, 1.8 * aside, fits, PL_CONTACT_STRAIGHT); /* it does not help */
+    ck_assert(a.reached && a.fits);
+    close_blocks(&f);
+}
+END_TEST
+
 static bool is_same_pair(const pl_contact_row *a, const pl_contact_row *b)
 {
     return a->pair.kind == b->pair.kind &&
@@ -321,7 +362,7 @@ static int64_t go_to_and_fro(fixture *f, int rounds)
 {
     int64_t further = 0;
     for (int k = 0; k < rounds; k++) {
-        pl_contact_advance a = advance(f, k % 2 ? 0.13 : 0.1, 0.3 * D - GAP, true);
+        pl_contact_advance a = advance(f, k % 2 ? 0.13 : 0.1, 0.3 * D - GAP, PL_CONTACT_KEPT);
         ck_assert(a.reached && !a.fits);
         pl_contact_rows_renew(rows_of(f), f->x);
     }
@@ -375,7 +416,7 @@ START_TEST(further_rows_are_folded)
     ck_assert_int_gt(go_to_and_fro(&f, 9), 4);
     const double before = all_force(&f);
     ck_assert_double_gt(before, 0);
-    advance(&f, 0.1, 0.3 * D - GAP, false);
+    advance(&f, 0.1, 0.3 * D - GAP, PL_CONTACT_MEASURED);
     ck_assert_double_eq_tol(all_force(&f), before, 1e-12 * before);
     for (int64_t r = 0; r < rows_of(&f)->count; r++)
         ck_assert_int_eq(rows_of(&f)->row[r].again, 0);
@@ -444,7 +485,7 @@ START_TEST(positions_that_are_not_finite_are_refused)
     open_blocks(&f);
     begin(&f, 0);
     f.x[f.scene.surface->vertex[1] * 3 + 1] = NAN;
-    ck_assert_int_eq(pl_contact_set_advance(f.set, f.x, false, &a), PL_FAILED);
+    ck_assert_int_eq(pl_contact_set_advance(f.set, f.x, PL_CONTACT_MEASURED, &a), PL_FAILED);
     ck_assert_int_eq(pl_contact_set_begin(f.set, f.x, f.scene.x), PL_FAILED);
     close_blocks(&f);
 }
@@ -561,6 +602,7 @@ int main(void)
     tcase_add_test(t, what_begins_too_close_regains_some);
     tcase_add_test(t, rows_with_force_stay);
     tcase_add_test(t, kept_rows_do_not_change);
+    tcase_add_test(t, askew_rows_are_measured_anew);
     tcase_add_test(t, pairs_that_stay_too_close_have_further_rows);
     tcase_add_test(t, further_rows_are_folded);
     tcase_add_test(t, forces_between_bodies_are_those_of_rows);

@@ -43,9 +43,10 @@ static double lack(pl_backend *b, const pl_array *x)
     return pl_contact_rows_lack(pl_contact_set_rows(cpu_of(b)->between.set), pl_numbers_read(x));
 }
 
-static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out)
+static pl_status advance(pl_backend *b, const pl_array *x, pl_contact_keeping keeping,
+                         pl_contact_advance *out)
 {
-    return pl_contact_set_advance(cpu_of(b)->between.set, pl_numbers_read(x), keep, out);
+    return pl_contact_set_advance(cpu_of(b)->between.set, pl_numbers_read(x), keeping, out);
 }
 
 static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)

@@ -385,7 +385,8 @@ static double lack(pl_backend *b, const pl_array *x)
     return rows->count > 0 ? pl_contact_rows_lack(rows, shown(d, x, d->host_x)) : 0;
 }
 
-static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact_advance *out)
+static pl_status advance(pl_backend *b, const pl_array *x, pl_contact_keeping keeping,
+                         pl_contact_advance *out)
 {
     pl_device *d = device_of(b);
     const bool failed = d->between.out_of_memory;
@@ -393,7 +394,7 @@ static pl_status advance(pl_backend *b, const pl_array *x, bool keep, pl_contact
     d->between.out_of_memory = d->between.uploaded = false;
     if (failed)
         return PL_NO_MEMORY;
-    return pl_contact_set_advance(d->between.host.set, shown(d, x, d->host_x), keep, out);
+    return pl_contact_set_advance(d->between.host.set, shown(d, x, d->host_x), keeping, out);
 }
 
 static pl_status measure(pl_backend *b, const pl_array *x, pl_contact_sums *out)
