@@ -23,6 +23,7 @@
 #define PLIANT_ENGINE_CONTACT_SET_H
 
 #include "engine/contact/bodies.h"
+#include "engine/contact/memory.h"
 #include "engine/contact/rows.h"
 #include "engine/contact/sweep.h"
 #include "engine/scene/metrics.h"
@@ -78,11 +79,7 @@ typedef struct pl_contact_sums {
 /* PL_OK or PL_NO_MEMORY. */
 pl_status pl_contact_set_measure(pl_contact_set *set, const double *x, pl_contact_sums *out);
 
-/* What a later step depends on: which rows carry force, and their multipliers. */
-typedef struct pl_contact_memory {
-    int64_t kind, first, second;
-    double force, grip[3];
-} pl_contact_memory;
+/* What a later step depends on (memory.h). */
 /* How many there are; `out` [that many], or NULL. */
 int64_t pl_contact_set_save(const pl_contact_set *set, pl_contact_memory *out);
 /* Whether `count` of them are of pairs of the surface, in order and finite. */
