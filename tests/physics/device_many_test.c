@@ -5,7 +5,9 @@
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/joint.h"
 #include "engine/step/state.h"
+#include "engine/backends/device/device.h"
 #include "tests/support/device_run.h"
+#include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -362,6 +364,9 @@ END_TEST
 
 int main(void)
 {
+    /* To close its memory after each launch takes longer than all else. */
+    if (!is_long_form())
+        pl_device_leave_open();
     TCase *t = tcase_create("many");
     tcase_add_loop_test(t, each_has_the_bits_that_it_has_alone, 0, WAYS);
     tcase_add_test(t, launches_of_like_sessions_are_made_together);

@@ -6,6 +6,7 @@
 #include "engine/step/state.h"
 #include "protocol/scene/scene_json.h"
 #include "tests/support/device_run.h"
+#include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -281,6 +282,9 @@ END_TEST
 
 int main(void)
 {
+    /* To close its memory after each launch takes longer than all else. */
+    if (!is_long_form())
+        pl_device_leave_open();
     TCase *t = tcase_create("emulated");
     tcase_add_loop_test(t, the_minimum_is_newton_s, 0, 2 * METHOD_COUNT);
     tcase_add_loop_test(t, constraints_are_the_cpu_s, 0, 2 * HELD_COUNT);

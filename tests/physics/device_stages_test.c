@@ -3,7 +3,9 @@
  * functions, against the CPU's positions, velocities and metrics. */
 #include "engine/backends/device/phases.h"
 #include "engine/step/state.h"
+#include "engine/backends/device/device.h"
 #include "tests/support/device_run.h"
+#include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -357,6 +359,9 @@ END_TEST
 
 int main(void)
 {
+    /* To close its memory after each launch takes longer than all else. */
+    if (!is_long_form())
+        pl_device_leave_open();
     Suite *suite = suite_create("device_stages");
     TCase *t = tcase_create("emulated");
     tcase_add_loop_test(t, descent_meets_obstacles_as_the_cpu, 0, 3 * INTEGRATOR_COUNT);

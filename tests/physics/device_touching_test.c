@@ -2,6 +2,7 @@
  * points against the CPU's, of every method; no crossing in any frame in either precision; bits after a restore. */
 #include "engine/backends/device/device.h"
 #include "tests/support/device_run.h"
+#include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 #include "tests/support/touching_surface.h"
 
@@ -37,14 +38,14 @@ static const char *const METHODS[] = {
     "'method': 'admm'",
     "'method': 'projective_dynamics'",
 };
-enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS, FRAMES = 14 };
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 /* Frames of both, whose positions stay `near`, m. How many of them the two touched in. */
 static int hold_frames(pl_run *cpu, pl_run *device, double near)
 {
     touching_surface s = touching_surface_of(device);
     int touched = 0;
-    for (int k = 0; k < FRAMES; k++) {
+    for (int k = 0; k < (is_long_form() ? 14 : 8); k++) {
         pl_run_frames(cpu, 1);
         pl_run_frames(device, 1);
         const double way = farthest(cpu, device);
@@ -111,7 +112,7 @@ START_TEST(points_are_those_of_the_cpu)
     const pl_contact_point *points[2];
     int64_t count[2];
     for (int r = 0; r < 2; r++) {
-        pl_run_frames(runs[r], 10);
+        pl_run_frames(runs[r], is_long_form() ? 10 : 6);
         points[r] = pl_state_contacts(runs[r]->state, &count[r]);
     }
     ck_assert_int_gt(count[0], 0);
