@@ -157,6 +157,10 @@ static void check_path(decoder *d, const char *path, const char *where)
 
 static bool taken(const decoder *d, const char *path, const char *name)
 {
+    static const char *const columns[] = {"row", "session", "state"}; /* of the table */
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (strcmp(columns[i], name) == 0)
+            return true;
     for (int32_t i = 0; i < d->sweep->parameter_count; i++) {
         const pl_sweep_parameter *p = &d->sweep->parameters[i];
         if (strcmp(p->path, path) == 0 || strcmp(p->name, name) == 0)
@@ -426,9 +430,11 @@ static void read_result(decoder *d, json_t *object, size_t i)
     r->expect = which ? copy(d, which) : NULL;
     if (d->no_memory || !name_result(d, r, name))
         return;
+    bool duplicate = taken(d, "", r->name);
     for (const pl_sweep_result *o = d->sweep->results; o < r; o++)
-        if (strcmp(o->name, r->name) == 0)
-            fault(d, object, "duplicate", "a result of another name", "%s/name", where);
+        duplicate |= strcmp(o->name, r->name) == 0;
+    if (duplicate)
+        fault(d, object, "duplicate", "a result of another name", "%s/name", where);
 }
 
 static void read_results(decoder *d, json_t *list)
