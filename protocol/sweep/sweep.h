@@ -29,7 +29,7 @@ enum {
     PL_SWEEP_NAME_MAX = 64, /* of a result or a parameter */
     PL_SWEEP_PATH_MAX = 256,
     PL_SWEEP_BYTES_MAX =
-        1 << 29 /* rows times the scene's bytes: what is judged before it is accepted */
+        1 << 27 /* rows times the scene's bytes: what is judged before it is accepted */
 };
 
 /* What varies: values, or numbers from low to high. Texts are owned by the sweep. */

@@ -30,8 +30,9 @@ static void reply_faults(pl_request *r, const pl_faults *faults)
 static void reply_failed(pl_request *r)
 {
     if (errno == EDQUOT) {
-        pl_reply_problemf(r, 403, "too_many", "Too many sweeps", "a user has at most %d sweeps",
-                          PL_SWEEPS_OF_USER_MAX);
+        pl_reply_problemf(r, 403, "too_many", "Too many sweeps",
+                          "a user has at most %d sweeps, and %d MiB of them in memory",
+                          PL_SWEEPS_OF_USER_MAX, PL_SWEEPS_BYTES_MAX >> 20);
     } else if (errno == ENOSPC) {
         pl_reply_problem(r, 507, "disk_full", "Disk full", "the state directory has no room left",
                          NULL);
@@ -51,7 +52,7 @@ static pl_decode_outcome judge_row(pl_request *r, const char *group, const pl_sw
     pl_decode_outcome outcome = PL_DECODE_NO_MEMORY;
     if (a && (int64_t)length > PL_SWEEP_BYTES_MAX / plan->row_count) {
         pl_faults_addf(faults, "/scene", "out_of_range",
-                       "a scene that is at most 512 MiB together for all rows",
+                       "a scene that is at most 128 MiB together for all rows",
                        "upload its meshes, or use fewer rows", "%lld rows of %zu bytes",
                        (long long)plan->row_count, length);
         outcome = PL_DECODE_SYNTAX; /* of every row */

@@ -12,7 +12,7 @@ const char *pl_sweep_row_state_name(pl_sweep_row_state state)
 }
 
 pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char *group,
-                                  pl_sweep *plan)
+                                  pl_sweep *plan, size_t length)
 {
     pl_sweep_run *s = calloc(1, sizeof *s);
     if (!s) {
@@ -23,6 +23,9 @@ pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char 
     atomic_store(&s->references, 1);
     memcpy(s->id, id, sizeof s->id);
     s->plan = *plan;
+    s->bytes = 4 * (int64_t)length +
+               plan->row_count *
+                   (48 * plan->parameter_count + 8 * plan->result_count + (int64_t)sizeof *s->rows);
     *plan = (pl_sweep){0};
     s->owner = strdup(owner);
     s->group = group ? strdup(group) : NULL;

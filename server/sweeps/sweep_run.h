@@ -40,6 +40,7 @@ typedef struct pl_sweep_run {
     char *owner, *group; /* NULL: none */
     bool admin;          /* posted with the scope admin */
     int64_t created_us;
+    int64_t bytes; /* of memory, about; the document counts four times, as it is parsed */
     pl_sweep plan;
     _Atomic int references;
     /* under the table's mutex */
@@ -50,9 +51,9 @@ typedef struct pl_sweep_run {
     char message[256]; /* why the next row waits; "": nothing */
 } pl_sweep_run;
 
-/* A sweep with one reference, in no table; takes the plan. NULL with errno without memory. */
+/* A sweep with one reference, in no table, of a document of so many bytes; takes the plan. NULL with errno without memory. */
 pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char *group,
-                                  pl_sweep *plan);
+                                  pl_sweep *plan, size_t length);
 pl_sweep_run *pl_sweep_acquire(pl_sweep_run *s); /* returns it */
 void pl_sweep_release(pl_sweep_run *s);          /* NULL is nothing */
 void pl_sweep_row_clear(pl_sweep_row *row);      /* its message and results */

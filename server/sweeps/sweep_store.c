@@ -179,12 +179,13 @@ static pl_sweep_run *decode(const pl_json *sealed, const char *id)
     pl_sweep plan;
     pl_faults faults = {0};
     pl_status status = text ? pl_sweep_decode(text, strlen(text), &plan, &faults) : PL_NO_MEMORY;
+    size_t length = text ? strlen(text) : 0;
     pl_faults_clear(&faults);
     free(text);
-    pl_sweep_run *s = status == PL_OK
-                          ? pl_sweep_run_create(id, pl_json_string(sealed, "owner", ""),
-                                                pl_json_string(sealed, "group", NULL), &plan)
-                          : NULL;
+    pl_sweep_run *s = status == PL_OK ? pl_sweep_run_create(id, pl_json_string(sealed, "owner", ""),
+                                                            pl_json_string(sealed, "group", NULL),
+                                                            &plan, length)
+                                      : NULL;
     if (s) {
         s->admin = pl_json_boolean(sealed, "admin", false);
         s->created_us = pl_json_integer(sealed, "created_us", 0);

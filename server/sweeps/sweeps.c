@@ -90,28 +90,36 @@ static void put_first(pl_sweeps *t, pl_sweep_run *s)
     *at = s;
 }
 
-static int64_t count_of(const pl_sweeps *t, const char *owner)
+/* Whether the owner may keep one more, of so many bytes. */
+static bool has_room(pl_sweeps *t, const char *owner, int64_t bytes)
 {
-    int64_t n = 0;
+    int64_t count = 1;
+    pl_sweeps_lock(t);
     for (const pl_sweep_run *s = t->first; s; s = s->next) {
-        n += strcmp(s->owner, owner) == 0;
+        bool own = strcmp(s->owner, owner) == 0;
+        count += own;
+        bytes += own ? s->bytes : 0;
     }
-    return n;
+    pl_sweeps_unlock(t);
+    return count <= PL_SWEEPS_OF_USER_MAX && bytes <= PL_SWEEPS_BYTES_MAX;
 }
 
 pl_sweep_run *pl_sweeps_add(pl_sweeps *t, const pl_principal *owner, const char *group,
                             pl_sweep *plan, const char *text)
 {
     char id[33];
-    pl_sweeps_lock(t);
-    bool room = count_of(t, owner->user) < PL_SWEEPS_OF_USER_MAX;
-    pl_sweeps_unlock(t);
-    if (!room || pl_random_id(id) != 0) {
-        errno = room ? EIO : EDQUOT;
+    if (pl_random_id(id) != 0) {
+        pl_sweep_clear(plan);
+        errno = EIO;
         return NULL;
     }
-    pl_sweep_run *s = pl_sweep_run_create(id, owner->user, group, plan);
+    pl_sweep_run *s = pl_sweep_run_create(id, owner->user, group, plan, strlen(text));
     if (!s) {
+        return NULL;
+    }
+    if (!has_room(t, s->owner, s->bytes)) {
+        pl_sweep_release(s);
+        errno = EDQUOT;
         return NULL;
     }
     s->admin = owner->scopes & PL_SCOPE_ADMIN;

@@ -13,7 +13,8 @@
 #include "server/store/store.h"
 #include "server/sweeps/sweep_run.h"
 
-enum { PL_SWEEPS_OF_USER_MAX = 1000 };
+/* What a user may keep: sweeps, and bytes of memory that they take together. */
+enum { PL_SWEEPS_OF_USER_MAX = 1000, PL_SWEEPS_BYTES_MAX = 256 << 20 };
 
 typedef struct pl_sweeps pl_sweeps;
 /* With every stored sweep. Sessions must be in their table. NULL with a line in the log. */

@@ -387,6 +387,25 @@ START_TEST(lists_have_pages)
 }
 END_TEST
 
+/* A document counts four times: blanks, too. What a user keeps is bounded; what is deleted makes room. */
+START_TEST(memory_is_bounded)
+{
+    enum { BLANKS = 7 << 20, FIT = 9 };
+    char *blanks = malloc(BLANKS + 100), last[33] = "";
+    memset(blanks, ' ', BLANKS);
+    strcpy(blanks + BLANKS, "\"parameters\": [{\"path\": \"" YOUNG "\", \"values\": [1e4]}]");
+    for (int i = 0; i < FIT; i++)
+        make(QUICK, blanks, last);
+    http_reply *r = post(NULL, "/v1/sweeps", QUICK, blanks);
+    http_problem(r, 403, "too_many");
+    http_reply_free(r);
+    ck_assert_int_eq(daemon_fixture_entries(d, "sweeps"), FIT);
+    tell("DELETE", last, "", 204);
+    make(QUICK, blanks, last);
+    free(blanks);
+}
+END_TEST
+
 /* ---- who may ---- */
 
 static void expect_as(const char *secret, const char *method, const char *id, const char *rest,
@@ -603,6 +622,7 @@ int main(void)
     tcase_add_test(cases, deleted_with_or_without_sessions);
     tcase_add_test(cases, wrong_rows_are_located);
     tcase_add_test(cases, lists_have_pages);
+    tcase_add_test(cases, memory_is_bounded);
     tcase_add_test(cases, only_who_may);
     tcase_add_test(cases, limits_hold);
     tcase_add_test(cases, a_killed_daemon_goes_on);
