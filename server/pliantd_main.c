@@ -39,6 +39,7 @@
 #include "server/tenants/tenants.h"
 #include "server/http/tls.h"
 #include "server/streams/watch.h"
+#include "server/sweeps/sweep_runner.h"
 #include "server/run/webhooks.h"
 
 #include "protocol/log/session_dir.h"
@@ -88,7 +89,7 @@ static bool make_folder(const char *path)
 
 static bool open_state(pl_daemon *d)
 {
-    static const char *const below[] = {"incoming", "sessions", "meshes"};
+    static const char *const below[] = {"incoming", "sessions", "meshes", "sweeps"};
     if (!make_folder(d->options.state)) {
         pl_logf(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
         return false;
@@ -178,6 +179,7 @@ static void sessions_changed(void *context, pl_session *ended)
     pl_executor_kick(d->executor);
     if (ended) {
         pl_webhooks_add(d->webhooks, ended);
+        pl_sweep_runner_kick(d->sweep_runner);
     }
 }
 
@@ -254,6 +256,21 @@ static bool start_prepared(pl_daemon *d)
     return d->prepared_workers && d->prepared_checks;
 }
 
+static bool start_sweeps(pl_daemon *d)
+{
+    d->sweeps = pl_sweeps_create(d->state, d->state_fd, d->store, d->sessions);
+    pl_sweep_setup setup = {.host = {d},
+                            .sweeps = d->sweeps,
+                            .sessions = d->sessions,
+                            .tenants = d->tenants,
+                            .executor = d->executor,
+                            .disk = d->disk,
+                            .ready = &d->ready,
+                            .draining = &d->draining};
+    d->sweep_runner = d->sweeps ? pl_sweep_runner_create(&setup) : NULL;
+    return d->sweep_runner;
+}
+
 /* What takes sessions from their checks to their ends. */
 static bool start_run(pl_daemon *d, int check_threads)
 {
@@ -275,7 +292,7 @@ static bool start_run(pl_daemon *d, int check_threads)
     d->executor = d->check_queue ? pl_executor_create(&workers) : NULL;
     if (!d->executor ||
         !(d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) ||
-        pl_reconcile(d->state, d->state_fd, d->store, d->sessions) != 0) {
+        pl_reconcile(d->state, d->state_fd, d->store, d->sessions) != 0 || !start_sweeps(d)) {
         return false;
     }
     pl_reconcile_take_up(d->sessions, d->dispatcher, d->check_queue, d->executor);
@@ -395,7 +412,8 @@ static void stop_parts(pl_daemon *d)
         pl_stream_hub_stop(d->streams);
     }
     pl_exports_stop(d->exports);
-    pl_check_queue_stop(d->check_queue); /* requests that wait for a check continue in the pool */
+    pl_sweep_runner_stop(d->sweep_runner); /* it posts sessions */
+    pl_check_queue_stop(d->check_queue);   /* requests that wait for a check continue in the pool */
     pl_pool_stop(d->checks);
     pl_check_queue_destroy(d->check_queue);
     pl_pool_stop(d->files);
@@ -413,6 +431,8 @@ static void stop_parts(pl_daemon *d)
     pl_pool_destroy(d->checks);
     pl_pool_destroy(d->files);
     pl_webhooks_destroy(d->webhooks);
+    pl_sweep_runner_destroy(d->sweep_runner);
+    pl_sweeps_destroy(d->sweeps);
     pl_watch_destroy(d->watch);
     pl_login_codes_destroy(d->login_codes);
     pl_signer_destroy(d->signer);

@@ -26,11 +26,13 @@
 #include "server/api/tenant_api.h"
 #include "server/api/usage.h"
 #include "server/api/web.h"
+#include "server/sweeps/sweep_requests.h"
 #include "server/run/webhooks.h"
 
 #define JSON    "application/json"
 #define FRAMES  "application/vnd.pliant.frames"
 #define SESSION "/v1/sessions/{id}"
+#define SWEEP   "/v1/sweeps/{id}"
 
 const pl_route pl_routes[] = {
     {"POST", "/v1/sessions", pl_handle_create, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
@@ -137,6 +139,31 @@ const pl_route pl_routes[] = {
      .summary = "List the files of a session with their sizes"},
     {"GET", SESSION "/log", pl_handle_log, PL_RUN_FILES, PL_SCOPE_READ, .produces = "text/plain",
      .summary = "Read the log of the worker"},
+    {"POST", "/v1/sweeps", pl_handle_sweep_create, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
+     .produces = JSON, .query = {"group"}, .replies = "201 Sweep", .body = "#SweepRequest",
+     .stores = true,
+     .summary =
+         "Submit a scene with parameters that vary: a session for each row, a few at a time"},
+    {"GET", "/v1/sweeps", pl_handle_sweeps, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .query = {"limit", "cursor"}, .replies = "200 SweepList",
+     .summary = "List sweeps, newest first"},
+    {"GET", SWEEP, pl_handle_sweep, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
+     .replies = "200 Sweep", .summary = "Read a sweep: how many of its rows are in which state"},
+    {"DELETE", SWEEP, pl_handle_sweep_delete, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
+     .query = {"sessions"}, .replies = "204",
+     .summary = "Remove a sweep; its live sessions are cancelled. Its sessions stay unless "
+                "sessions=true"},
+    {"GET", SWEEP "/results", pl_handle_sweep_results, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = JSON ", text/csv, application/zip", .query = {"format", "from", "limit"},
+     .replies = "200 SweepResults",
+     .summary = "Read the table of a sweep: for each row its parameters, session, state and "
+                "results"},
+    {"POST", SWEEP "/cancel", pl_handle_sweep_cancel, PL_RUN_FILES, PL_SCOPE_SUBMIT,
+     .produces = JSON, .replies = "202 Sweep",
+     .summary = "Begin no more rows and cancel those that run"},
+    {"POST", SWEEP "/retry", pl_handle_sweep_retry, PL_RUN_FILES, PL_SCOPE_SUBMIT, .produces = JSON,
+     .replies = "202 Sweep",
+     .summary = "Run again the rows that did not succeed, as new sessions; go on after a cancel"},
     {"POST", "/v1/validate", pl_handle_validate, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .replies = "200 Validation", .body = "#Scene", .stores = true,
      .summary = "Check a scene and estimate its cost; nothing is stored"},

@@ -47,6 +47,8 @@ typedef struct pl_daemon {
     struct pl_check_queue *check_queue;
     struct pl_exports *exports;
     struct pl_webhooks *webhooks;
+    struct pl_sweeps *sweeps;
+    struct pl_sweep_runner *sweep_runner;
     struct pl_http *http;
     pl_counters counters;
 } pl_daemon;

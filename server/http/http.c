@@ -387,6 +387,9 @@ static enum MHD_Result see_pair(void *context, enum MHD_ValueKind kind, const ch
 void pl_request_each(pl_request *r, bool query,
                      bool (*see)(void *context, const char *name, const char *value), void *context)
 {
+    if (!r->connection) {
+        return; /* of the daemon itself */
+    }
     MHD_get_connection_values(r->connection, query ? MHD_GET_ARGUMENT_KIND : MHD_HEADER_KIND,
                               see_pair, &(pair_view){see, context});
 }
@@ -394,6 +397,9 @@ void pl_request_each(pl_request *r, bool query,
 const char *pl_request_query(pl_request *r, const char *key)
 {
     const char *value = NULL;
+    if (!r->connection) {
+        return NULL;
+    }
     if (MHD_lookup_connection_value_n(r->connection, MHD_GET_ARGUMENT_KIND, key, strlen(key),
                                       &value, NULL) == MHD_NO) {
         return NULL;
@@ -403,7 +409,7 @@ const char *pl_request_query(pl_request *r, const char *key)
 
 const char *pl_request_header(pl_request *r, const char *name)
 {
-    return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+    return r->connection ? MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name) : NULL;
 }
 
 void pl_request_park(pl_request *r)

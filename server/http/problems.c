@@ -53,6 +53,7 @@ const pl_problem pl_problems[] = {
      "GET /openapi.json lists every path."},
     {404, "no_such_session", "No session that you can see has this ID.",
      "GET /v1/sessions lists yours. Deleted sessions are not recoverable."},
+    {404, "no_such_sweep", "No sweep that you can see has this ID.", "GET /v1/sweeps lists yours."},
     {404, "no_such_link", "The share link is unknown to this daemon, or has expired.",
      "Ask the person who sent it for a new one."},
     {404, "no_such_mesh", "You have not uploaded a file with this hash.",
@@ -112,6 +113,9 @@ const pl_problem pl_problems[] = {
      "The fault has its number of bytes; start the download again."},
     {421, "misdirected", "The Host header names another server.",
      "Use the name the daemon listens on, or start it with --allow-host NAME."},
+    {422, "invalid_sweep", "The sweep, or the scene of one of its rows, cannot be run.",
+     "Correct the faults. /parameters/J is what varies, /csv/LINE/COLUMN a field of the table, "
+     "/scene the scene of every row."},
     {422, "invalid_scene", "The scene is JSON, but cannot be run.",
      "Every fault is listed with its JSON pointer, the value found, the value expected and a "
      "hint. POST /v1/validate checks without running; GET /v1/schema/scene is for editors."},

@@ -225,9 +225,18 @@ static void checked(pl_request *r)
     end(a, later);
 }
 
+/* What is asked before a directory is made. */
+static bool welcome(pl_admission *a)
+{
+    pl_request *r = a->request;
+    pl_daemon *d = pl_request_daemon(r);
+    bool shared = !d->options.no_auth && pl_tenants_shared(d->tenants);
+    return queue_has_room(a, d->options.max_queued, shared) && pl_admission_may_check(a) &&
+           pl_scene_rules_check(a) && within_limits(a, d->tenants);
+}
+
 static void admit(pl_request *r, const pl_branch *branch)
 {
-    pl_daemon *d = pl_request_daemon(r);
     pl_admission *a = pl_admission_create(r);
     if (!a) {
         return;
@@ -237,11 +246,7 @@ static void admit(pl_request *r, const pl_branch *branch)
         a->text = branch->scene;
         a->length = strlen(branch->scene);
     }
-    if (pl_request_group(r, &a->group) && begin_key(a) &&
-        queue_has_room(a, d->options.max_queued,
-                       !d->options.no_auth && pl_tenants_shared(d->tenants)) &&
-        pl_admission_may_check(a) && pl_scene_rules_check(a) && within_limits(a, d->tenants) &&
-        pl_staging_create(a)) {
+    if (pl_request_group(r, &a->group) && begin_key(a) && welcome(a) && pl_staging_create(a)) {
         pl_admission_check(a, pl_request_arrived(r) + patience(r), checked);
     } else {
         end(a, NULL);
@@ -256,4 +261,22 @@ void pl_handle_create(pl_request *r)
 void pl_admission_branch(pl_request *r, const pl_branch *branch)
 {
     admit(r, branch);
+}
+
+void pl_admission_unchecked(pl_request *r, const char *group, char id[33])
+{
+    pl_session *made = NULL;
+    pl_admission *a = pl_admission_create(r);
+    id[0] = 0;
+    if (!a) {
+        return;
+    }
+    a->group = group;
+    if (welcome(a) && pl_staging_create(a)) {
+        made = commit(a, PL_STATE_CHECKING);
+    }
+    if (made) {
+        memcpy(id, made->id, sizeof made->id);
+    }
+    end(a, made);
 }

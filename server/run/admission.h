@@ -12,4 +12,8 @@ void pl_handle_create(pl_request *r); /* POST /v1/sessions; PL_RUN_CHECKS */
 /* A session that begins where another one was (branch.h): as pl_handle_create, of this scene. */
 void pl_admission_branch(pl_request *r, const pl_branch *branch);
 
+/* A session of the scene in the request's body, without waiting for its check: replies 201 with it in `checking`, or as
+ * pl_handle_create. `group`: NULL: none. The session's id, or "". */
+void pl_admission_unchecked(pl_request *r, const char *group, char id[33]);
+
 #endif

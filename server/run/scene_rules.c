@@ -94,12 +94,24 @@ static void check_left(pl_admission *a)
     }
 }
 
+pl_decode_outcome pl_scene_rules_judge(pl_admission *a)
+{
+    pl_decode_outcome outcome = pl_scene_outline(a->text, a->length, &a->outline, &a->faults);
+    if (outcome == PL_DECODE_OK) {
+        check_left(a);
+        check_uploads(a);
+        check_resources(a);
+        check_after(a);
+        check_device(a);
+    }
+    return outcome == PL_DECODE_OK && a->faults.total ? PL_DECODE_INVALID : outcome;
+}
+
 bool pl_scene_rules_check(pl_admission *a)
 {
-    switch (pl_scene_outline(a->text, a->length, &a->outline, &a->faults)) {
+    switch (pl_scene_rules_judge(a)) {
     case PL_DECODE_OK:
-        check_left(a);
-        break;
+        return true;
     case PL_DECODE_SYNTAX:
         return reply_no_json(a);
     case PL_DECODE_INVALID:
@@ -108,9 +120,4 @@ bool pl_scene_rules_check(pl_admission *a)
         errno = ENOMEM;
         return pl_admission_fail(a, "decoding");
     }
-    check_uploads(a);
-    check_resources(a);
-    check_after(a);
-    check_device(a);
-    return a->faults.total ? pl_admission_reject(a) : true;
 }

@@ -6,6 +6,8 @@
 
 #include "server/run/admission_state.h"
 
+/* Fills the outline, and the faults with every one; nothing is replied. */
+pl_decode_outcome pl_scene_rules_judge(pl_admission *a);
 /* Fills the outline; false after a reply that lists every fault. */
 bool pl_scene_rules_check(pl_admission *a);
 

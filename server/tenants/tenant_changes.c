@@ -19,7 +19,7 @@ const char *pl_change_text(pl_change_outcome outcome)
         "64 of them; 'owner' is the daemon's own",
         "there is one of this name already",
         "there is none of this name",
-        "it has sessions: delete them first",
+        "it has sessions or sweeps: delete them first",
         "there are as many as there may be",
         "the database failed; the log says why",
     };
@@ -121,14 +121,16 @@ pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_use
 
 pl_change_outcome pl_user_remove(pl_store *store, const char *name)
 {
-    if (count(store, "SELECT count(*) FROM sessions WHERE owner=?", name) > 0) {
+    if (count(store, "SELECT count(*) FROM sessions WHERE owner=?", name) > 0 ||
+        count(store, "SELECT count(*) FROM sweeps WHERE owner=?", name) > 0) {
         return PL_CHANGE_IN_USE;
     }
     /* Asked again, as a session may have been made meanwhile; pl_store_create asks the other way round. The rest
      * goes with the user, so that nobody of the same name gets it. */
 #define WHO_IS_GONE "=?1 AND ?1 IS NOT 'owner' AND NOT EXISTS(SELECT 1 FROM users WHERE name=?1)"
     const pl_statement all[] = {
-        {"DELETE FROM users WHERE name=?1 AND NOT EXISTS(SELECT 1 FROM sessions WHERE owner=?1)",
+        {"DELETE FROM users WHERE name=?1 AND NOT EXISTS(SELECT 1 FROM sessions WHERE owner=?1)"
+         " AND NOT EXISTS(SELECT 1 FROM sweeps WHERE owner=?1)",
          {name},
          1},
         {"DELETE FROM members WHERE user" WHO_IS_GONE, {name}, 1},
@@ -176,12 +178,14 @@ pl_change_outcome pl_group_change(pl_store *store, const char *name, const pl_li
 
 pl_change_outcome pl_group_remove(pl_store *store, const char *name)
 {
-    if (count(store, "SELECT count(*) FROM sessions WHERE group_name=?", name) > 0) {
+    if (count(store, "SELECT count(*) FROM sessions WHERE group_name=?", name) > 0 ||
+        count(store, "SELECT count(*) FROM sweeps WHERE grp=?", name) > 0) {
         return PL_CHANGE_IN_USE;
     }
     const pl_statement all[] = {
         {"DELETE FROM user_groups WHERE name=?1 AND NOT EXISTS"
-         "(SELECT 1 FROM sessions WHERE group_name=?1)",
+         "(SELECT 1 FROM sessions WHERE group_name=?1) AND NOT EXISTS"
+         "(SELECT 1 FROM sweeps WHERE grp=?1)",
          {name},
          1},
         {"DELETE FROM members WHERE grp=?1 AND NOT EXISTS"

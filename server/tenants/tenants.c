@@ -408,6 +408,19 @@ pl_principal *pl_tenants_peer(pl_tenants *t, uid_t uid)
     return found;
 }
 
+pl_principal *pl_tenants_principal(pl_tenants *t, const char *name, unsigned scopes)
+{
+    pl_principal *made = NULL;
+    pthread_rwlock_rdlock(&t->lock);
+    const user *u = find_user(&t->picture, name);
+    if (u ? !u->disabled : strcmp(name, PL_DEFAULT_OWNER) == 0) {
+        made = pl_principal_create(PL_CAME_OWNER, name, scopes, u ? u->groups : NULL,
+                                   u ? u->group_count : 0);
+    }
+    pthread_rwlock_unlock(&t->lock);
+    return made;
+}
+
 static void override(pl_limits *limits, const pl_limits *own)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {

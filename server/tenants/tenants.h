@@ -44,6 +44,9 @@ bool pl_tenants_reload(pl_tenants *tenants);
 pl_principal *pl_tenants_find(pl_tenants *tenants, const char hash[65]);
 /* That of the user that a uid of this machine is mapped to, or NULL. */
 pl_principal *pl_tenants_peer(pl_tenants *tenants, uid_t uid);
+/* One for what the daemon does for a user: with these scopes and the user's groups of now. NULL where there is no
+ * such user or they are disabled, and without memory. */
+pl_principal *pl_tenants_principal(pl_tenants *tenants, const char *user, unsigned scopes);
 
 /* What a user may have at once: their own limits, and the daemon's where they have none. */
 pl_limits pl_tenants_limits(pl_tenants *tenants, const char *user);

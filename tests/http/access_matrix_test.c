@@ -80,7 +80,8 @@ static bool scope_is_right(const route *o)
     bool get = strcmp(o->method, "GET") == 0;
     if (strcmp(o->path, "/v1/sessions/{id}/sign") == 0) /* gives no more than it takes */
         return o->scope && strcmp(o->scope, "read") == 0;
-    if (begins(o->path, "/v1/sessions") || begins(o->path, "/v1/meshes"))
+    if (begins(o->path, "/v1/sessions") || begins(o->path, "/v1/sweeps") ||
+        begins(o->path, "/v1/meshes"))
         return o->scope && strcmp(o->scope, get ? "read" : "submit") == 0;
     if (begins(o->path, "/v1/users") || begins(o->path, "/v1/groups"))
         return o->scope && strcmp(o->scope, "admin") == 0;

@@ -425,6 +425,29 @@ const pl_command pl_commands[] = {
      .most = 1,
      .options = {{"--effective", NULL, "with every default filled in"}},
      .run = pl_command_scene},
+    {.name = "sweep",
+     .summary = "run many sessions that differ in parameters, as one",
+     .verbs =
+         (const pl_verb[]){
+             {"submit", "FILE", "submit a sweep and print its ID", 1, 1, pl_sweep_submit},
+             {"list", "", "list sweeps, newest first", 0, 0, pl_sweep_list},
+             {"show", "ID", "show how many rows are in which state", 1, 1, pl_sweep_show},
+             {"follow", "ID", "show its progress until it ends", 1, 1, pl_sweep_follow},
+             {"results", "ID", "print its table: parameters and results", 1, 1, pl_sweep_results},
+             {"cancel", "ID", "begin no more rows and end those that run", 1, 1, pl_sweep_cancel},
+             {"retry", "ID", "run the rows again that did not succeed", 1, 1, pl_sweep_retry},
+             {"delete", "ID", "remove it; its sessions stay", 1, 1, pl_sweep_delete},
+             {0}},
+     .notes =
+         "FILE is JSON: scene (or the path of a scene file), parameters, sampling, running,\n"
+         "results, stop; csv may be {\"file\": PATH}. A parameter has path, a JSON pointer into\n"
+         "the scene, and values, range and count, or min and max. Exit status of submit\n"
+         "--follow and follow: 1 if a row failed, 6 if the sweep was cancelled.",
+     .options = {{"--follow", NULL, "submit: show its progress until it ends"},
+                 {"--group", "NAME", "submit: share it with this group"},
+                 {"--format", "F", "results: csv (default), json or npz"},
+                 {"--output", "FILE", "results: write to FILE; its ending tells the format"},
+                 {"--sessions", NULL, "delete: also remove its sessions"}}},
     {.name = "share",
      .arguments = "ID",
      .summary = "make a link that shows one session without a token",

@@ -195,12 +195,14 @@ char *pl_api_path(const char *format, const char *id)
     return path;
 }
 
-/* One page of the list: counts the sessions that begin so, keeping the last. */
-static int match_page(pl_cli *cli, const char *beginning, char **next, int *found,
-                      char id[PL_ID_TEXT])
+/* One page of the list: counts those that begin so, keeping the last. */
+static int match_page(pl_cli *cli, const char *list_path, const char *beginning, char **next,
+                      int *found, char id[PL_ID_TEXT])
 {
-    char *path = *next ? pl_api_path("/v1/sessions?limit=500&cursor=%s", *next)
-                       : strdup("/v1/sessions?limit=500");
+    char *path = NULL;
+    if (asprintf(&path, "%s?limit=500%s%s", list_path, *next ? "&cursor=" : "",
+                 *next ? *next : "") < 0)
+        path = NULL;
     pl_json *list = NULL;
     int status = pl_api_get(cli, path, &list);
     free(path);
@@ -223,12 +225,13 @@ static int match_page(pl_cli *cli, const char *beginning, char **next, int *foun
     return PL_EXIT_OK;
 }
 
-int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
+int pl_api_resolve_in(pl_cli *cli, const char *list, const char *noun, const char *beginning,
+                      char id[PL_ID_TEXT])
 {
     size_t length = strlen(beginning);
     if (length == 0 || length >= PL_ID_TEXT || strspn(beginning, "0123456789abcdef") != length)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "'%s' is not a session ID: expected up to %d digits 0-9 a-f", beginning,
+                           "'%s' is not a %s ID: expected up to %d digits 0-9 a-f", beginning, noun,
                            PL_ID_TEXT - 1);
     if (length == PL_ID_TEXT - 1) {
         strcpy(id, beginning);
@@ -237,7 +240,7 @@ int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
     int found = 0;
     char *next = NULL;
     do {
-        int status = match_page(cli, beginning, &next, &found, id);
+        int status = match_page(cli, list, beginning, &next, &found, id);
         if (status != PL_EXIT_OK)
             return status;
     } while (next && found < 2);
@@ -245,9 +248,15 @@ int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
     if (found == 1)
         return PL_EXIT_OK;
     return found == 0
-               ? pl_cli_fail(cli, PL_EXIT_NOT_FOUND, "no session begins with '%s'", beginning)
+               ? pl_cli_fail(cli, PL_EXIT_NOT_FOUND, "no %s begins with '%s'", noun, beginning)
                : pl_cli_fail(cli, PL_EXIT_USAGE,
-                             "more than one session begins with '%s': give more digits", beginning);
+                             "more than one %s begins with '%s': give more digits", noun,
+                             beginning);
+}
+
+int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
+{
+    return pl_api_resolve_in(cli, "/v1/sessions", "session", beginning, id);
 }
 
 void pl_api_print(const pl_cli *cli, const pl_json *value)

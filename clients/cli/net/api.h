@@ -33,6 +33,9 @@ pl_http_outcome pl_api_stream(pl_cli *cli, const char *path, const char *accept,
 int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size);
 /* The whole id of a session from a beginning of it. */
 int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT]);
+/* The same of something else: the path of its list, and what it is called. */
+int pl_api_resolve_in(pl_cli *cli, const char *list, const char *noun, const char *beginning,
+                      char id[PL_ID_TEXT]);
 /* `format` with one %s for the id, as malloc'ed path; NULL when out of memory. */
 char *pl_api_path(const char *format, const char *id);
 /* A text as a value of a query: what would end it is written as %XX. malloc'ed, or NULL. */

@@ -29,6 +29,7 @@ from .progress import Progress, progress
 from .records import Frame
 from .session import Session, Topology
 from .streams import Events, FramesMissing, FrameStream, Gap, MetricsStream, MixedStream
+from .sweep import Sweep
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "SceneRefused",
     "Session",
     "SessionFailed",
+    "Sweep",
     "Topology",
     "Unauthorised",
     "Unreachable",

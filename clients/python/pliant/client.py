@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import ssl
 import uuid
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from .errors import NotFound
 from .scene_files import Scene, SceneFiles
 from .session import Session
 from .streams import Events
+from .sweep import Sweep
 from .transport import Transport, path_of
 
 
@@ -139,6 +140,47 @@ class Client:
                 left -= len(page["items"])
             if not cursor:
                 return
+
+    # ---- sweeps ---------------------------------------------------------------------------------
+
+    def sweep(
+        self,
+        scene: Scene,
+        parameters: Union[Mapping[str, Any], Sequence[Mapping[str, Any]], None] = None,
+        results: Sequence[Union[str, Mapping[str, Any]]] = (),
+        folder: Optional[str] = None,
+        group: Optional[str] = None,
+        **more: Any,
+    ) -> Sweep:
+        """Run a scene once for each row of parameters.
+
+        parameters: {"/materials/m/young": [1e4, 1e5]}, each JSON pointer with a list of values or
+        a dict such as {"range": [0, 1], "count": 5}; or the daemon's own list. results: paths of
+        metrics, or dicts with metric, probe or expect. more: sampling, samples, seed, csv, running,
+        stop, name. SceneRefused lists every fault, also of single rows."""
+        ready = SceneFiles(scene, folder)
+        for digest, path in ready.files.items():
+            self._upload(digest, path, group)
+        document: Dict[str, Any] = {"scene": ready.scene, **more}
+        if isinstance(parameters, Mapping):
+            document["parameters"] = [
+                {"path": path, **(what if isinstance(what, Mapping) else {"values": list(what)})}
+                for path, what in parameters.items()
+            ]
+        elif parameters is not None:
+            document["parameters"] = list(parameters)
+        document["results"] = [{"metric": r} if isinstance(r, str) else r for r in results]
+        info = self._transport.json("POST", path_of("sweeps"), document, query={"group": group})
+        return Sweep(self._transport, info)
+
+    def find_sweep(self, sweep_id: str) -> Sweep:
+        """A sweep by its id."""
+        return Sweep(self._transport, self._transport.json("GET", path_of("sweeps", sweep_id)))
+
+    def sweeps(self, limit: Optional[int] = None) -> Iterator[Sweep]:
+        """Sweeps, newest first, at most `limit`."""
+        for info in self._pages("sweeps", {}, limit):
+            yield Sweep(self._transport, info)
 
     # ---- meshes ---------------------------------------------------------------------------------
 

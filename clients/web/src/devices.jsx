@@ -1,46 +1,20 @@
 // What sessions run on, who uses it, and who waits for it.
 
-import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { duration, ordinal, quantity } from './format.js';
-import { useOn } from './hooks.js';
+import { useLook, useOn } from './hooks.js';
 import { lineOf } from './list.jsx';
 import { hrefOf } from './route.js';
 import './devices.css';
 
-const LOOK_MS = 1500;
-
-function useMachine() {
-    const [seen, setSeen] = useState({ value: null, error: null });
-    useEffect(() => {
-        let timer = 0,
-            over = false;
-        const look = async () => {
-            if (!document.hidden) {
-                const now = await Promise.all([
-                    api.get('/v1/devices'),
-                    api.get('/v1/queue?limit=500'),
-                    api.get('/v1/me'),
-                    api.get('/v1/usage'),
-                ]).then(
-                    ([devices, queue, me, usage]) => ({
-                        value: { devices: devices.items, queue, me, usage },
-                        error: null,
-                    }),
-                    (error) => ({ error }),
-                );
-                if (over) return;
-                setSeen((before) => ({ ...before, ...now }));
-            }
-            timer = setTimeout(look, LOOK_MS);
-        };
-        look();
-        return () => {
-            over = true;
-            clearTimeout(timer);
-        };
-    }, []);
-    return [seen, setSeen];
+async function readMachine() {
+    const [devices, queue, me, usage] = await Promise.all([
+        api.get('/v1/devices'),
+        api.get('/v1/queue?limit=500'),
+        api.get('/v1/me'),
+        api.get('/v1/usage'),
+    ]);
+    return { devices: devices.items, queue, me, usage };
 }
 
 function Meter({ label, used, others = 0, all, words }) {
@@ -198,7 +172,7 @@ function Mine({ usage }) {
 // children: further sections of the page.
 export function Devices({ sessions, children }) {
     useOn(sessions, 'change');
-    const [{ value, error }, setSeen] = useMachine();
+    const [{ value, error }, setSeen] = useLook(readMachine, []);
     const drain = async ({ device, draining }) => {
         try {
             const { items } = await api.post(

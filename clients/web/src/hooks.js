@@ -26,3 +26,32 @@ export function useAnswer(ask, inputs) {
     }, inputs);
     return answer;
 }
+
+const LOOK_MS = 1500;
+
+// What `ask()` resolves to, asked again every while that the page is seen: [{value, error}, set]. The last value stays
+// while the next is asked for.
+export function useLook(ask, inputs) {
+    const [seen, setSeen] = useState({ value: null, error: null });
+    useEffect(() => {
+        let timer = 0,
+            over = false;
+        const look = async () => {
+            if (!document.hidden) {
+                const now = await ask().then(
+                    (value) => ({ value, error: null }),
+                    (error) => ({ error }),
+                );
+                if (over) return;
+                setSeen((before) => ({ ...before, ...now }));
+            }
+            timer = setTimeout(look, LOOK_MS);
+        };
+        look();
+        return () => {
+            over = true;
+            clearTimeout(timer);
+        };
+    }, inputs);
+    return [seen, setSeen];
+}

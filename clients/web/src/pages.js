@@ -4,8 +4,9 @@
 import { Scenes } from './editor.jsx';
 import { Machine } from './machine.jsx';
 import { Share } from './share.jsx';
+import { Sweeps } from './sweeps.jsx';
 
-export const PAGES = { scenes: Scenes, machine: Machine };
+export const PAGES = { scenes: Scenes, sweeps: Sweeps, machine: Machine };
 
 // Of the session that is looked at: takes {model, tools}.
 export const SHARE = Share;

@@ -1,0 +1,299 @@
+/* pliant sweep: many sessions that differ in parameters. */
+#include "clients/cli/base/outfile.h"
+#include "clients/cli/commands/commands.h"
+#include "clients/cli/commands/listing.h"
+#include "clients/cli/commands/uploads.h"
+#include "clients/cli/session/sweep_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int resolve(pl_cli *cli, char id[PL_ID_TEXT])
+{
+    return pl_api_resolve_in(cli, "/v1/sweeps", "sweep", cli->arguments[0], id);
+}
+
+static int64_t rows_in(const pl_json *sweep, const char *state)
+{
+    char path[48];
+    snprintf(path, sizeof path, "counts/%s", state);
+    return pl_json_integer(sweep, path, 0);
+}
+
+static int64_t rows_failed(const pl_json *sweep)
+{
+    return rows_in(sweep, "failed") + rows_in(sweep, "rejected") + rows_in(sweep, "refused");
+}
+
+/* "12 of 20 succeeded, 1 failed, 4 running, 3 waiting" */
+static void counts_text(const pl_json *sweep, char out[240])
+{
+    static const char *const states[] = {"failed",   "rejected", "refused", "cancelled",
+                                         "deleted",  "running",  "paused",  "queued",
+                                         "checking", "waiting",  "skipped"};
+    size_t at = (size_t)snprintf(out, 240, "%" PRId64 " of %" PRId64 " succeeded",
+                                 rows_in(sweep, "succeeded"), pl_json_integer(sweep, "rows", 0));
+    for (size_t i = 0; i < sizeof states / sizeof *states && at < 240; i++)
+        if (rows_in(sweep, states[i]))
+            at += (size_t)snprintf(out + at, 240 - at, ", %" PRId64 " %s",
+                                   rows_in(sweep, states[i]), states[i]);
+}
+
+static void print_sweep(const pl_cli *cli, const pl_json *sweep)
+{
+    char counts[240];
+    counts_text(sweep, counts);
+    printf("%s  %-10s  %s  %s\n", pl_json_string(sweep, "id", ""),
+           pl_json_string(sweep, "state", ""), counts, pl_json_string(sweep, "name", ""));
+}
+
+int pl_sweep_list(pl_cli *cli)
+{
+    return pl_listing_print(cli, "/v1/sweeps", PL_LISTING_ALL, print_sweep);
+}
+
+/* ---- following ---- */
+
+/* How one that is over ended, on standard error. */
+static int outcome(pl_cli *cli, const pl_json *sweep)
+{
+    char counts[240];
+    const char *state = pl_json_string(sweep, "state", ""),
+               *message = pl_json_string(sweep, "message", "");
+    counts_text(sweep, counts);
+    if (!cli->json)
+        fprintf(stderr, "%s: %s%s%s\n", state, counts, *message ? "; " : "", message);
+    if (strcmp(state, "cancelled") == 0)
+        return PL_EXIT_CANCELLED;
+    return rows_failed(sweep) ? PL_EXIT_FAILED : PL_EXIT_OK;
+}
+
+static void show(pl_cli *cli, const pl_json *sweep)
+{
+    char counts[240], line[520];
+    counts_text(sweep, counts);
+    const char *message = pl_json_string(sweep, "message", "");
+    snprintf(line, sizeof line, "%s%s%s", counts, *message ? "; " : "", message);
+    if (cli->err.tty && !cli->json)
+        pl_terminal_update(&cli->err, line);
+}
+
+/* Until it ends, or until Ctrl-C, which the sweep does not notice. */
+static int follow(pl_cli *cli, const char *id)
+{
+    char *path = pl_api_path("/v1/sweeps/%s", id);
+    int status = PL_EXIT_OK;
+    pl_interrupt_catch();
+    for (bool over = false; !over && status == PL_EXIT_OK;) {
+        pl_json *sweep;
+        status = pl_api_get(cli, path, &sweep);
+        if (status != PL_EXIT_OK)
+            break;
+        const char *state = pl_json_string(sweep, "state", "");
+        over = strcmp(state, "running") != 0 && strcmp(state, "cancelling") != 0;
+        if (over) {
+            pl_terminal_finish(&cli->err);
+            status = outcome(cli, sweep);
+            if (cli->json)
+                pl_api_print(cli, sweep);
+        } else {
+            show(cli, sweep);
+            pl_interruptible_sleep(0.5);
+            status = pl_interrupted() ? PL_EXIT_INTERRUPTED : PL_EXIT_OK;
+        }
+        pl_json_free(sweep);
+    }
+    pl_terminal_finish(&cli->err);
+    free(path);
+    return status;
+}
+
+int pl_sweep_follow(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    int status = resolve(cli, id);
+    return status == PL_EXIT_OK ? follow(cli, id) : status;
+}
+
+/* ---- submitting ---- */
+
+static int say_wrong(pl_cli *cli, pl_status read, const char *failed, const pl_faults *faults)
+{
+    if (read == PL_IO)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", failed ? failed : "", strerror(errno));
+    if (read == PL_NO_MEMORY)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    pl_cli_fail(cli, 0, "%s cannot be submitted", cli->arguments[0]);
+    pl_cli_print_faults(cli, faults);
+    return PL_EXIT_FAILED;
+}
+
+static int post(pl_cli *cli, const char *path, pl_scene_files *document)
+{
+    char id[PL_ID_TEXT], *text = document->text;
+    pl_json *made;
+    document->text = NULL; /* taken */
+    int status = pl_api_order(cli, "POST", path, text, &made);
+    if (status != PL_EXIT_OK)
+        return status;
+    snprintf(id, sizeof id, "%s", pl_json_string(made, "id", ""));
+    bool waits = pl_cli_flag(cli, "--follow");
+    if (cli->json && !waits)
+        pl_api_print(cli, made);
+    else if (!cli->json)
+        puts(id);
+    fflush(stdout);
+    pl_json_free(made);
+    return waits ? follow(cli, id) : PL_EXIT_OK;
+}
+
+int pl_sweep_submit(pl_cli *cli)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *group = pl_cli_option(cli, "--group");
+    char path[112], *failed;
+    pl_scene_files document;
+    pl_faults faults = {0};
+    if (group && (strlen(group) > 64 || strspn(group, letters) != strlen(group)))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' can be no group's name", group);
+    snprintf(path, sizeof path, "/v1/sweeps%s%s", group ? "?group=" : "", group ? group : "");
+    pl_status read = pl_sweep_file_read(cli->arguments[0], &document, &faults, &failed);
+    int status = PL_EXIT_OK;
+    if (read != PL_OK) {
+        status = say_wrong(cli, read, failed, &faults);
+    } else {
+        status = pl_upload_files(cli, &document);
+        if (status == PL_EXIT_OK)
+            status = post(cli, path, &document);
+        pl_scene_files_clear(&document);
+    }
+    pl_faults_clear(&faults);
+    free(failed);
+    return status;
+}
+
+/* ---- one of them ---- */
+
+static void print_parts(const pl_json *sweep)
+{
+    const pl_json *list = pl_json_at(sweep, "parameters");
+    for (size_t i = 0; i < pl_json_count(list); i++)
+        printf("parameter  %s  %s\n", pl_json_string(pl_json_item(list, i), "name", ""),
+               pl_json_string(pl_json_item(list, i), "path", ""));
+    list = pl_json_at(sweep, "results");
+    for (size_t i = 0; i < pl_json_count(list); i++)
+        printf("result     %s\n", pl_json_string(pl_json_item(list, i), "", ""));
+    if (*pl_json_string(sweep, "message", ""))
+        printf("message    %s\n", pl_json_string(sweep, "message", ""));
+}
+
+int pl_sweep_show(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    pl_json *sweep;
+    int status = resolve(cli, id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path("/v1/sweeps/%s", id);
+    status = pl_api_get(cli, path, &sweep);
+    free(path);
+    if (status != PL_EXIT_OK)
+        return status;
+    if (cli->json) {
+        pl_api_print(cli, sweep);
+    } else {
+        print_sweep(cli, sweep);
+        print_parts(sweep);
+    }
+    pl_json_free(sweep);
+    return status;
+}
+
+static int write_file(pl_cli *cli, const char *path, const char *text, size_t size)
+{
+    pl_outfile file;
+    if (pl_outfile_open(&file, path) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    pl_outfile_write(&file, text, size);
+    if (pl_outfile_commit(&file) != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    return PL_EXIT_OK;
+}
+
+/* What --format says, else the ending of --output, else csv, or json with --json; NULL: none of them. */
+static const char *format_of(const pl_cli *cli)
+{
+    static const char *const formats[] = {"csv", "json", "npz"};
+    const char *output = pl_cli_option(cli, "--output"), *format = pl_cli_option(cli, "--format");
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    if (!format)
+        format = dot ? dot + 1 : cli->json ? "json" : "csv";
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(format, formats[i]) == 0)
+            return formats[i];
+    return NULL;
+}
+
+int pl_sweep_results(pl_cli *cli)
+{
+    const char *format = format_of(cli), *output = pl_cli_option(cli, "--output");
+    char id[PL_ID_TEXT], path[120], *text;
+    size_t size;
+    if (!format)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "the format is csv, json or npz");
+    if (!output && cli->out.tty && strcmp(format, "npz") == 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "npz is no text: give --output FILE");
+    int status = resolve(cli, id);
+    if (status != PL_EXIT_OK)
+        return status;
+    snprintf(path, sizeof path, "/v1/sweeps/%s/results?format=%s", id, format);
+    status = pl_api_get_text(cli, path, "*/*", &text, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    if (output) {
+        status = write_file(cli, output, text, size);
+    } else {
+        fwrite(text, 1, size, stdout);
+        if (strcmp(format, "json") == 0)
+            putchar('\n');
+    }
+    free(text);
+    return status;
+}
+
+static int order(pl_cli *cli, const char *method, const char *format)
+{
+    char id[PL_ID_TEXT];
+    pl_json *reply = NULL;
+    int status = resolve(cli, id);
+    if (status != PL_EXIT_OK)
+        return status;
+    char *path = pl_api_path(format, id);
+    status = pl_api_order(cli, method, path, NULL, &reply);
+    free(path);
+    if (status == PL_EXIT_OK && reply && cli->json)
+        pl_api_print(cli, reply);
+    else if (status == PL_EXIT_OK && reply)
+        print_sweep(cli, reply);
+    pl_json_free(reply);
+    return status;
+}
+
+int pl_sweep_cancel(pl_cli *cli)
+{
+    return order(cli, "POST", "/v1/sweeps/%s/cancel");
+}
+
+int pl_sweep_retry(pl_cli *cli)
+{
+    return order(cli, "POST", "/v1/sweeps/%s/retry");
+}
+
+int pl_sweep_delete(pl_cli *cli)
+{
+    return order(cli, "DELETE",
+                 pl_cli_flag(cli, "--sessions") ? "/v1/sweeps/%s?sessions=true" : "/v1/sweeps/%s");
+}

@@ -1,0 +1,11 @@
+/* uploads.h - a scene's mesh files on their way to the daemon. */
+#ifndef PLIANT_CLIENTS_CLI_COMMANDS_UPLOADS_H
+#define PLIANT_CLIENTS_CLI_COMMANDS_UPLOADS_H
+
+#include "clients/cli/net/api.h"
+#include "clients/cli/session/scene_files.h"
+
+/* Upload each file that the daemon does not have, or says this user may not use. */
+int pl_upload_files(pl_cli *cli, const pl_scene_files *scene);
+
+#endif

@@ -1,0 +1,139 @@
+#include "clients/cli/session/sweep_file.h"
+
+#include "protocol/text/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lifetime: one reading. */
+typedef struct reading {
+    char *folder;
+    pl_scene_files *out;
+    pl_faults *faults;
+    char **failed;
+} reading;
+
+/* A file beside the document, as pl_scene_files_text. */
+static pl_status read_beside(const reading *r, const char *name, char **text, size_t *length,
+                             char **folder)
+{
+    char *path = NULL;
+    if ((*name == '/' ? asprintf(&path, "%s", name) : asprintf(&path, "%s/%s", r->folder, name)) <
+        0)
+        return PL_NO_MEMORY;
+    pl_status status = pl_scene_files_text(path, text, length, folder);
+    if (status == PL_IO)
+        *r->failed = path;
+    else
+        free(path);
+    return status;
+}
+
+/* The scene with its files named, into out; its text stands there for a while. */
+static pl_status read_scene(const reading *r, const pl_json *scene)
+{
+    const char *name = pl_json_string(scene, "", NULL);
+    char *text = NULL, *folder = NULL;
+    size_t length = 0;
+    pl_status status = PL_OK;
+    if (name) {
+        status = read_beside(r, name, &text, &length, &folder);
+    } else {
+        text = pl_json_dump(scene, false);
+        length = text ? strlen(text) : 0;
+        status = text ? PL_OK : PL_NO_MEMORY;
+    }
+    if (status == PL_OK)
+        status = pl_scene_files_rewrite(text, length, folder ? folder : r->folder, r->out,
+                                        r->faults);
+    free(text);
+    free(folder);
+    return status;
+}
+
+static pl_status put_csv(const reading *r, pl_json_writer *w, const pl_json *csv)
+{
+    const char *name = pl_json_string(csv, "file", NULL);
+    char *text = NULL, *folder = NULL;
+    size_t length = 0;
+    pl_status status = PL_OK;
+    if (name)
+        status = read_beside(r, name, &text, &length, &folder);
+    else
+        text = pl_json_dump(csv, false);
+    char *ended = name && status == PL_OK ? strndup(text, length) : NULL;
+    if (status == PL_OK && (!text || (name && !ended)))
+        status = PL_NO_MEMORY;
+    if (status == PL_OK && name)
+        pl_json_set_string(w, "csv", ended);
+    else if (status == PL_OK)
+        pl_json_set_raw(w, "csv", text);
+    free(ended);
+    free(text);
+    free(folder);
+    return status;
+}
+
+static pl_status put_member(const reading *r, pl_json_writer *w, const char *key,
+                            const pl_json *value)
+{
+    if (strcmp(key, "scene") == 0) {
+        pl_status status = read_scene(r, value);
+        if (status == PL_OK)
+            pl_json_set_raw(w, key, r->out->text);
+        return status;
+    }
+    if (strcmp(key, "csv") == 0)
+        return put_csv(r, w, value);
+    char *text = pl_json_dump(value, false);
+    if (text)
+        pl_json_set_raw(w, key, text);
+    free(text);
+    return text ? PL_OK : PL_NO_MEMORY;
+}
+
+static pl_status put_document(const reading *r, const pl_json *document)
+{
+    pl_json_writer w = {0};
+    pl_status status = PL_OK;
+    pl_json_begin_object(&w);
+    for (size_t i = 0; status == PL_OK && i < pl_json_count(document); i++) {
+        const pl_json *value;
+        const char *key = pl_json_member(document, i, &value);
+        status = put_member(r, &w, key, value);
+    }
+    pl_json_end_object(&w);
+    free(r->out->text);
+    r->out->text = pl_json_finish(&w, &r->out->length);
+    return status == PL_OK && !r->out->text ? PL_NO_MEMORY : status;
+}
+
+pl_status pl_sweep_file_read(const char *path, pl_scene_files *out, pl_faults *faults,
+                             char **failed)
+{
+    reading r = {.out = out, .faults = faults, .failed = failed};
+    char *text = NULL, error[160] = "";
+    size_t length;
+    *out = (pl_scene_files){0};
+    *failed = NULL;
+    pl_status status = pl_scene_files_text(path, &text, &length, &r.folder);
+    if (status == PL_IO)
+        *failed = strdup(path);
+    pl_json *document = status == PL_OK ? pl_json_parse(text, length, error) : NULL;
+    if (status == PL_OK && !pl_json_is_object(document)) {
+        pl_faults_add(faults, "", "bad_json", *error ? error : "no object", "a JSON object", "");
+        status = PL_INVALID;
+    }
+    if (status == PL_OK)
+        status = put_document(&r, document);
+    int error_number = errno;
+    pl_json_free(document);
+    free(text);
+    free(r.folder);
+    if (status != PL_OK)
+        pl_scene_files_clear(out);
+    errno = error_number;
+    return status;
+}

@@ -1,0 +1,14 @@
+/* sweep_file.h - a sweep's document in a file: "scene" may be the path of a scene file, "csv" may be {"file": PATH}.
+ * Paths count from the document's folder, those in a scene file from its own.
+ */
+#ifndef PLIANT_CLIENTS_CLI_SESSION_SWEEP_FILE_H
+#define PLIANT_CLIENTS_CLI_SESSION_SWEEP_FILE_H
+
+#include "clients/cli/session/scene_files.h"
+
+/* The document as it is to be posted, in out->text, with the mesh files of its scene. PL_IO with errno and the path
+ * in *failed (malloc'ed); PL_INVALID with faults, also where it is no JSON object. */
+pl_status pl_sweep_file_read(const char *path, pl_scene_files *out, pl_faults *faults,
+                             char **failed);
+
+#endif

@@ -1,0 +1,120 @@
+"""Many sessions that differ in parameters, submitted as one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, Iterator, List, Mapping, Optional
+
+from .errors import PliantError
+from .session import Session
+from .transport import Transport, path_of
+
+
+def _rows(table: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    return [
+        {
+            **{key: item[key] for key in ("row", "session", "state")},
+            **dict(zip(table["parameters"], item["values"])),
+            **dict(zip(table["results"], item["results"])),
+        }
+        for item in table["items"]
+    ]
+
+
+class Sweep:
+    """A sweep of a daemon; `info` is its document as it was last read."""
+
+    info: Dict[str, Any]
+    id: str
+
+    def __init__(self, transport: Transport, info: Mapping[str, Any]) -> None:
+        self._transport, self.info, self.id = transport, dict(info), info["id"]
+
+    @property
+    def state(self) -> str:
+        """running, done, cancelling, cancelled or stopped, as it was last read."""
+        return str(self.info["state"])
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        """How many rows are in each state, as it was last read."""
+        return dict(self.info["counts"])
+
+    @property
+    def over(self) -> bool:
+        return self.state not in ("running", "cancelling")
+
+    def refresh(self) -> "Sweep":
+        self.info = self._transport.json("GET", path_of("sweeps", self.id))
+        return self
+
+    def wait(self, timeout: Optional[float] = None, poll: float = 0.5) -> "Sweep":
+        """Wait until no row waits or runs; TimeoutError after `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self.refresh().over:
+            if end is not None and time.monotonic() >= end:
+                raise TimeoutError(f"sweep {self.id} is still {self.state}")
+            time.sleep(poll)
+        return self
+
+    def cancel(self) -> "Sweep":
+        """Begin no more rows, and cancel those that run."""
+        return self._post("cancel")
+
+    def retry(self) -> "Sweep":
+        """Run again the rows that did not succeed, as new sessions."""
+        return self._post("retry")
+
+    def _post(self, verb: str) -> "Sweep":
+        self.info = self._transport.json("POST", path_of("sweeps", self.id, verb), again=True)
+        return self
+
+    def delete(self, sessions: bool = False) -> None:
+        """Remove it; with `sessions` also its sessions, which stay otherwise."""
+        query = {"sessions": "true"} if sessions else {}
+        self._transport.request("DELETE", path_of("sweeps", self.id), query)
+
+    def table(self) -> Dict[str, Any]:
+        """The table as the daemon has it: "parameters", "results" (names) and "items", the rows."""
+        table: Dict[str, Any] = self._transport.json("GET", path_of("sweeps", self.id, "results"))
+        return table
+
+    def rows(self) -> List[Dict[str, Any]]:
+        """A dict for each row: row, session, state, a value for each parameter and result."""
+        return _rows(self.table())
+
+    def frame(self) -> Any:
+        """The table as a pandas DataFrame, indexed by row. Needs pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise PliantError("pandas is not installed: use rows() or csv()") from None
+        table = self.table()
+        columns = ["row", "session", "state", *table["parameters"], *table["results"]]
+        frame = pandas.DataFrame(_rows(table), columns=columns)
+        for name in table["results"]:
+            frame[name] = frame[name].astype(float)
+        return frame.set_index("row")
+
+    def csv(self) -> str:
+        """The table as CSV."""
+        return self._table("csv").decode()
+
+    def npz(self) -> bytes:
+        """The table as a NPZ file: an array for each column."""
+        return self._table("npz")
+
+    def _table(self, form: str) -> bytes:
+        query = {"format": form}
+        path = path_of("sweeps", self.id, "results")
+        return bytes(self._transport.request("GET", path, query, headers={"Accept": "*/*"}).body)
+
+    def sessions(self) -> Iterator[Session]:
+        """The newest session of each row that has one, by row."""
+        for item in self.table()["items"]:
+            if item["session"]:
+                document = self._transport.json("GET", path_of("sessions", item["session"]))
+                yield Session(self._transport, document)
+
+    def __repr__(self) -> str:
+        return f"<Sweep {self.id[:8]} {self.state}>"

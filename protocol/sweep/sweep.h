@@ -1,0 +1,97 @@
+/* sweep.h - many sessions that differ in parameters: a document with a scene, the parameters that vary and
+ * how, as rows of values; and the scene of each row.
+ *
+ *     {"name": "stiffness", "scene": {...},
+ *      "parameters": [{"path": "/materials/rubber/young", "range": [1e5, 1e7], "count": 5, "scale": "log"},
+ *                     {"path": "/solver/method", "values": ["admm", "lbfgs"]}],
+ *      "sampling": "grid", "running": 4,
+ *      "results": [{"metric": "energy/kinetic", "at": "max"}, {"expect": true}],
+ *      "stop": {"result": "energy/kinetic max", "above": 1e3}}
+ *
+ * A grid has every combination, the last parameter fastest. The other samplings draw `samples` points
+ * (sample.h): a list of values is cut into equal parts. "csv" in the place of parameters lists the rows: its
+ * head has the paths. Numbers that are computed have 12 digits, so that no machine's logarithm shows.
+ */
+#ifndef PLIANT_PROTOCOL_SWEEP_SWEEP_H
+#define PLIANT_PROTOCOL_SWEEP_SWEEP_H
+
+#include "protocol/sweep/sample.h"
+#include "protocol/text/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    PL_SWEEP_ROWS_MAX = 10000,
+    PL_SWEEP_PARAMETERS_MAX = 32,
+    PL_SWEEP_RESULTS_MAX = 32,
+    PL_SWEEP_RUNNING_MAX = 64,
+    PL_SWEEP_NAME_MAX = 64, /* of a result or a parameter */
+    PL_SWEEP_PATH_MAX = 256,
+    PL_SWEEP_BYTES_MAX =
+        1 << 27 /* rows times the scene's bytes: what is judged before it is accepted */
+};
+
+/* What varies: values, or numbers from low to high. Texts are owned by the sweep. */
+typedef struct pl_sweep_parameter {
+    char *path;    /* a JSON pointer into the scene */
+    char *name;    /* as posted, else the path without its first '/' */
+    char **values; /* JSON texts; NULL: an interval */
+    int64_t count; /* of values; of a range; 0: an interval that cannot be of a grid */
+    double low, high;
+    bool log, integer;
+} pl_sweep_parameter;
+
+/* Which frame of a run a result is of. */
+typedef enum pl_sweep_at { PL_AT_LAST, PL_AT_MIN, PL_AT_MAX, PL_AT_MEAN } pl_sweep_at;
+extern const char *const pl_sweep_at_names[]; /* NULL-terminated */
+
+/* A number of each run. */
+typedef struct pl_sweep_result {
+    char *name;
+    char *metric; /* its path in a metrics record, parts joined by '/'; NULL: another */
+    char *probe;  /* its name; NULL: another */
+    char *expect; /* its name, "" for all of them together: 1 holds, 0 does not; NULL: another */
+    pl_sweep_at at;
+} pl_sweep_result;
+
+/* No further row is begun once a run has ended with a result above, or below, a bound. */
+typedef struct pl_sweep_stop {
+    int32_t result; /* -1: there is none */
+    bool above;
+    double bound;
+} pl_sweep_stop;
+
+typedef struct pl_sweep {
+    char *name;
+    pl_json *document;    /* as posted */
+    const pl_json *scene; /* in it */
+    pl_sampling sampling;
+    bool listed; /* by "csv" */
+    int64_t samples, seed, running;
+    pl_sweep_parameter *parameters;
+    int32_t parameter_count;
+    pl_sweep_result *results;
+    int32_t result_count;
+    pl_sweep_stop stop;
+    int64_t row_count;
+    char **values; /* [row][parameter]: JSON texts */
+} pl_sweep;
+
+/* Decode a document, with its rows. PL_OK, else the sweep is empty: PL_INVALID with every fault, or
+ * PL_NO_MEMORY. No text is too wrong for it. A text that is no JSON gives one fault, bad_json. */
+pl_status pl_sweep_decode(const char *text, size_t length, pl_sweep *out, pl_faults *faults);
+void pl_sweep_clear(pl_sweep *sweep);
+
+const char *pl_sweep_value(const pl_sweep *sweep, int64_t row, int32_t parameter);
+/* The value as a number; NaN where it is none. */
+double pl_sweep_number(const pl_sweep *sweep, int64_t row, int32_t parameter);
+/* The scene of a row, with "sweep" and "row" among its labels (the id; NULL: without). malloc'ed, or NULL
+ * without memory. */
+char *pl_sweep_scene(const pl_sweep *sweep, int64_t row, const char *id, size_t *length);
+/* What was wrong with a row's scene, as faults of the sweep's document: of a value that varies it is the
+ * parameter's, else the scene's. A fault that another row had with the same value is left out. */
+void pl_sweep_locate(const pl_sweep *sweep, int64_t row, const pl_faults *of_row,
+                     pl_faults *faults);
+
+#endif

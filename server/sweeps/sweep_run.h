@@ -1,0 +1,65 @@
+/* sweep_run.h - one sweep: what it is, and how far its rows are. Who may change what stands in sweeps.h. */
+#ifndef PLIANT_SERVER_SWEEPS_SWEEP_RUN_H
+#define PLIANT_SERVER_SWEEPS_SWEEP_RUN_H
+
+#include "protocol/sweep/sweep.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pl_sweep_row_state {
+    PL_ROW_WAITING,
+    PL_ROW_LIVE, /* its session has not ended, as far as is known */
+    PL_ROW_SUCCEEDED,
+    PL_ROW_FAILED,
+    PL_ROW_REJECTED,
+    PL_ROW_CANCELLED,
+    PL_ROW_REFUSED, /* no session could be made of its scene */
+    PL_ROW_DELETED, /* its session was deleted before it ended */
+    PL_ROW_STATES
+} pl_sweep_row_state;
+const char *pl_sweep_row_state_name(pl_sweep_row_state state);
+
+typedef struct pl_sweep_row {
+    char session[33]; /* the newest; "": none yet */
+    pl_sweep_row_state state;
+    int32_t tries;
+    int64_t since_us; /* sessions made before are of earlier tries */
+    bool adopted;     /* by the labels of its session, at the start */
+    char *message;    /* why it failed or was refused; NULL: nothing to say */
+    double *results;  /* one each, NaN: missing; NULL: it has not ended */
+} pl_sweep_row;
+
+/* Why no further row is begun. */
+typedef enum pl_sweep_halt { PL_HALT_NONE, PL_HALT_CANCELLED, PL_HALT_STOPPED } pl_sweep_halt;
+
+typedef struct pl_sweep_run {
+    struct pl_sweep_run *next;
+    char id[33];
+    char *owner, *group; /* NULL: none */
+    bool admin;          /* posted with the scope admin */
+    int64_t created_us;
+    int64_t bytes; /* of memory, about; the document counts four times, as it is parsed */
+    pl_sweep plan;
+    _Atomic int references;
+    /* under the table's mutex */
+    pl_sweep_row *rows;
+    pl_sweep_halt halt;
+    bool gone;         /* deleted */
+    int64_t due_ms;    /* on pl_monotonic_ms: no row is begun before */
+    char message[256]; /* why the next row waits; "": nothing */
+} pl_sweep_run;
+
+/* A sweep with one reference, in no table, of a document of so many bytes; takes the plan. NULL with errno without memory. */
+pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char *group,
+                                  pl_sweep *plan, size_t length);
+pl_sweep_run *pl_sweep_acquire(pl_sweep_run *s); /* returns it */
+void pl_sweep_release(pl_sweep_run *s);          /* NULL is nothing */
+void pl_sweep_row_clear(pl_sweep_row *row);      /* its message and results */
+
+/* With the table's mutex held: rows whose session has not ended; whether anything is left to be done. */
+int64_t pl_sweep_live(const pl_sweep_run *s);
+bool pl_sweep_open(const pl_sweep_run *s);
+
+#endif

@@ -1,0 +1,32 @@
+/* sweep_runner.h - the thread that begins the rows of sweeps, a few at a time, and takes down what they came to. It
+ * posts sessions as their owner would (own_request.h): limits, quotas and the scheduler know no sweeps.
+ */
+#ifndef PLIANT_SERVER_SWEEPS_SWEEP_RUNNER_H
+#define PLIANT_SERVER_SWEEPS_SWEEP_RUNNER_H
+
+#include "server/base/disk.h"
+#include "server/http/own_request.h"
+#include "server/run/executor.h"
+#include "server/sweeps/sweeps.h"
+#include "server/tenants/tenants.h"
+
+/* Copied; what it points at outlives the runner. */
+typedef struct pl_sweep_setup {
+    pl_own_host host; /* what its requests are of */
+    pl_sweeps *sweeps;
+    pl_sessions *sessions;
+    pl_tenants *tenants;
+    pl_executor *executor;
+    pl_disk *disk;
+    const _Atomic bool *ready, *draining;
+} pl_sweep_setup;
+
+typedef struct pl_sweep_runner pl_sweep_runner;
+/* NULL with a line in the log. */
+pl_sweep_runner *pl_sweep_runner_create(const pl_sweep_setup *setup);
+void pl_sweep_runner_stop(pl_sweep_runner *runner);    /* ends the thread; NULL is nothing */
+void pl_sweep_runner_destroy(pl_sweep_runner *runner); /* stops it first; no kick comes any more */
+/* A session has ended, or a sweep was made or changed. From any thread; NULL is nothing. */
+void pl_sweep_runner_kick(pl_sweep_runner *runner);
+
+#endif

@@ -1,0 +1,27 @@
+/* sweep_store.h - sweeps on the disk and in the database. Made in incoming/, so that one that was not answered for
+ * is removed by the next start; moved there first when it is deleted.
+ */
+#ifndef PLIANT_SERVER_SWEEPS_SWEEP_STORE_H
+#define PLIANT_SERVER_SWEEPS_SWEEP_STORE_H
+
+#include "server/sessions/sessions.h"
+#include "server/store/store.h"
+#include "server/sweeps/sweep_run.h"
+
+typedef struct pl_sweep_store {
+    const char *state; /* the directory, and a descriptor of it */
+    int state_fd;
+    pl_store *store;
+} pl_sweep_store;
+
+/* Durable when it returns; false with errno. */
+bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const char *text);
+bool pl_sweep_store_remove(const pl_sweep_store *t, const pl_sweep_run *s);
+/* Queued. */
+void pl_sweep_store_halt(const pl_sweep_store *t, const pl_sweep_run *s);
+void pl_sweep_store_row(const pl_sweep_store *t, const pl_sweep_run *s, int64_t row);
+/* Hands on each stored sweep, with its rows as far as they were. */
+bool pl_sweep_store_load(const pl_sweep_store *t, pl_sessions *sessions,
+                         void (*take)(void *context, pl_sweep_run *s), void *context);
+
+#endif

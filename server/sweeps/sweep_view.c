@@ -1,0 +1,384 @@
+#include "server/sweeps/sweep_view.h"
+
+#include "protocol/export/npy.h"
+#include "protocol/export/outlet.h"
+#include "protocol/export/zip.h"
+#include "server/base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a row that runs it is its session's state; of one that is not begun any more, "skipped". */
+static const char *state_of(pl_sweeps *t, const pl_sweep_run *s, int64_t row)
+{
+    const pl_sweep_row *r = &s->rows[row];
+    if (r->state == PL_ROW_WAITING && s->halt != PL_HALT_NONE) {
+        return "skipped";
+    }
+    if (r->state != PL_ROW_LIVE) {
+        return pl_sweep_row_state_name(r->state);
+    }
+    pl_session *session = pl_sessions_find_any(pl_sweeps_sessions(t), r->session);
+    pl_session_state state = session ? (pl_session_state)atomic_load(&session->state)
+                                     : PL_STATE_RUNNING;
+    pl_session_release(session);
+    /* Its end is known when its results are. */
+    return pl_state_name(pl_state_terminal(state) ? PL_STATE_RUNNING : state);
+}
+
+/* ---- the sweep ---- */
+
+static const char *const states[] = {"waiting",   "checking",  "queued",  "running",
+                                     "paused",    "succeeded", "failed",  "rejected",
+                                     "cancelled", "skipped",   "refused", "deleted"};
+enum { STATES = sizeof states / sizeof *states };
+
+static void put_counts(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
+{
+    int64_t counts[STATES] = {0};
+    for (int64_t i = 0; i < s->plan.row_count; i++) {
+        const char *state = state_of(t, s, i);
+        for (int k = 0; k < STATES; k++) {
+            counts[k] += strcmp(states[k], state) == 0;
+        }
+    }
+    pl_json_key(w, "counts");
+    pl_json_begin_object(w);
+    for (int k = 0; k < STATES; k++) {
+        pl_json_set_integer(w, states[k], counts[k]);
+    }
+    pl_json_end_object(w);
+}
+
+static const char *sweep_state(const pl_sweep_run *s)
+{
+    if (pl_sweep_live(s)) {
+        return s->halt == PL_HALT_CANCELLED ? "cancelling" : "running";
+    }
+    return s->halt == PL_HALT_CANCELLED ? "cancelled"
+           : s->halt == PL_HALT_STOPPED ? "stopped"
+           : pl_sweep_open(s)           ? "running"
+                                        : "done";
+}
+
+static void put_plan(pl_json_writer *w, const pl_sweep *p)
+{
+    pl_json_set_integer(w, "rows", p->row_count);
+    pl_json_set_integer(w, "running", p->running);
+    pl_json_set_string(w, "sampling", p->listed ? "csv" : pl_sampling_names[p->sampling]);
+    pl_json_set_integer(w, "seed", p->seed);
+    pl_json_key(w, "parameters");
+    pl_json_begin_array(w);
+    for (int32_t j = 0; j < p->parameter_count; j++) {
+        pl_json_begin_object(w);
+        pl_json_set_string(w, "name", p->parameters[j].name);
+        pl_json_set_string(w, "path", p->parameters[j].path);
+        pl_json_set_boolean(w, "log", p->parameters[j].log);
+        pl_json_end_object(w);
+    }
+    pl_json_end_array(w);
+    pl_json_key(w, "results");
+    pl_json_begin_array(w);
+    for (int32_t k = 0; k < p->result_count; k++) {
+        pl_json_put_string(w, p->results[k].name);
+    }
+    pl_json_end_array(w);
+    pl_json_key(w, "stop");
+    if (p->stop.result < 0) {
+        pl_json_put_null(w);
+        return;
+    }
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "result", p->results[p->stop.result].name);
+    pl_json_set_number(w, p->stop.above ? "above" : "below", p->stop.bound);
+    pl_json_end_object(w);
+}
+
+void pl_sweep_put(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
+{
+    char created[32];
+    pl_time_view(s->created_us / 1000000, created);
+    pl_sweeps_lock(t);
+    pl_json_begin_object(w);
+    pl_json_set_string(w, "id", s->id);
+    pl_json_set_string(w, "name", s->plan.name);
+    pl_json_set_string(w, "state", sweep_state(s));
+    pl_json_set_string(w, "message", s->message);
+    pl_json_set_string(w, "created", created);
+    pl_json_set_string(w, "owner", s->owner);
+    pl_json_set_string(w, "group", s->group);
+    put_plan(w, &s->plan);
+    put_counts(w, t, s);
+    pl_json_end_object(w);
+    pl_sweeps_unlock(t);
+}
+
+char *pl_sweep_encode(pl_sweeps *t, const pl_sweep_run *s)
+{
+    pl_json_writer w = {0};
+    pl_sweep_put(&w, t, s);
+    return pl_json_finish(&w, NULL);
+}
+
+/* ---- the table as JSON ---- */
+
+static void put_row(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s, int64_t row)
+{
+    const pl_sweep_row *r = &s->rows[row];
+    pl_json_begin_object(w);
+    pl_json_set_integer(w, "row", row);
+    pl_json_set_string(w, "session", r->session[0] ? r->session : NULL);
+    pl_json_set_string(w, "state", state_of(t, s, row));
+    pl_json_set_integer(w, "tries", r->tries);
+    pl_json_set_string(w, "message", r->message ? r->message : "");
+    pl_json_key(w, "values");
+    pl_json_begin_array(w);
+    for (int32_t j = 0; j < s->plan.parameter_count; j++) {
+        pl_json_put_raw(w, pl_sweep_value(&s->plan, row, j));
+    }
+    pl_json_end_array(w);
+    pl_json_key(w, "results");
+    pl_json_begin_array(w);
+    for (int32_t k = 0; k < s->plan.result_count; k++) {
+        pl_json_put_number(w, r->results ? r->results[k] : NAN, 17);
+    }
+    pl_json_end_array(w);
+    pl_json_end_object(w);
+}
+
+char *pl_sweep_table_json(pl_sweeps *t, const pl_sweep_run *s, int64_t from, int64_t limit)
+{
+    const pl_sweep *p = &s->plan;
+    pl_json_writer w = {0};
+    int64_t end = from > p->row_count
+                      ? from
+                      : from + (limit < p->row_count - from ? limit : p->row_count - from);
+    pl_sweeps_lock(t);
+    pl_json_begin_object(&w);
+    pl_json_key(&w, "parameters");
+    pl_json_begin_array(&w);
+    for (int32_t j = 0; j < p->parameter_count; j++) {
+        pl_json_put_string(&w, p->parameters[j].name);
+    }
+    pl_json_end_array(&w);
+    pl_json_key(&w, "results");
+    pl_json_begin_array(&w);
+    for (int32_t k = 0; k < p->result_count; k++) {
+        pl_json_put_string(&w, p->results[k].name);
+    }
+    pl_json_end_array(&w);
+    pl_json_key(&w, "items");
+    pl_json_begin_array(&w);
+    for (int64_t i = from; i < end; i++) {
+        put_row(&w, t, s, i);
+    }
+    pl_json_end_array(&w);
+    pl_json_set_integer(&w, "rows", p->row_count);
+    pl_json_end_object(&w);
+    pl_sweeps_unlock(t);
+    return pl_json_finish(&w, NULL);
+}
+
+/* ---- the table as CSV ---- */
+
+static void put_field(pl_text *t, const char *text)
+{
+    pl_text_put(t, ",");
+    if (!strpbrk(text, ",\"\r\n")) {
+        pl_text_put(t, text);
+        return;
+    }
+    pl_text_put(t, "\"");
+    for (const char *at = text; *at; at++) {
+        pl_text_printf(t, *at == '"' ? "\"%c" : "%c", *at);
+    }
+    pl_text_put(t, "\"");
+}
+
+/* A text without its quotes; all else as JSON. malloc'ed, or NULL. */
+static char *cell(const char *json)
+{
+    pl_json *value = *json == '"' ? pl_json_parse(json, strlen(json), NULL) : NULL;
+    const char *text = pl_json_string(value, "", NULL);
+    char *out = strdup(text ? text : json);
+    pl_json_free(value);
+    return out;
+}
+
+static void put_line(pl_text *out, pl_sweeps *t, const pl_sweep_run *s, int64_t row)
+{
+    const pl_sweep_row *r = &s->rows[row];
+    pl_text_printf(out, "%lld,%s,%s", (long long)row, r->session, state_of(t, s, row));
+    for (int32_t j = 0; j < s->plan.parameter_count; j++) {
+        char *text = cell(pl_sweep_value(&s->plan, row, j));
+        put_field(out, text ? text : "");
+        out->failed |= !text;
+        free(text);
+    }
+    for (int32_t k = 0; k < s->plan.result_count; k++) {
+        double x = r->results ? r->results[k] : NAN;
+        pl_text_put(out, ",");
+        if (!isnan(x)) {
+            pl_text_printf(out, "%.17g", x);
+        }
+    }
+    pl_text_put(out, "\r\n");
+}
+
+char *pl_sweep_table_csv(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
+{
+    pl_text out = {0};
+    pl_text_put(&out, "row,session,state");
+    for (int32_t j = 0; j < s->plan.parameter_count; j++) {
+        put_field(&out, s->plan.parameters[j].name);
+    }
+    for (int32_t k = 0; k < s->plan.result_count; k++) {
+        put_field(&out, s->plan.results[k].name);
+    }
+    pl_text_put(&out, "\r\n");
+    pl_sweeps_lock(t);
+    for (int64_t i = 0; i < s->plan.row_count; i++) {
+        put_line(&out, t, s, i);
+    }
+    pl_sweeps_unlock(t);
+    if (out.failed) {
+        free(out.text);
+        return NULL;
+    }
+    *size = out.length;
+    return out.text;
+}
+
+/* ---- the table as NPZ ---- */
+
+/* Columns: 0 row, 1 session, 2 state, then parameters, then results. */
+enum { FIRST_PARAMETER = 3 };
+
+static const char *column_name(const pl_sweep *p, int32_t column)
+{
+    static const char *const names[] = {"row", "session", "state"};
+    int32_t j = column - FIRST_PARAMETER;
+    return j < 0                    ? names[column]
+           : j < p->parameter_count ? p->parameters[j].name
+                                    : p->results[j - p->parameter_count].name;
+}
+
+static bool column_is_number(const pl_sweep_run *s, int32_t column)
+{
+    int32_t j = column - FIRST_PARAMETER;
+    if (j < 0) {
+        return column == 0;
+    }
+    for (int64_t i = 0; j < s->plan.parameter_count && i < s->plan.row_count; i++) {
+        if (isnan(pl_sweep_number(&s->plan, i, j))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double number_at(const pl_sweep_run *s, int32_t column, int64_t row)
+{
+    int32_t j = column - FIRST_PARAMETER, k = j - s->plan.parameter_count;
+    return j < 0                  ? (double)row
+           : k < 0                ? pl_sweep_number(&s->plan, row, j)
+           : s->rows[row].results ? s->rows[row].results[k]
+                                  : NAN;
+}
+
+/* numpy's texts have a fixed length. */
+enum { TEXT_MAX = 64 };
+
+/* UTF-8, which JSON has been checked to be, as code points; the rest is zeros. */
+static void put_code_points(const char *text, uint32_t out[TEXT_MAX])
+{
+    memset(out, 0, TEXT_MAX * sizeof *out);
+    for (int n = 0; *text && n < TEXT_MAX; n++) {
+        unsigned char c = (unsigned char)*text++;
+        int more = c < 0x80 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
+        out[n] = more ? c & (0x3Fu >> more) : c;
+        for (; more && *text; more--) {
+            out[n] = out[n] << 6 | ((unsigned char)*text++ & 0x3F);
+        }
+    }
+}
+
+static bool text_at(pl_sweeps *t, const pl_sweep_run *s, int32_t column, int64_t row,
+                    uint32_t out[TEXT_MAX])
+{
+    if (column < FIRST_PARAMETER) {
+        put_code_points(column == 1 ? s->rows[row].session : state_of(t, s, row), out);
+        return true;
+    }
+    char *text = cell(pl_sweep_value(&s->plan, row, column - FIRST_PARAMETER));
+    put_code_points(text ? text : "", out);
+    free(text);
+    return text;
+}
+
+static bool put_column(pl_zip *z, pl_sweeps *t, const pl_sweep_run *s, int32_t column)
+{
+    bool number = column_is_number(s, column), good = true;
+    int64_t rows = s->plan.row_count;
+    size_t width = number ? sizeof(double) : TEXT_MAX * sizeof(uint32_t);
+    char *data = calloc((size_t)rows, width), header[PL_NPY_HEADER_MAX];
+    for (int64_t i = 0; data && i < rows; i++) {
+        if (number) {
+            ((double *)(void *)data)[i] = number_at(s, column, i);
+        } else {
+            good = text_at(t, s, column, i, (uint32_t *)(void *)(data + (size_t)i * width)) && good;
+        }
+    }
+    pl_npy_shape shape = {number ? "<f8" : "<U64", 1, {rows, 0, 0}};
+    pl_span spans[] = {{header, pl_npy_header(&shape, header), NULL},
+                       {data, (size_t)rows * width, NULL}};
+    char name[PL_SWEEP_PATH_MAX + 8];
+    snprintf(name, sizeof name, "%s.npy", column_name(&s->plan, column));
+    if (data) {
+        pl_zip_add(z, name, spans, 2);
+    }
+    free(data);
+    return data && good;
+}
+
+static bool write_text(void *context, const void *data, size_t size)
+{
+    pl_text *t = context;
+    char *room = pl_text_room(t, size + 1);
+    if (room) {
+        memcpy(room, data, size);
+        t->length += size;
+    }
+    return room;
+}
+
+char *pl_sweep_table_npz(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
+{
+    pl_text out = {0};
+    pl_outlet *outlet = calloc(1, sizeof *outlet);
+    pl_zip zip;
+    int32_t columns = FIRST_PARAMETER + s->plan.parameter_count + s->plan.result_count;
+    if (!outlet) {
+        return NULL;
+    }
+    outlet->write = write_text;
+    outlet->context = &out;
+    pl_zip_open(&zip, outlet);
+    bool good = true;
+    pl_sweeps_lock(t);
+    for (int32_t column = 0; column < columns && good; column++) {
+        good = put_column(&zip, t, s, column);
+    }
+    pl_sweeps_unlock(t);
+    good = pl_zip_finish(&zip) == PL_OK && pl_outlet_flush(outlet) && good && !out.failed;
+    pl_zip_clear(&zip);
+    free(outlet);
+    if (!good) {
+        free(out.text);
+        return NULL;
+    }
+    *size = out.length;
+    return out.text;
+}

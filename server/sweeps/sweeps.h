@@ -1,0 +1,49 @@
+/* sweeps.h - the table of sweeps: what each is, and how far its rows are. A sweep is a directory (STATE/sweeps/ID/
+ * sweep.json: the document as posted, owner and group) and rows in the database. Its runs are ordinary sessions
+ * with the labels `sweep` and `row`. Without the database, rows are found by these labels.
+ *
+ * One mutex guards the table and the rows; it may be held while the table of sessions is asked, never the other
+ * way round. What a sweep's document says is constant.
+ */
+#ifndef PLIANT_SERVER_SWEEPS_SWEEPS_H
+#define PLIANT_SERVER_SWEEPS_SWEEPS_H
+
+#include "server/http/principal.h"
+#include "server/sessions/sessions.h"
+#include "server/store/store.h"
+#include "server/sweeps/sweep_run.h"
+
+/* What a user may keep: sweeps, and bytes of memory that they take together. */
+enum { PL_SWEEPS_OF_USER_MAX = 1000, PL_SWEEPS_BYTES_MAX = 256 << 20 };
+
+typedef struct pl_sweeps pl_sweeps;
+/* With every stored sweep. Sessions must be in their table. NULL with a line in the log. */
+pl_sweeps *pl_sweeps_create(const char *state, int state_fd, pl_store *store,
+                            pl_sessions *sessions);
+void pl_sweeps_destroy(pl_sweeps *sweeps);
+void pl_sweeps_lock(pl_sweeps *sweeps);
+void pl_sweeps_unlock(pl_sweeps *sweeps);
+pl_sessions *pl_sweeps_sessions(pl_sweeps *sweeps);
+
+/* Store a new sweep and put it into the table: one more reference for the caller. Takes the plan. NULL with errno:
+ * EDQUOT where the owner has too many. `text` is the document. */
+pl_sweep_run *pl_sweeps_add(pl_sweeps *sweeps, const pl_principal *owner, const char *group,
+                            pl_sweep *plan, const char *text);
+/* With a reference, and what the principal may do with it; NULL where there is none that they may see. */
+pl_sweep_run *pl_sweeps_find(pl_sweeps *sweeps, const pl_principal *principal, const char *id,
+                             pl_access *access);
+pl_access pl_sweep_access(const pl_principal *principal, const pl_sweep_run *s);
+/* Every sweep, newest first, with a reference each; malloc'ed list. */
+pl_sweep_run **pl_sweeps_all(pl_sweeps *sweeps, size_t *count);
+/* Out of the table, the database and the disk. Its sessions stay. False where the database failed. */
+bool pl_sweeps_remove(pl_sweeps *sweeps, pl_sweep_run *s);
+
+/* With the mutex held; the change is queued for the database. */
+void pl_sweep_set_halt(pl_sweeps *sweeps, pl_sweep_run *s, pl_sweep_halt halt);
+/* Takes message and results, which may be NULL. */
+void pl_sweep_set_row(pl_sweeps *sweeps, pl_sweep_run *s, int64_t row, pl_sweep_row_state state,
+                      char *message, double *results);
+/* Begin rows again that have ended without success: how many. */
+int64_t pl_sweep_retry(pl_sweeps *sweeps, pl_sweep_run *s);
+
+#endif
