@@ -59,6 +59,7 @@ enum {
     FILE_THREADS = 4,
     FILE_QUEUE = 4096,
     CHECK_QUEUE = 512,
+    COMMIT_THREADS = 16,
     DRAIN_MS = 3000,
     SWEEP_S = 3600,
     STOP_MS = 20000,
@@ -271,7 +272,8 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .disk = d->disk,
                                .ready = &d->ready,
                                .draining = &d->draining};
-    d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, check_threads);
+    d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, d->commits,
+                                           check_threads);
     d->executor = d->check_queue ? pl_executor_create(&workers) : NULL;
     if (!d->executor ||
         !(d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) ||
@@ -300,6 +302,7 @@ static bool start_http(pl_daemon *d)
                           .tickers = d->tickers,
                           .files = d->files,
                           .checks = d->checks,
+                          .commits = d->commits,
                           .daemon = d};
     return pl_http_create(&http, d->url, &d->http);
 }
@@ -328,6 +331,7 @@ static bool start_parts(pl_daemon *d)
            (d->rate = pl_rate_create(&d->options, d->tenants, &d->counters)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
+           (d->commits = pl_pool_create("commits", COMMIT_THREADS, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
            start_prepared(d) && start_run(d, check_threads) &&
            pl_tenants_start(d->tenants, start_sessions, d) &&
@@ -397,6 +401,7 @@ static void stop_parts(pl_daemon *d)
     pl_exports_stop(d->exports);
     pl_check_queue_stop(d->check_queue); /* requests that wait for a check continue in the pool */
     pl_pool_stop(d->checks);
+    pl_pool_stop(d->commits);
     pl_check_queue_destroy(d->check_queue);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
@@ -411,6 +416,7 @@ static void stop_parts(pl_daemon *d)
     pl_prepared_destroy(d->prepared_checks);
     pl_exports_destroy(d->exports);
     pl_pool_destroy(d->checks);
+    pl_pool_destroy(d->commits);
     pl_pool_destroy(d->files);
     pl_webhooks_destroy(d->webhooks);
     pl_watch_destroy(d->watch);

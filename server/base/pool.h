@@ -1,6 +1,7 @@
 /* pool.h - a fixed number of threads behind a bounded queue, for work that is too long for the
- * HTTP threads. The daemon has two: `files` for short reads and writes, `checks` for what waits for
- * a child process, so that slow checks never hold up reads.
+ * HTTP threads. The daemon has three: `files` for short reads and writes, `checks` for what is to be
+ * checked, so that slow checks never hold up reads, and `commits` for what has been checked and
+ * waits for the disk: many threads, so that many sessions share one sync.
  */
 #ifndef PLIANT_SERVER_BASE_POOL_H
 #define PLIANT_SERVER_BASE_POOL_H

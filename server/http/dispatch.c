@@ -40,7 +40,9 @@ void pl_request_await(pl_request *r, void (*begin)(void *context), void *context
 void pl_request_continue(pl_request *r, void (*next)(pl_request *r))
 {
     r->next = next;
-    if (!pl_pool_go_on(pool_of(r), lane_of(r), run_in_pool, r)) {
+    pl_pool *pool = r->route->run == PL_RUN_CHECKS ? pl_http_setup_of(r->http)->commits
+                                                   : pool_of(r);
+    if (!pl_pool_go_on(pool, lane_of(r), run_in_pool, r)) {
         run_in_pool(r);
     }
 }

@@ -18,9 +18,11 @@
 
 typedef struct pl_check_queue pl_check_queue;
 
-/* For the sessions of a table, which are checked against the machine. NULL with a line in the log. */
+/* For the sessions of a table, which are checked against the machine, and concluded in the pool `commits`. NULL with a
+ * line in the log. */
 pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *machine,
-                                      const pl_preflight_host *host, int per_owner);
+                                      const pl_preflight_host *host, pl_pool *commits,
+                                      int per_owner);
 /* Ends the thread and the children. Waiting and later requests get PL_PREFLIGHT_STOPPED; sessions stay in `checking` for
  * the next daemon. */
 void pl_check_queue_stop(pl_check_queue *queue);
