@@ -109,7 +109,7 @@ GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
 PYTHON_TESTS := $(patsubst tests/%.py,$(BUILD)/tests/%,$(PYTHON_TEST_SRC))
 WEB_TESTS := $(patsubst tests/%.mjs,$(BUILD)/tests/%,$(WEB_TEST_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench \
-           $(BUILD)/tests/bench/small_sessions_bench
+           $(BUILD)/tests/bench/small_sessions_bench $(BUILD)/tests/bench/stored_sessions_bench
 # Debian's, which has Debian's numpy, where there is one.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 

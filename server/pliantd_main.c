@@ -4,6 +4,7 @@
 #include "server/tenants/auth.h"
 #include "server/base/daemon.h"
 #include "server/base/disk.h"
+#include "server/run/admission.h"
 #include "server/run/check_queue.h"
 #include "server/run/cpu_set.h"
 #include "server/run/disk_pause.h"
@@ -293,6 +294,7 @@ static bool start_http(pl_daemon *d)
                                      .signer = d->signer,
                                      .rate_allows = pl_rate_allows,
                                      .rate = d->rate,
+                                     .has_room = pl_admission_has_room,
                                      .note = pl_audit_request,
                                      .notes = d->audit},
                           .options = &d->options,

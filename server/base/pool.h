@@ -24,6 +24,8 @@ pl_pool_answer pl_pool_submit_in_turn(pl_pool *pool, uint64_t lane, pl_job job, 
 /* The rest of a job that was run before, in turn: it has no bound, and is taken as long as the pool has threads. False
  * only without memory. */
 bool pl_pool_go_on(pl_pool *pool, uint64_t lane, pl_job job, void *context);
+/* Jobs of a lane that have not begun. */
+size_t pl_pool_waiting(pl_pool *pool, uint64_t lane);
 /* Run what is queued, then end the threads. Later submissions are refused. */
 void pl_pool_stop(pl_pool *pool);
 void pl_pool_destroy(pl_pool *pool); /* stops it first; NULL is nothing */

@@ -76,6 +76,9 @@ typedef struct pl_http_policy {
     /* Whether its rate allows it; false after replying 429. */
     bool (*rate_allows)(void *rate, pl_request *r);
     void *rate;
+    /* Whether a JSON request for a check, `ahead` of whose user's wait for their turn already, may wait for its own;
+     * false after replying. On the HTTP thread. */
+    bool (*has_room)(pl_request *r, const pl_route *route, int64_t ahead);
     /* Called when the reply is made. */
     void (*note)(void *notes, pl_request *r);
     void *notes;

@@ -353,9 +353,9 @@ static int64_t count_waiting(pl_check_queue *q, const char *owner)
     return waiting;
 }
 
-bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t most)
+bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t ahead, int64_t most)
 {
-    int64_t waiting = count_waiting(q, pl_request_owner(r));
+    int64_t waiting = count_waiting(q, pl_request_owner(r)) + ahead;
     if (waiting < most) {
         return true;
     }
