@@ -1,6 +1,6 @@
 """A daemon with many stored sessions: how long it takes to start, and requests to it: a page of the
 list, one session, and searches that find nothing, one old session, or a page. 100,000 sessions of a
-hundred users, made from one that has run: 1 in 1,000 failed, 5 in 1,000 are paused. SESSIONS=N in
+hundred users, made from one that has run: 1 in 1,000 failed, 5 were cancelled. SESSIONS=N in
 the environment makes N. The rows have no checksum, so a start does not compute it."""
 
 import http.client
@@ -31,12 +31,11 @@ def make_rows(state, ids):
                    ((f"user{u}",) for u in range(OWNERS)))
     with db:
         for i, identity in enumerate(ids):
-            paused, failed = i % 200 == 7, i % 1000 == 1
+            cancelled, failed = i % 200 == 7, i % 1000 == 1
             row.update(id=identity, crc=None, created_us=begun + 1000000 * i,
                        owner=f"user{i % OWNERS}", name=f"sweep {i // 50} run {i % 50}",
                        labels='{"batch":"%d","kind":"sweep"}' % (i // 50),
-                       state="paused" if paused else "failed" if failed else "succeeded",
-                       paused_by="user" if paused else None)
+                       state="cancelled" if cancelled else "failed" if failed else "succeeded")
             db.execute(f"INSERT INTO sessions({names}) VALUES({','.join('?' * len(row))})",
                        list(row.values()))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
