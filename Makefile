@@ -109,7 +109,7 @@ GPU_PROGRAMS := $(BUILD)/gpu/gpu-check $(BUILD)/gpu/gpu-bench
 PYTHON_TESTS := $(patsubst tests/%.py,$(BUILD)/tests/%,$(PYTHON_TEST_SRC))
 WEB_TESTS := $(patsubst tests/%.mjs,$(BUILD)/tests/%,$(WEB_TEST_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench \
-           $(BUILD)/tests/bench/small_sessions_bench
+           $(BUILD)/tests/bench/small_sessions_bench $(BUILD)/tests/bench/stored_sessions_bench
 # Debian's, which has Debian's numpy, where there is one.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
@@ -314,7 +314,8 @@ FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
 SLOW_DISK := $(BUILD)/tests/libslow_disk.so
 FULL_DISK := $(BUILD)/tests/libfull_disk.so
 CLOCK_AHEAD := $(BUILD)/tests/libclock_ahead.so
-$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
+SLOW_SYNC := $(BUILD)/tests/libslow_sync.so
+$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
@@ -322,6 +323,7 @@ $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
 $(BUILD)/tests/http/full_disk_test: | $(FULL_DISK)
 $(BUILD)/tests/http/siege_test: | $(CLOCK_AHEAD)
+$(BUILD)/tests/http/slow_disk_test $(BUILD)/tests/bench/load_bench: | $(SLOW_SYNC)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 
 .PHONY: tests

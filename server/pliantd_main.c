@@ -4,6 +4,7 @@
 #include "server/tenants/auth.h"
 #include "server/base/daemon.h"
 #include "server/base/disk.h"
+#include "server/run/admission.h"
 #include "server/run/check_queue.h"
 #include "server/run/cpu_set.h"
 #include "server/run/disk_pause.h"
@@ -60,6 +61,7 @@ enum {
     FILE_THREADS = 4,
     FILE_QUEUE = 4096,
     CHECK_QUEUE = 512,
+    COMMIT_THREADS = 16,
     DRAIN_MS = 3000,
     SWEEP_S = 3600,
     STOP_MS = 20000,
@@ -288,7 +290,8 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .disk = d->disk,
                                .ready = &d->ready,
                                .draining = &d->draining};
-    d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, check_threads);
+    d->check_queue = pl_check_queue_create(d->sessions, &machine, &checks, d->commits,
+                                           check_threads);
     d->executor = d->check_queue ? pl_executor_create(&workers) : NULL;
     if (!d->executor ||
         !(d->webhooks = pl_webhooks_create(d->state_fd, &d->options, d->sessions)) ||
@@ -308,6 +311,7 @@ static bool start_http(pl_daemon *d)
                                      .signer = d->signer,
                                      .rate_allows = pl_rate_allows,
                                      .rate = d->rate,
+                                     .has_room = pl_admission_has_room,
                                      .note = pl_audit_request,
                                      .notes = d->audit},
                           .options = &d->options,
@@ -317,6 +321,7 @@ static bool start_http(pl_daemon *d)
                           .tickers = d->tickers,
                           .files = d->files,
                           .checks = d->checks,
+                          .commits = d->commits,
                           .daemon = d};
     return pl_http_create(&http, d->url, &d->http);
 }
@@ -345,6 +350,7 @@ static bool start_parts(pl_daemon *d)
            (d->rate = pl_rate_create(&d->options, d->tenants, &d->counters)) &&
            (d->watch = pl_watch_create(d->sessions)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
+           (d->commits = pl_pool_create("commits", COMMIT_THREADS, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
            start_prepared(d) && start_run(d, check_threads) &&
            pl_tenants_start(d->tenants, start_sessions, d) &&
@@ -415,6 +421,7 @@ static void stop_parts(pl_daemon *d)
     pl_sweep_runner_stop(d->sweep_runner); /* it posts sessions */
     pl_check_queue_stop(d->check_queue);   /* requests that wait for a check continue in the pool */
     pl_pool_stop(d->checks);
+    pl_pool_stop(d->commits);
     pl_check_queue_destroy(d->check_queue);
     pl_pool_stop(d->files);
     pl_http_destroy(d->http, DRAIN_MS);
@@ -429,6 +436,7 @@ static void stop_parts(pl_daemon *d)
     pl_prepared_destroy(d->prepared_checks);
     pl_exports_destroy(d->exports);
     pl_pool_destroy(d->checks);
+    pl_pool_destroy(d->commits);
     pl_pool_destroy(d->files);
     pl_webhooks_destroy(d->webhooks);
     pl_sweep_runner_destroy(d->sweep_runner);

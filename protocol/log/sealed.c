@@ -14,31 +14,46 @@
 #define SEAL_FORMAT ",\"crc32c\":\"%08" PRIx32 "\"}"
 enum { SEAL_LENGTH = sizeof ",\"crc32c\":\"00000000\"}" - 1 };
 
+typedef enum when { PUT, REPLACE, REPLACE_DURABLY } when;
+
 /* Seal the first `length` bytes of an object's text, all but its closing brace, and write it. */
 static pl_status write_sealed(int dir_fd, const char *name, const char *object, size_t length,
-                              bool durable)
+                              when synced)
 {
     char seal[SEAL_LENGTH + 1];
     snprintf(seal, sizeof seal, SEAL_FORMAT, pl_crc32c(0, object, length));
     struct iovec parts[2] = {{(void *)object, length}, {seal, SEAL_LENGTH}};
-    return pl_file_replace_parts(dir_fd, name, parts, 2, durable);
+    return synced == PUT ? pl_file_put(dir_fd, name, parts, 2)
+                         : pl_file_replace_parts(dir_fd, name, parts, 2, synced == REPLACE_DURABLY);
 }
 
-pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable)
+static pl_status end_sealed(int dir_fd, const char *name, pl_json_writer *w, when synced)
 {
     size_t length = 0;
     char *text = pl_json_finish(w, &length);
     if (!text)
         return PL_NO_MEMORY;
-    pl_status status = write_sealed(dir_fd, name, text, length, durable);
+    pl_status status = write_sealed(dir_fd, name, text, length, synced);
     free(text);
     return status;
+}
+
+pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable)
+{
+    return end_sealed(dir_fd, name, w, durable ? REPLACE_DURABLY : REPLACE);
+}
+
+pl_status pl_sealed_put(int dir_fd, const char *name, pl_json_writer *w)
+{
+    return end_sealed(dir_fd, name, w, PUT);
 }
 
 pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable)
 {
     const char *end = strrchr(object, '}');
-    return end ? write_sealed(dir_fd, name, object, (size_t)(end - object), durable) : PL_INVALID;
+    return end ? write_sealed(dir_fd, name, object, (size_t)(end - object),
+                              durable ? REPLACE_DURABLY : REPLACE)
+               : PL_INVALID;
 }
 
 static bool seal_fits(const char *text, size_t size)

@@ -17,6 +17,8 @@
  * fsync and rename; `durable` also syncs the directory. The writer is zeroed. PL_NO_MEMORY, PL_IO.
  */
 pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable);
+/* The same without any sync, in a directory that is made durable as a whole (directory_sync.h). */
+pl_status pl_sealed_put(int dir_fd, const char *name, pl_json_writer *w);
 
 /* The same of an object's text that exists already. */
 pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable);

@@ -265,7 +265,7 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     estimate_encode(&w, p);
     pl_remarks_encode(&w, p);
     sums_encode(&w, p->sums);
-    return pl_sealed_write(dir_fd, "preflight.json", &w, true);
+    return pl_sealed_put(dir_fd, "preflight.json", &w);
 }
 
 void pl_preflight_clear(pl_preflight *p)

@@ -48,12 +48,12 @@ static pl_status sync_parent(int dir_fd, const char *name)
 }
 
 static pl_status write_and_rename(int dir_fd, int fd, const char *temporary, const char *name,
-                                  const struct iovec *parts, int count)
+                                  const struct iovec *parts, int count, bool synced)
 {
     pl_status status = PL_OK;
     for (int i = 0; i < count && status == PL_OK; i++)
         status = write_all(fd, parts[i].iov_base, parts[i].iov_len);
-    if (status == PL_OK && fsync(fd) != 0)
+    if (status == PL_OK && synced && fsync(fd) != 0)
         status = PL_IO;
     int kept = errno;
     if (close(fd) != 0 && status == PL_OK) {
@@ -74,8 +74,8 @@ pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t
     return pl_file_replace_parts(dir_fd, name, &whole, 1, durable);
 }
 
-pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec *parts, int count,
-                                bool durable)
+static pl_status replace(int dir_fd, const char *name, const struct iovec *parts, int count,
+                         bool synced)
 {
     /* Two writers of one name (a stale worker, another thread) must not share a temporary. */
     static atomic_uint counter;
@@ -89,14 +89,30 @@ pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec
     int fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (fd < 0)
         return PL_IO;
-    pl_status status = write_and_rename(dir_fd, fd, temporary, name, parts, count);
+    pl_status status = write_and_rename(dir_fd, fd, temporary, name, parts, count, synced);
     if (status != PL_OK) {
         int kept = errno;
         unlinkat(dir_fd, temporary, 0);
         errno = kept;
-        return status;
     }
-    return durable ? sync_parent(dir_fd, name) : PL_OK;
+    return status;
+}
+
+pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec *parts, int count,
+                                bool durable)
+{
+    pl_status status = replace(dir_fd, name, parts, count, true);
+    return status == PL_OK && durable ? sync_parent(dir_fd, name) : status;
+}
+
+pl_status pl_file_put(int dir_fd, const char *name, const struct iovec *parts, int count)
+{
+    return replace(dir_fd, name, parts, count, false);
+}
+
+pl_status pl_file_put_text(int dir_fd, const char *name, const char *text, size_t length)
+{
+    return pl_file_put(dir_fd, name, &(struct iovec){(void *)text, length}, 1);
 }
 
 /* Read to the end of fd, at most `limit` bytes, into a buffer of `capacity` that grows. */

@@ -355,7 +355,7 @@ void pl_handle_mesh_put(pl_request *r)
         return;
     }
     free(report);
-    if (pl_check_queue_takes(u->checks, r, u->checks_most)) {
+    if (pl_check_queue_takes(u->checks, r, 0, u->checks_most)) {
         check_file(r, u);
     }
 }

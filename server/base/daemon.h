@@ -42,8 +42,9 @@ typedef struct pl_daemon {
     struct pl_prepared *prepared_workers, *prepared_checks;
     struct pl_stream_hub *streams;
     struct pl_rate *rate;
-    struct pl_pool *files;  /* short reads and writes */
-    struct pl_pool *checks; /* waits for preflights */
+    struct pl_pool *files;   /* short reads and writes */
+    struct pl_pool *checks;  /* decodes scenes and meshes */
+    struct pl_pool *commits; /* waits for the disk with what was checked */
     struct pl_check_queue *check_queue;
     struct pl_exports *exports;
     struct pl_webhooks *webhooks;

@@ -155,7 +155,8 @@ const pl_option_row pl_option_rows[] = {
      PL_OPTION_COMMAND,
      {"--reindex", NULL,
       "rebuild DIR/pliant.db from the session directories, and exit; the old one is kept as "
-      "DIR/pliant.db.damaged-DATE"}},
+      "DIR/pliant.db.damaged-DATE. Lost are usage, what estimates have learnt, idempotency keys, "
+      "grants of meshes that no session uses, crash counts and the audit log"}},
     {OPT_OPENAPI,
      PL_OPTION_COMMAND,
      {"--openapi", NULL, "print the description of the HTTP API (OpenAPI 3.1), and exit"}},

@@ -157,6 +157,14 @@ bool pl_pool_go_on(pl_pool *p, uint64_t lane, pl_job run, void *context)
     return submit(p, lane, false, run, context) == PL_POOL_TAKEN;
 }
 
+size_t pl_pool_waiting(pl_pool *p, uint64_t lane)
+{
+    pthread_mutex_lock(&p->mutex);
+    size_t count = count_lane(p, lane);
+    pthread_mutex_unlock(&p->mutex);
+    return count;
+}
+
 void pl_pool_stop(pl_pool *p)
 {
     if (!p) {

@@ -1,6 +1,7 @@
 /* pool.h - a fixed number of threads behind a bounded queue, for work that is too long for the
- * HTTP threads. The daemon has two: `files` for short reads and writes, `checks` for what waits for
- * a child process, so that slow checks never hold up reads.
+ * HTTP threads. The daemon has three: `files` for short reads and writes, `checks` for what is to be
+ * checked, so that slow checks never hold up reads, and `commits` for what has been checked and
+ * waits for the disk: many threads, so that many sessions share one sync.
  */
 #ifndef PLIANT_SERVER_BASE_POOL_H
 #define PLIANT_SERVER_BASE_POOL_H
@@ -23,6 +24,8 @@ pl_pool_answer pl_pool_submit_in_turn(pl_pool *pool, uint64_t lane, pl_job job, 
 /* The rest of a job that was run before, in turn: it has no bound, and is taken as long as the pool has threads. False
  * only without memory. */
 bool pl_pool_go_on(pl_pool *pool, uint64_t lane, pl_job job, void *context);
+/* Jobs of a lane that have not begun. */
+size_t pl_pool_waiting(pl_pool *pool, uint64_t lane);
 /* Run what is queued, then end the threads. Later submissions are refused. */
 void pl_pool_stop(pl_pool *pool);
 void pl_pool_destroy(pl_pool *pool); /* stops it first; NULL is nothing */

@@ -40,7 +40,9 @@ void pl_request_await(pl_request *r, void (*begin)(void *context), void *context
 void pl_request_continue(pl_request *r, void (*next)(pl_request *r))
 {
     r->next = next;
-    if (!pl_pool_go_on(pool_of(r), lane_of(r), run_in_pool, r)) {
+    pl_pool *pool = r->route->run == PL_RUN_CHECKS ? pl_http_setup_of(r->http)->commits
+                                                   : pool_of(r);
+    if (!pl_pool_go_on(pool, lane_of(r), run_in_pool, r)) {
         run_in_pool(r);
     }
 }
@@ -58,6 +60,14 @@ static void refuse_turn(pl_request *r, pl_pool_answer answer)
     pl_request_finish(r);
 }
 
+/* Whoever has too much waiting is told at once, and not after what waits. */
+static bool has_room(pl_request *r)
+{
+    const pl_http_policy *policy = &pl_http_setup_of(r->http)->policy;
+    return r->route->run != PL_RUN_CHECKS || r->route->takes != PL_TAKES_JSON ||
+           policy->has_room(r, r->route, (int64_t)pl_pool_waiting(pool_of(r), lane_of(r)));
+}
+
 void pl_request_dispatch(pl_request *r)
 {
     if (r->route->run == PL_RUN_HERE) {
@@ -65,6 +75,9 @@ void pl_request_dispatch(pl_request *r)
         return;
     }
     r->arrived_ms = pl_monotonic_ms();
+    if (!has_room(r)) {
+        return;
+    }
     pl_request_park(r);
     pl_pool_answer answer = pl_pool_submit_in_turn(pool_of(r), lane_of(r), run_in_pool, r);
     if (answer != PL_POOL_TAKEN) {

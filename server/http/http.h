@@ -28,7 +28,7 @@ typedef struct pl_request pl_request;
 typedef enum pl_run {
     PL_RUN_HERE,
     PL_RUN_FILES,  /* in the pool for short file work */
-    PL_RUN_CHECKS, /* in the pool that waits for child processes */
+    PL_RUN_CHECKS, /* in the pool for what needs a check; in another one once it is checked */
 } pl_run;
 
 typedef enum pl_takes { PL_TAKES_NOTHING, PL_TAKES_JSON, PL_TAKES_BYTES } pl_takes;
@@ -76,6 +76,9 @@ typedef struct pl_http_policy {
     /* Whether its rate allows it; false after replying 429. */
     bool (*rate_allows)(void *rate, pl_request *r);
     void *rate;
+    /* Whether a JSON request for a check, `ahead` of whose user's wait for their turn already, may wait for its own;
+     * false after replying. On the HTTP thread. */
+    bool (*has_room)(pl_request *r, const pl_route *route, int64_t ahead);
     /* Called when the reply is made. */
     void (*note)(void *notes, pl_request *r);
     void *notes;
@@ -91,6 +94,7 @@ typedef struct pl_http_setup {
     struct pl_disk *disk; /* NULL: has room */
     pl_tickers *tickers;
     pl_pool *files, *checks; /* where PL_RUN_FILES and PL_RUN_CHECKS run */
+    pl_pool *commits;        /* where the latter go on */
     pl_daemon *daemon;       /* what a handler is given by its request */
 } pl_http_setup;
 
@@ -182,7 +186,7 @@ void pl_request_attach(pl_request *r, void *attached, void (*release)(void *));
 void *pl_request_attached(const pl_request *r);
 /* A handler in a pool that has to wait for more than a moment gives its thread back: when it has returned, without a
  * reply, begin(context) is called as the last thing. From then on some thread calls pl_request_continue once, and
- * `next` runs in the same pool as a handler. */
+ * `next` runs as a handler: in the same pool, or in `commits` where that was `checks`. */
 void pl_request_await(pl_request *r, void (*begin)(void *context), void *context);
 void pl_request_continue(pl_request *r, void (*next)(pl_request *r));
 /* When the whole of it was there, on pl_monotonic_ms. */

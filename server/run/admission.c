@@ -7,6 +7,7 @@
 #include "server/run/learning.h"
 #include "server/run/scene_rules.h"
 #include "server/run/staging.h"
+#include "server/run/validate.h"
 #include "server/sessions/access.h"
 #include "server/sessions/session_view.h"
 #include "server/store/idempotency.h"
@@ -16,7 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE_MS = 2000, KEY_MAX = 255 };
+enum {
+    PATIENCE_MS = 2000,
+    KEY_MAX = 255,
+    AHEAD = 8, /* requests that are decoded so soon that they do not count yet */
+};
 static const char create_route[] = "POST /v1/sessions";
 
 /* ---- the session ---- */
@@ -169,18 +174,38 @@ static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
     return false;
 }
 
+/* How many wait; at most max_queued, or it has replied. */
+static bool queue_is_open(pl_request *r, pl_sessions *sessions, int64_t max_queued,
+                          int64_t *waiting)
+{
+    *waiting = pl_sessions_count(sessions, PL_STATE_CHECKING) +
+               pl_sessions_count(sessions, PL_STATE_QUEUED);
+    if (*waiting < max_queued) {
+        return true;
+    }
+    pl_reply_problemf(r, 503, "queue_full", "Queue full",
+                      "%lld sessions wait already, as many as this daemon takes",
+                      (long long)*waiting);
+    pl_reply_header(r, "Retry-After", "10");
+    return false;
+}
+
 static bool queue_has_room(pl_admission *a, int64_t max_queued, bool shared)
 {
-    int64_t waiting = pl_sessions_count(a->sessions, PL_STATE_CHECKING) +
-                      pl_sessions_count(a->sessions, PL_STATE_QUEUED);
-    if (waiting < max_queued) {
-        return !shared || leaves_places(a, waiting, max_queued);
-    }
-    pl_reply_problemf(a->request, 503, "queue_full", "Queue full",
-                      "%lld sessions wait already, as many as this daemon takes",
-                      (long long)waiting);
-    pl_reply_header(a->request, "Retry-After", "10");
-    return false;
+    int64_t waiting;
+    return queue_is_open(a->request, a->sessions, max_queued, &waiting) &&
+           (!shared || leaves_places(a, waiting, max_queued));
+}
+
+bool pl_admission_has_room(pl_request *r, const pl_route *route, int64_t ahead)
+{
+    const pl_daemon *d = pl_request_daemon(r);
+    int64_t waiting;
+    bool validates = route->handler == pl_handle_validate;
+    return pl_request_header(r, "Idempotency-Key") ||
+           ((validates || queue_is_open(r, d->sessions, d->options.max_queued, &waiting)) &&
+            pl_check_queue_takes(d->check_queue, r, ahead > AHEAD ? ahead - AHEAD : 0,
+                                 d->options.max_checks));
 }
 
 static bool within_limits(pl_admission *a, pl_tenants *tenants)

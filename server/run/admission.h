@@ -16,4 +16,7 @@ void pl_admission_branch(pl_request *r, const pl_branch *branch);
  * pl_handle_create. `group`: NULL: none. The session's id, or "". */
 void pl_admission_unchecked(pl_request *r, const char *group, char id[33]);
 
+/* A pl_http_policy's has_room. True with an Idempotency-Key, whose reply may be kept. */
+bool pl_admission_has_room(pl_request *r, const pl_route *route, int64_t ahead);
+
 #endif

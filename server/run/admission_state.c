@@ -98,7 +98,7 @@ pl_row pl_admission_row(const pl_admission *a)
 
 bool pl_admission_may_check(pl_admission *a)
 {
-    return pl_check_queue_takes(a->checks, a->request, a->checks_most);
+    return pl_check_queue_takes(a->checks, a->request, 0, a->checks_most);
 }
 
 /* The end of the admission frees what lives as long as the request. */

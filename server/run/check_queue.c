@@ -2,6 +2,7 @@
 
 #include "protocol/log/record.h"
 #include "server/base/logger.h"
+#include "server/base/pool.h"
 #include "server/http/waiter.h"
 #include "server/run/check_result.h"
 
@@ -28,6 +29,7 @@ struct pl_check_queue {
     pl_sessions *sessions;
     pl_machine machine;
     pl_preflight_host host;
+    pl_pool *commits;
     pthread_t thread;
     int wake_fd;
     int per_owner;
@@ -115,9 +117,34 @@ static void hand_back(pl_check_queue *q, check *c, pl_preflight_outcome outcome,
     t->done(t->context);
 }
 
+typedef struct conclusion {
+    pl_check_queue *queue;
+    pl_session *session; /* a reference */
+    pl_preflight_outcome outcome;
+    pl_faults faults;
+} conclusion;
+
+static void run_conclusion(void *context)
+{
+    conclusion *c = context;
+    pl_check_conclude(c->queue->sessions, &c->queue->machine, c->session, c->outcome, &c->faults);
+    pl_faults_clear(&c->faults);
+    pl_session_release(c->session);
+    free(c);
+}
+
+/* The files of a check are synced then, which the others do not wait for. */
 static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, pl_faults *faults)
 {
-    if (outcome != PL_PREFLIGHT_STOPPED) {
+    conclusion *end = outcome != PL_PREFLIGHT_STOPPED ? malloc(sizeof *end) : NULL;
+    if (end) {
+        pl_session_acquire(c->session);
+        *end = (conclusion){q, c->session, outcome, *faults};
+        *faults = (pl_faults){0};
+        if (!pl_pool_submit(q->commits, run_conclusion, end)) {
+            run_conclusion(end);
+        }
+    } else if (outcome != PL_PREFLIGHT_STOPPED) {
         pl_check_conclude(q->sessions, &q->machine, c->session, outcome, faults);
     }
     pl_faults_clear(faults);
@@ -252,7 +279,8 @@ static void *run(void *context)
 /* ---- from other threads ---- */
 
 pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *machine,
-                                      const pl_preflight_host *host, int per_owner)
+                                      const pl_preflight_host *host, pl_pool *commits,
+                                      int per_owner)
 {
     pl_check_queue *q = calloc(1, sizeof *q);
     if (!q) {
@@ -261,6 +289,7 @@ pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *m
     q->sessions = sessions;
     q->machine = *machine;
     q->host = *host;
+    q->commits = commits;
     q->per_owner = per_owner;
     pthread_mutex_init(&q->mutex, NULL);
     q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -324,9 +353,9 @@ static int64_t count_waiting(pl_check_queue *q, const char *owner)
     return waiting;
 }
 
-bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t most)
+bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t ahead, int64_t most)
 {
-    int64_t waiting = count_waiting(q, pl_request_owner(r));
+    int64_t waiting = count_waiting(q, pl_request_owner(r)) + ahead;
     if (waiting < most) {
         return true;
     }

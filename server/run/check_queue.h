@@ -18,9 +18,11 @@
 
 typedef struct pl_check_queue pl_check_queue;
 
-/* For the sessions of a table, which are checked against the machine. NULL with a line in the log. */
+/* For the sessions of a table, which are checked against the machine, and concluded in the pool `commits`. NULL with a
+ * line in the log. */
 pl_check_queue *pl_check_queue_create(pl_sessions *sessions, const pl_machine *machine,
-                                      const pl_preflight_host *host, int per_owner);
+                                      const pl_preflight_host *host, pl_pool *commits,
+                                      int per_owner);
 /* Ends the thread and the children. Waiting and later requests get PL_PREFLIGHT_STOPPED; sessions stay in `checking` for
  * the next daemon. */
 void pl_check_queue_stop(pl_check_queue *queue);
@@ -44,8 +46,9 @@ typedef struct pl_check_ticket {
 } pl_check_ticket;
 void pl_check_queue_ask(pl_check_queue *queue, pl_check_ticket *ticket);
 
-/* Whether the request's user has fewer checks waiting than `most`; otherwise 429 is replied. */
-bool pl_check_queue_takes(pl_check_queue *queue, pl_request *r, int64_t most);
+/* Whether the request's user has fewer checks waiting than `most`, with `ahead` that will be added before; otherwise 429
+ * is replied. */
+bool pl_check_queue_takes(pl_check_queue *queue, pl_request *r, int64_t ahead, int64_t most);
 /* The session is concluded when it has been checked. `run` is one that goes on, taken over; NULL: to be started when
  * its turn comes. */
 void pl_check_queue_add(pl_check_queue *queue, pl_session *session, const pl_preflight_run *run);

@@ -1,13 +1,16 @@
 #include "server/run/check_result.h"
 
+#include "protocol/log/directory_sync.h"
 #include "protocol/text/json.h"
 #include "protocol/text/problem.h"
+#include "server/base/logger.h"
 #include "server/run/gpus.h"
 #include "server/run/learning.h"
 #include "server/sessions/directory_record.h"
 #include "server/sessions/removal.h"
 #include "server/sessions/session_view.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +140,20 @@ static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session
     free(bodies);
 }
 
+/* The check's own files, which it has not synced. */
+static bool sync_check(const pl_session *s)
+{
+    int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = dir_fd >= 0 && pl_directory_sync(dir_fd, ".") == PL_OK;
+    if (!good) {
+        pl_logf(PL_LEVEL_ERROR, "session %s: its directory: %s", s->id, strerror(errno));
+    }
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    return good;
+}
+
 void pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
                        pl_preflight_outcome outcome, pl_faults *faults)
 {
@@ -152,6 +169,10 @@ void pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
             &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
     } else if (faults->total) {
         reject(t, s, faults);
+    } else if (!sync_check(s)) {
+        pl_directory_record_move(
+            t, s, PL_STATE_FAILED,
+            &(pl_move){.reason = "internal", .message = "the check could not be stored"});
     } else {
         accept_session(t, machine, s, &report);
     }

@@ -69,6 +69,18 @@ static void take_notes(pl_rebuilt *r, const pl_notes *notes)
     r->row.revision = 0;
 }
 
+/* Ids with blanks between them, as in the row. */
+static void take_after(pl_row *row, const pl_outline *outline)
+{
+    char ids[sizeof outline->after] = "";
+    size_t length = 0;
+    for (int32_t i = 0; i < outline->after_count; i++) {
+        length += (size_t)snprintf(ids + length, sizeof ids - length, "%s%s", length ? " " : "",
+                                   outline->after[i]);
+    }
+    set(&row->after, length ? ids : NULL);
+}
+
 static bool read_scene(int dir_fd, pl_rebuilt *r)
 {
     char *text;
@@ -90,6 +102,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
         r->row.interactive = outline.interactive;
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;
+        take_after(&r->row, &outline);
         if (r->row.keep_last < 0) { /* else session.json has it */
             r->row.keep_last = outline.keep_last;
             r->row.keep_every = outline.keep_every;

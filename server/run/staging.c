@@ -1,5 +1,6 @@
 #include "server/run/staging.h"
 
+#include "protocol/log/directory_sync.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/directory_record.h"
 #include "server/tenants/auth.h"
@@ -32,7 +33,7 @@ static bool hold(const pl_admission *a)
 {
     char directory[PATH_MAX + 112];
     snprintf(directory, sizeof directory, "%s/%s", a->state_path, a->incoming);
-    errno = a->outline.hold ? pl_control_append(directory, "pause") : 0;
+    errno = a->outline.hold ? pl_control_begin_paused(directory) : 0;
     return errno == 0;
 }
 
@@ -51,7 +52,7 @@ bool pl_staging_create(pl_admission *a)
     pl_row row = pl_admission_row(a);
     bool good = dir_fd >= 0 && mkdirat(dir_fd, "meshes", 0700) == 0 &&
                 mkdirat(dir_fd, "log", 0700) == 0 && link_meshes(a, dir_fd) == 0 &&
-                pl_file_replace(dir_fd, "scene.json", a->text, a->length, false) == PL_OK &&
+                pl_file_put_text(dir_fd, "scene.json", a->text, a->length) == PL_OK &&
                 (!a->branch || pl_branch_stage(a->branch, dir_fd)) &&
                 pl_identity_write(dir_fd, &row, false) == PL_OK && hold(a);
     int error = errno;
@@ -62,30 +63,18 @@ bool pl_staging_create(pl_admission *a)
     return good || pl_admission_fail(a, "its directory");
 }
 
-static bool sync_path(int state_fd, const char *path)
-{
-    int fd = openat(state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) {
-        close(fd);
-    }
-    return good;
-}
-
+/* The move comes before the only sync: where the power fails between them, a start finds a directory without a row and
+ * removes it, however much of it is there. */
 bool pl_staging_publish(pl_admission *a)
 {
     char parent[32], target[80];
     int state_fd = a->state_fd;
     snprintf(parent, sizeof parent, "sessions/%.2s", a->id);
     snprintf(target, sizeof target, "%s/%s", parent, a->id);
-    bool fresh = mkdirat(state_fd, parent, 0700) == 0;
-    if (!sync_path(state_fd, a->incoming) ||
+    if ((mkdirat(state_fd, parent, 0700) != 0 && errno != EEXIST) ||
         renameat(state_fd, a->incoming, state_fd, target) != 0) {
         return pl_admission_fail(a, "publishing it");
     }
     snprintf(a->incoming, sizeof a->incoming, "%s", target); /* to be removed if the commit fails */
-    if (!sync_path(state_fd, parent) || (fresh && !sync_path(state_fd, "sessions"))) {
-        return pl_admission_fail(a, "publishing it");
-    }
-    return true;
+    return pl_directory_sync(state_fd, target) == PL_OK || pl_admission_fail(a, "publishing it");
 }

@@ -189,14 +189,32 @@ static pl_job *overtake(decision *d, pl_job *job)
     return start(d, job, cores_for(d, job));
 }
 
+/* Free cores, for jobs that are not interactive and for those that are, and free memory. */
+typedef struct free_room {
+    int32_t cores[2];
+    double memory;
+} free_room;
+
+static free_room room_of(const pl_schedule *s)
+{
+    return (free_room){{pl_schedule_free_cores(s, &(pl_job){.interactive = false}),
+                        pl_schedule_free_cores(s, &(pl_job){.interactive = true})},
+                       s->setup.memory - s->memory_used};
+}
+
 /* One user's jobs in their order; only those of a priority above 0, or all. */
-static pl_job *try_user(decision *d, const pl_account *user, bool express)
+static pl_job *try_user(decision *d, const pl_account *user, const free_room *room, bool express)
 {
     bool first = true;
     for (size_t i = 0; i < user->waiting.count; i++) {
         pl_job *job = user->waiting.jobs[i];
         if (express && job->priority <= 0) {
             return NULL;
+        }
+        /* Nearly all of a long queue: they are passed over before anything else is asked. */
+        if (!first &&
+            (job->cores_least > room->cores[job->interactive] || job->memory > room->memory)) {
+            continue;
         }
         if (pl_schedule_limit(d->s, job).reason != PL_WAIT_NONE) {
             continue;
@@ -222,11 +240,12 @@ static pl_job *start_any(decision *d)
 {
     pl_schedule *s = d->s;
     pl_job *started = NULL;
+    free_room left = room_of(s);
     for (size_t i = 0; s->express && !started && i < s->ranked_count; i++) {
-        started = try_user(d, s->ranked[i], true);
+        started = try_user(d, s->ranked[i], &left, true);
     }
     for (size_t i = 0; !started && i < s->ranked_count; i++) {
-        started = try_user(d, s->ranked[i], false);
+        started = try_user(d, s->ranked[i], &left, false);
     }
     return started;
 }

@@ -177,7 +177,7 @@ static bool copy_file(int from, int to, const char *name)
     if (pl_file_read(from, name, START_MAX, &text, &size) != PL_OK) {
         return false;
     }
-    bool good = pl_file_replace(to, name, text, size, false) == PL_OK;
+    bool good = pl_file_put_text(to, name, text, size) == PL_OK;
     int error = errno;
     free(text);
     errno = error;
@@ -196,7 +196,7 @@ bool pl_branch_point_link_parents(int from, int to, int depth)
     good = new >= 0 && copy_file(old, new, "scene.json") && copy_file(old, new, "start.json") &&
            pl_branch_point_link_meshes(old, new) &&
            (linkat(old, name, new, name, 0) == 0 || errno == ENOENT) &&
-           pl_branch_point_link_parents(old, new, depth - 1) && fsync(new) == 0;
+           pl_branch_point_link_parents(old, new, depth - 1);
     close_folder(new);
     close_folder(old);
     return good;

@@ -18,12 +18,12 @@
 enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
 
 /* Whole, or not at all. */
-static int append_record(int fd, const void *record, size_t size, off_t before)
+static int append_record(int fd, const void *record, size_t size, off_t before, bool synced)
 {
     ssize_t n = write(fd, record, size);
-    int error = n == (ssize_t)size && fdatasync(fd) == 0 ? 0
-                : n >= 0 && n < (ssize_t)size            ? ENOSPC
-                                                         : errno;
+    int error = n == (ssize_t)size && (!synced || fdatasync(fd) == 0) ? 0
+                : n >= 0 && n < (ssize_t)size                         ? ENOSPC
+                                                                      : errno;
     if (error && ftruncate(fd, before) != 0) {
         return errno; /* a reader takes a torn record for one that is not there yet */
     }
@@ -44,7 +44,7 @@ static bool release_reserve(const char *directory)
 }
 
 /* A record of this JSON at the end of control.log, where that is shorter than `limit`. */
-static int append(const char *directory, const char *json, size_t length, off_t limit)
+static int put(const char *directory, const char *json, size_t length, off_t limit, bool synced)
 {
     char path[PATH_MAX + 80];
     pl_record r = {
@@ -69,13 +69,24 @@ static int append(const char *directory, const char *json, size_t length, off_t 
         error = errno;
     }
     if (!error) {
-        error = append_record(fd, record, size, st.st_size);
+        error = append_record(fd, record, size, st.st_size, synced);
     }
     if (fd >= 0) {
         close(fd);
     }
     free(record);
     return error;
+}
+
+static int append(const char *directory, const char *json, size_t length, off_t limit)
+{
+    return put(directory, json, length, limit, true);
+}
+
+int pl_control_begin_paused(const char *directory)
+{
+    static const char json[] = "{\"action\": \"pause\"}";
+    return put(directory, json, sizeof json - 1, LOG_LIMIT, false);
 }
 
 /* A full disk keeps nobody from pausing or cancelling. */

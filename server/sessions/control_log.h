@@ -19,6 +19,9 @@ int pl_control_append_retention(const char *directory, int64_t last, int64_t eve
  * there have been so many that only the others are taken. */
 int pl_control_append_change(const char *directory, int64_t number, const char *control);
 
+/* "pause" as the first of a new directory, which is synced as a whole: without a sync of its own. 0, or errno. */
+int pl_control_begin_paused(const char *directory);
+
 /* What was asked: a cancel is for ever; of pause and resume the newest counts. Damaged bytes are
  * skipped, as the worker does. A step ends in a pause. */
 typedef struct pl_control_state {

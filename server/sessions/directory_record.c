@@ -41,7 +41,8 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
         pl_json_set_number(&w, "days", row->keep_days);
         pl_json_end_object(&w);
     }
-    return pl_sealed_write(dir_fd, "session.json", &w, durable);
+    return durable ? pl_sealed_write(dir_fd, "session.json", &w, true)
+                   : pl_sealed_put(dir_fd, "session.json", &w);
 }
 
 static char *copy_string(const pl_json *document, const char *key)

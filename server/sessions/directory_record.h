@@ -13,7 +13,7 @@
 #include "engine/scene/fault.h"
 #include "server/sessions/sessions.h"
 
-/* Of the row's id, owner, creation and notes. */
+/* Of the row's id, owner, creation and notes. Not `durable`: in a new directory, which is synced as a whole. */
 pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable);
 /* Into the same members, malloc'ed; revision is -1 where an older daemon wrote it, without notes. PL_IO with errno ENOENT or EBADMSG (also where it is another
  * session's); the row is untouched then. */

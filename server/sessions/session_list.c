@@ -60,6 +60,33 @@ char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *read
     return pl_json_finish(&w, NULL);
 }
 
+/* What a key must have, for a session that is listed. */
+typedef struct wanted {
+    pl_search_key key;
+    bool owner;      /* only of key.owner */
+    uint32_t reader; /* who sees only their own sessions and those of groups; 0: anybody's */
+} wanted;
+
+static wanted wanted_of(const pl_list_query *q)
+{
+    const pl_principal *p = q->principal;
+    wanted w = {.key = {.owner = pl_search_hash(q->whose)}, .owner = q->whose != NULL};
+    w.reader = p->session[0] || p->scopes & PL_SCOPE_ADMIN ? 0 : pl_search_hash(p->user);
+    pl_signature_add(&w.key.name, q->name);
+    for (int i = 0; i < q->labels.count; i++) {
+        pl_signature_add(&w.key.labels, q->labels.terms[i]);
+    }
+    return w;
+}
+
+static bool may_be_listed(const pl_search_key *key, const wanted *w)
+{
+    return (!w->owner || key->owner == w->key.owner) &&
+           (!w->reader || key->owner == w->reader || key->group) &&
+           pl_signature_has(&key->name, &w->key.name) &&
+           pl_signature_has(&key->labels, &w->key.labels);
+}
+
 static bool listed(const pl_session *s, const pl_list_query *q)
 {
     return pl_principal_access(q->principal, s->id, s->owner, s->group) != PL_ACCESS_NONE &&
@@ -71,15 +98,17 @@ static bool listed(const pl_session *s, const pl_list_query *q)
 char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
 {
     pl_json_writer w = {0};
+    wanted want = wanted_of(q);
     pl_json_begin_object(&w);
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
     pthread_mutex_lock(&t->mutex);
     int64_t found = 0, last = 0;
     bool more = false;
-    for (size_t i = pl_sessions_place(t, q->before); i-- > 0;) {
+    bool none = q->state >= 0 && atomic_load(&t->counts[q->state]) == 0;
+    for (size_t i = none ? 0 : pl_sessions_place(t, q->before); i-- > 0;) {
         const pl_session *s = t->order[i];
-        if (!listed(s, q)) {
+        if (!may_be_listed(&t->keys[i], &want) || !listed(s, q)) {
             continue;
         }
         if (found == q->limit) {
@@ -106,8 +135,12 @@ char *pl_sessions_list(pl_sessions *t, const pl_list_query *q)
 static pl_limits usage(pl_sessions *t, const char *user, const char *group)
 {
     pl_limits used = {{0}};
+    uint32_t hash = pl_search_hash(user ? user : group);
     pthread_mutex_lock(&t->mutex);
     for (size_t i = 0; i < t->count; i++) {
+        if ((user ? t->keys[i].owner : t->keys[i].group) != hash) {
+            continue;
+        }
         const pl_session *s = t->order[i];
         pl_session_state state = (pl_session_state)s->state;
         bool theirs = user ? strcmp(s->owner, user) == 0 : s->group && !strcmp(s->group, group);

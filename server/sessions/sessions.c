@@ -81,6 +81,7 @@ void pl_sessions_destroy(pl_sessions *t)
         pl_session_release(t->order[i]);
     }
     free(t->order);
+    free(t->keys);
     free(t->buckets);
     pthread_mutex_destroy(&t->mutex);
     free(t);
@@ -100,17 +101,21 @@ static bool insert_in_order(pl_sessions *t, pl_session *s)
     if (t->count == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 256;
         pl_session **order = realloc(t->order, capacity * sizeof *order);
-        if (!order) {
+        t->order = order ? order : t->order;
+        pl_search_key *keys = order ? realloc(t->keys, capacity * sizeof *keys) : NULL;
+        if (!keys) {
             return false;
         }
-        t->order = order;
+        t->keys = keys;
         t->capacity = capacity;
     }
     size_t i = t->count++;
     for (; i > 0 && t->order[i - 1]->created_us > s->created_us; i--) {
         t->order[i] = t->order[i - 1];
+        t->keys[i] = t->keys[i - 1];
     }
     t->order[i] = s;
+    t->keys[i] = pl_search_key_of(s);
     return true;
 }
 
@@ -223,6 +228,7 @@ void pl_sessions_remove(pl_sessions *t, pl_session *s)
     bool found = i < t->count && t->order[i] == s;
     if (found) {
         memmove(t->order + i, t->order + i + 1, (t->count - i - 1) * sizeof *t->order);
+        memmove(t->keys + i, t->keys + i + 1, (t->count - i - 1) * sizeof *t->keys);
         t->count--;
         pl_session **link = bucket(t, s->id);
         while (*link != s) {
@@ -484,6 +490,10 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
     if (regrouped) {
         pl_events_exchange(t->setup.events, &s->group, &notes->group);
         s->regroups++;
+    }
+    size_t place = pl_sessions_place(t, s->created_us);
+    if (place < t->count && t->order[place] == s) {
+        t->keys[place] = pl_search_key_of(s);
     }
     s->keep_last = notes->keep_last;
     s->keep_every = notes->keep_every;

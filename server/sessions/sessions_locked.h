@@ -6,6 +6,7 @@
 #ifndef PLIANT_SERVER_SESSIONS_SESSIONS_LOCKED_H
 #define PLIANT_SERVER_SESSIONS_SESSIONS_LOCKED_H
 
+#include "server/sessions/search_key.h"
 #include "server/sessions/sessions.h"
 
 #include <pthread.h>
@@ -15,7 +16,8 @@ struct pl_sessions {
     pthread_mutex_t mutex;
     pl_session **buckets; /* [bucket_count] by id */
     size_t bucket_count;
-    pl_session **order; /* [count], by creation */
+    pl_session **order;  /* [count], by creation */
+    pl_search_key *keys; /* [count], of the same */
     size_t count, capacity;
     int64_t last_stamp; /* that was given */
     _Atomic int64_t counts[PL_STATE_COUNT];

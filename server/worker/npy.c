@@ -105,8 +105,6 @@ pl_status pl_npy_close(pl_npy_writer *w, bool keep, pl_file_sum *sum)
     pl_status status = keep && w->rows_left != 0 ? PL_INVALID : PL_OK;
     if (status == PL_OK && keep) {
         status = flush(w);
-        if (status == PL_OK && fdatasync(w->fd) != 0)
-            status = PL_IO;
         if (status == PL_OK && renameat(w->directory, w->temporary, w->directory, w->name) != 0)
             status = PL_IO;
     }

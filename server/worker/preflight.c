@@ -321,7 +321,7 @@ static pl_status write_effective(preflight *p)
     char *text = pl_scene_encode(&p->scene.scene);
     if (!text)
         return PL_NO_MEMORY;
-    pl_status status = pl_file_replace(p->directory, "effective.json", text, strlen(text), false);
+    pl_status status = pl_file_put_text(p->directory, "effective.json", text, strlen(text));
     p->report.sums[PL_FILE_EFFECTIVE] = pl_file_sum_of(text, strlen(text));
     free(text);
     return status;

@@ -269,7 +269,7 @@ pl_status pl_topology_write(int directory, const pl_session_scene *s, const int6
         return PL_NO_MEMORY;
     size_t length = 0;
     char *text = encode(s, surfaces, pin_counts, expected, &length);
-    pl_status status = text ? pl_file_replace(directory, "topology.json", text, length, false)
+    pl_status status = text ? pl_file_put_text(directory, "topology.json", text, length)
                             : PL_NO_MEMORY;
     if (status == PL_OK)
         sums[PL_FILE_TOPOLOGY] = pl_file_sum_of(text, length);

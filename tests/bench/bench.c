@@ -50,22 +50,27 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double bench_rank(double *values, int count, double q)
+{
+    ck_assert_int_gt(count, 0);
+    qsort(values, (size_t)count, sizeof *values, by_size);
+    double at = q * (count - 1);
+    int below = (int)at, above = below + 1 < count ? below + 1 : below;
+    double weight = at - below;
+    return (1 - weight) * values[below] + weight * values[above];
+}
+
 double bench_quantile(const bench_samples *s, double q)
 {
     bench_samples sorted = *s;
-    ck_assert_int_gt(sorted.count, 0);
-    qsort(sorted.value, (size_t)sorted.count, sizeof sorted.value[0], by_size);
-    double at = q * (sorted.count - 1);
-    int below = (int)at, above = below + 1 < sorted.count ? below + 1 : below;
-    double weight = at - below;
-    return (1 - weight) * sorted.value[below] + weight * sorted.value[above];
+    return bench_rank(sorted.value, sorted.count, q);
 }
 
 /* ---- downloads ---- */
 
 enum { PATIENCE_MS = 60000, BLOCK = 256 << 10 };
 
-static int connect_to(int port)
+int bench_connect(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
@@ -83,7 +88,7 @@ int64_t bench_download(int port, const char *token, const char *target)
 {
     static char block[BLOCK];
     char request[512];
-    int fd = connect_to(port);
+    int fd = bench_connect(port);
     int n = snprintf(request, sizeof request,
                      "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n%s%s%s\r\n",
                      target, port, token ? "Authorization: Bearer " : "", token ? token : "",

@@ -19,6 +19,11 @@ typedef struct bench_samples {
 void bench_add(bench_samples *s, double value);
 /* Between the two nearest samples where the quantile lies between them; q = 0.5 is the median. */
 double bench_quantile(const bench_samples *s, double q);
+/* The same of more of them; sorts them. */
+double bench_rank(double *values, int count, double q);
+
+/* A connection to 127.0.0.1 whose reads give up after a minute. */
+int bench_connect(int port);
 
 /* GET from 127.0.0.1 and drop what comes, to the connection's end: bytes of head and body, chunk
  * sizes included. `token` may be NULL. */

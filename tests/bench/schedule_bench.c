@@ -11,10 +11,11 @@
 
 enum { WAITING = 10000, DECISIONS = 400, JOBS = 3000, USERS = 8, POLICIES = 3 };
 
+/* Of the processor: a decision waits for nothing but its turn among other programs. */
 static double clock_ms(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
@@ -206,7 +207,8 @@ int main(int argc, char **argv)
     char path[512];
     const char *build = getenv("PLIANT_BUILD");
     outcome week[POLICIES];
-    puts("A decision with 10,000 waiting sessions on 64 cores, after one has ended, ms");
+    puts("A decision with 10,000 waiting sessions on 64 cores, after one has ended, ms of "
+         "processor time");
     puts("  users      median         p99    forecast of all");
     time_decisions(1);
     time_decisions(100);

@@ -208,6 +208,45 @@ START_TEST(test_labels)
 }
 END_TEST
 
+static void change(const char *id, const char *body)
+{
+    http_reply *r = patch(id, JSON, body);
+    http_expect(r, 200);
+    http_reply_free(r);
+}
+
+/* By what it is called now, and beside sessions that are gone. */
+START_TEST(test_found_again)
+{
+    char a[33], b[33], c[33];
+    session_run(d, session_scene(1, 1, ", \"labels\": {\"k\": \"one\"}"), a);
+    session_run(d, session_scene(1, 1, ""), b);
+    session_run(d, session_scene(1, 1, ", \"labels\": {\"k\": \"one\"}"), c);
+    change(a, "{\"name\": \"early bird\"}");
+    change(b, "{\"name\": \"early worm\"}");
+    change(c, "{\"name\": \"late bird\"}");
+    expect_listed("?name=bird", (const char *[]){c, a}, 2);
+    expect_listed("?name=y+w", (const char *[]){b}, 1);
+    expect_listed("?name=a", (const char *[]){c, b, a}, 3);
+    expect_listed("?name=birds", NULL, 0);
+    change(a, "{\"name\": \"second worm\", \"labels\": {\"k\": \"two\"}}");
+    expect_listed("?name=worm", (const char *[]){b, a}, 2);
+    expect_listed("?name=bird", (const char *[]){c}, 1);
+    expect_listed("?label=k=two", (const char *[]){a}, 1);
+    expect_listed("?label=k=one", (const char *[]){c}, 1);
+    char target[64];
+    snprintf(target, sizeof target, "/v1/sessions/%s", a);
+    http_reply *r = http_call(d, "DELETE", target, NULL, NULL, 0);
+    ck_assert_int_lt(r->status, 300);
+    http_reply_free(r);
+    session_await_gone(d, a);
+    expect_listed("?name=worm", (const char *[]){b}, 1);
+    expect_listed("?name=late", (const char *[]){c}, 1);
+    expect_listed("?label=k=one&state=succeeded", (const char *[]){c}, 1);
+    expect_listed("?state=failed", NULL, 0);
+}
+END_TEST
+
 /* ---- the queue ---- */
 
 static int64_t position(const char *id)
@@ -507,6 +546,7 @@ int main(void)
     tcase_add_test(tests, test_if_match);
     tcase_add_test(tests, test_refused);
     tcase_add_test(tests, test_labels);
+    tcase_add_test(tests, test_found_again);
     tcase_add_test(tests, test_priority);
     tcase_add_test(tests, test_kept);
     tcase_add_test(tests, test_not_stored);

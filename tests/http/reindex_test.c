@@ -142,7 +142,9 @@ START_TEST(test_database_lost)
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
     session_await_frame(d, blocker, 1);
     session_post_free(d, session_scene(2, 1, ""), waiting);
-    session_post_free(d, session_scene(2, 1, ""), withdrawn);
+    char after[128];
+    snprintf(after, sizeof after, ", \"resources\": {\"after\": [\"%s\", \"%s\"]}", ended, paused);
+    session_post_free(d, session_scene(2, 1, after), withdrawn);
     session_tell(d, withdrawn, "cancel"); /* it never ran: no worker wrote down that it is over */
     const char *still[] = {ended, paused, cancelled, withdrawn};
     view before[4];
@@ -161,6 +163,7 @@ START_TEST(test_database_lost)
     ck_assert_int_eq(pliantd("--reindex"), 0);
     ck_assert_ptr_nonnull(
         strstr(said, "6 sessions: 1 queued 1 running 1 paused 1 succeeded 2 canc"));
+    ck_assert_ptr_nonnull(strstr(said, "usage"));
     ck_assert_ptr_nonnull(strstr(said, "idempotency keys"));
     ck_assert_int_eq(kept_aside(), _i == 1);
     daemon_fixture_resume(d);

@@ -263,15 +263,20 @@ static void start_strict(void)
     start_with("3");
 }
 
-/* Two are checked and three wait: the next is too many, but not of another user. */
+/* Two are checked and three wait: the next is too many, but not of another user, and not one that was answered before. */
 START_TEST(test_too_many)
 {
+    static const char key[] = "Idempotency-Key: once\r\n";
     char anna[TENANT_SECRET], bert[TENANT_SECRET], held[5][33], scene[SCENE];
     user("anna", anna);
     user("bert", bert);
+    make_scene("kept", scene);
+    http_reply *kept = tenant_call(d, anna, "POST", "/v1/sessions", key, scene);
+    http_expect(kept, 201);
+    int64_t before = session_counter(d, "preflights_total");
     for (int i = 0; i < 5; i++) {
         post(anna, "held", held[i]);
-        while (session_counter(d, "preflights_total") < (i < 2 ? i + 1 : 2))
+        while (session_counter(d, "preflights_total") < before + (i < 2 ? i + 1 : 2))
             daemon_fixture_nap();
     }
     make_scene("more", scene);
@@ -287,6 +292,12 @@ START_TEST(test_too_many)
     r = tenant_call(d, bert, "POST", "/v1/validate", NULL, scene);
     http_expect(r, 200);
     http_reply_free(r);
+    make_scene("kept", scene);
+    r = tenant_call(d, anna, "POST", "/v1/sessions", key, scene);
+    http_expect(r, 201);
+    ck_assert_str_eq(r->body, kept->body);
+    http_reply_free(r);
+    http_reply_free(kept);
 }
 END_TEST
 

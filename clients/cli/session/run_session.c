@@ -2,6 +2,7 @@
 
 #include "clients/cli/base/outfile.h"
 
+#include "protocol/log/directory_sync.h"
 #include "protocol/log/folder.h"
 #include "protocol/log/head_recover.h"
 #include "protocol/log/record.h"
@@ -351,5 +352,7 @@ int pl_run_session_preflight(pl_cli *cli, const char *path, int dir_fd, pl_prefl
         return pl_cli_fail(cli, PL_EXIT_FAILED, "the scene could not be checked (%s %d)",
                            WIFSIGNALED(state) ? "signal" : "status",
                            WIFSIGNALED(state) ? WTERMSIG(state) : WEXITSTATUS(state));
+    if (pl_directory_sync(dir_fd, ".") != PL_OK)
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
     return PL_EXIT_OK;
 }
