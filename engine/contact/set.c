@@ -23,9 +23,9 @@ static const double WIDEN = 0.1;
 /* Of the distance: gaps that are less by no more than this are wide enough. */
 static const double FITS = 0.05;
 
-/* The mean distance aside, in distances that surfaces keep, beyond which rows are askew; how many times they are
- * measured anew in a step for it, and what must be left of it after each time. A block slid over rows of vertices at
- * 0.6 m/s: 0.1 to 0.5 where a row comes out from under it, 0.001 to 0.005 elsewhere. */
+/* Rows are askew if the mean offset of their points from the normals exceeds ASKEW, in distances that surfaces keep. A
+ * step measures them again up to STRAIGHTENINGS times, while each leaves at most HELPS of the offset. A block that slid
+ * over vertices at 0.6 m/s had 0.1 to 0.5 where a row of vertices left its underside, 0.001 to 0.005 elsewhere. */
 static const double ASKEW = 0.03, HELPS = 0.5;
 enum { STRAIGHTENINGS = 6 };
 
@@ -55,8 +55,8 @@ struct pl_contact_set {
     double reach;             /* m, of the step under way */
     pl_clearance clearance;
     double gap;
-    double askew;     /* when they were last measured anew for it ... */
-    int straightened; /* ... which was so many times, in the step under way */
+    double askew;     /* mean offset at the last straightening */
+    int straightened; /* times, in this step */
     candidate *candidate;
     int64_t candidates, room;
     pl_body_force *forces; /* of the last measure */
@@ -428,8 +428,8 @@ static bool fits(pl_contact_set *s)
     return all;
 }
 
-/* How far the points of rows have moved aside of their normals, in distances: the mean, by their forces. */
-static double aside(const pl_contact_set *s, const double *x)
+/* Force-weighted mean offset of rows' points from their normals, in distances. */
+static double offset(const pl_contact_set *s, const double *x)
 {
     double sum = 0, forces = 0;
     for (int64_t r = 0; r < s->rows.count; r++) {
@@ -446,7 +446,7 @@ static double aside(const pl_contact_set *s, const double *x)
 
 static bool is_askew(pl_contact_set *s, const double *x)
 {
-    const double now = aside(s, x);
+    const double now = offset(s, x);
     if (now <= ASKEW || s->straightened == STRAIGHTENINGS ||
         (s->straightened > 0 && now > HELPS * s->askew))
         return false;
@@ -455,7 +455,7 @@ static bool is_askew(pl_contact_set *s, const double *x)
     return true;
 }
 
-/* The rows stay, and those that push are measured anew at x. */
+/* Keep all rows; measure those that push again at x. */
 static pl_status add_straight(pl_contact_set *s, const double *x)
 {
     s->candidates = 0;

@@ -14,10 +14,10 @@
  *     pair is too close at x nonetheless, since its closest points have moved, is measured anew; the fourth time
  *     and later a further row of the pair is, and the others stay: answers that go to and fro between two places
  *     of the closest points are held by a row at each. Any points of two features must be apart.
- * The step has ended when its answer is reached and all gaps there are as wide as they must be. If points of
- * rows have moved aside of their normals by then (askew), forces push where surfaces no longer are: a block that
- * slides over vertices of another loses speed to them. Rows that push can then be measured anew at x, a few
- * times a step, as long as that helps.
+ * The step has ended when its answer is reached and all gaps there are as wide as they must be. If the points of
+ * rows have moved sideways from their normals by then (askew), the forces act in outdated directions, and a sliding
+ * block loses speed to the vertices it passes. The set then measures the rows that push again at x, a few times a
+ * step, while that helps.
  */
 #ifndef PLIANT_ENGINE_CONTACT_SET_H
 #define PLIANT_ENGINE_CONTACT_SET_H
@@ -51,11 +51,11 @@ void pl_contact_set_destroy(pl_contact_set *set);
  * finite. */
 pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess);
 
-/* Which rows there are after a solve: */
+/* Rows after a solve: */
 typedef enum pl_contact_keeping {
-    PL_CONTACT_MEASURED, /* those near its answer, as they are there */
-    PL_CONTACT_KEPT,     /* those there were, and those that are needed beside */
-    PL_CONTACT_STRAIGHT /* the same; and if no more are needed and they are askew, they are measured anew */
+    PL_CONTACT_MEASURED, /* all pairs near its answer, measured there */
+    PL_CONTACT_KEPT,     /* the old rows, and new ones that are needed */
+    PL_CONTACT_STRAIGHT  /* the same; askew rows are measured again once no new ones are needed */
 } pl_contact_keeping;
 
 /* After a solve with the rows there are, whose multipliers are the forces at x: see above. Statuses as for
@@ -79,7 +79,7 @@ typedef struct pl_contact_sums {
 /* PL_OK or PL_NO_MEMORY. */
 pl_status pl_contact_set_measure(pl_contact_set *set, const double *x, pl_contact_sums *out);
 
-/* What a later step depends on (memory.h). */
+/* Saving and restoring (memory.h). */
 /* How many there are; `out` [that many], or NULL. */
 int64_t pl_contact_set_save(const pl_contact_set *set, pl_contact_memory *out);
 /* Whether `count` of them are of pairs of the surface, in order and finite. */

@@ -57,7 +57,7 @@ typedef struct pl_metrics {
     int64_t newton_iterations; /* of those, by auto; -1: another method */
     int64_t unconverged;       /* steps that stopped at the iteration limit; -1 with tolerance 0 */
     int64_t halved;            /* steps that failed and were done as two half steps */
-    int64_t by_euler; /* steps that backward Euler took; -1: it is the scene's integrator */
+    int64_t by_euler; /* steps that fell back to backward Euler; -1: the scene's own integrator */
     double objective;
     double primal_residual, dual_residual, gradient_norm, decrement;
     double

@@ -12,7 +12,7 @@ static const double OUT_OF_RANGE = 1e100;
 enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
 /* The same while the way to the answer is blocked. A pile of seven bodies needed more than 60. */
 enum { BLOCKED_ROUNDS = 150 };
-/* One in so many of a step's iterations may have gone by when contact's rows are straightened. */
+/* Contact's rows are straightened only in the first 1/STRAIGHTENED of a step's iterations. */
 enum { STRAIGHTENED = 4 };
 /* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
  * others. Friction takes half as many iterations so, or a third. */
@@ -334,7 +334,7 @@ static pl_status solve_again(rounds *r, pl_solve_result *solve)
 
 /* ---- rounds with contact between bodies ---- */
 
-/* Rows are straightened early in a step only: its iterations are for the answer. */
+/* Late in a step its iterations are needed for convergence, so rows stay as they are. */
 static pl_status advance(rounds *r, bool keep)
 {
     pl_backend *b = r->by->backend;

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The value that a pointer names, lent; NULL where there is none. */
+/* The value at a pointer, borrowed from the document; NULL: missing. */
 json_t *pl_pointer_get(json_t *document, const char *pointer);
 /* Put a value, whose reference is taken, in the place of one that is there; false where there is none, or
  * without memory. */

@@ -60,7 +60,7 @@ static void refuse_turn(pl_request *r, pl_pool_answer answer)
     pl_request_finish(r);
 }
 
-/* Whoever has too much waiting is told at once, and not after what waits. */
+/* A user with too many waiting requests gets the error at once, not after the queue. */
 static bool has_room(pl_request *r)
 {
     const pl_http_policy *policy = &pl_http_setup_of(r->http)->policy;

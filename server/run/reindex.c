@@ -141,9 +141,8 @@ static void summarise(const reindex *x, const char *aside)
         printf("%lld with a guessed owner, %lld directories left out: see the lines above.\n",
                (long long)x->guessed, (long long)x->refused);
     }
-    printf("Lost: usage, what estimates have learnt, idempotency keys, grants of meshes that no "
-           "session "
-           "uses, counts of crashes, who changed what.\n");
+    printf("Lost: usage, learnt estimates, idempotency keys, grants of meshes that no session "
+           "uses,\ncrash counts and the audit log.\n");
     if (*aside) {
         printf("The old database is %s in the state directory.\n", aside);
     }

@@ -31,18 +31,18 @@ static void reply_failed(pl_request *r)
 {
     if (errno == EDQUOT) {
         pl_reply_problemf(r, 403, "too_many", "Too many sweeps",
-                          "a user has at most %d sweeps, and %d MiB of them in memory",
+                          "a user has at most %d sweeps and %d MiB of them; delete finished ones",
                           PL_SWEEPS_OF_USER_MAX, PL_SWEEPS_BYTES_MAX >> 20);
     } else if (errno == ENOSPC) {
-        pl_reply_problem(r, 507, "disk_full", "Disk full", "the state directory has no room left",
-                         NULL);
+        pl_reply_problem(r, 507, "disk_full", "Disk full",
+                         "the state directory is full; delete sessions or sweeps", NULL);
     } else {
         pl_reply_problem(r, 500, "internal", "Internal error",
                          "the sweep could not be made; the daemon's log says why", NULL);
     }
 }
 
-/* Whether the row's scene can be decoded and may be run by whoever asks; its faults are added. */
+/* Decode the row's scene and check that the user may run it; adds its faults. */
 static pl_decode_outcome judge_row(pl_request *r, const char *group, const pl_sweep *plan,
                                    int64_t row, pl_faults *faults)
 {
@@ -311,7 +311,8 @@ void pl_handle_sweep_delete(pl_request *r)
         end_sessions(r, s, sessions);
         pl_reply_empty(r, 204);
     } else {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error",
+                         "the sweep could not be deleted; the daemon's log says why", NULL);
     }
     pl_sweep_release(s);
 }

@@ -1,5 +1,6 @@
 #include "server/sweeps/sweep_store.h"
 
+#include "protocol/log/directory_sync.h"
 #include "protocol/log/sealed.h"
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -32,15 +33,7 @@ static bool write_document(int dir_fd, const pl_sweep_run *s, const char *text)
     pl_json_set_boolean(&w, "admin", s->admin);
     pl_json_set_integer(&w, "created_us", s->created_us);
     pl_json_set_raw(&w, "document", text);
-    return pl_sealed_write(dir_fd, "sweep.json", &w, true) == PL_OK;
-}
-
-static bool sync_folder(int state_fd, const char *path)
-{
-    int fd = openat(state_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    pl_close_fd(fd);
-    return good;
+    return pl_sealed_put(dir_fd, "sweep.json", &w) == PL_OK;
 }
 
 static bool make_directory(const pl_sweep_store *t, const pl_sweep_run *s, const char *path,
@@ -82,7 +75,7 @@ bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const ch
     snprintf(path, sizeof path, "sweeps/%s", s->id);
     bool made = make_directory(t, s, incoming, text), stored = made && insert(t, s);
     if (stored && renameat(t->state_fd, incoming, t->state_fd, path) == 0 &&
-        sync_folder(t->state_fd, "sweeps")) {
+        pl_directory_sync(t->state_fd, path) == PL_OK) {
         return true;
     }
     int error = errno;
@@ -316,7 +309,7 @@ static void adopt_all(const loading *l, pl_sessions *sessions)
     free(all);
 }
 
-/* Directories that the database does not know: it was made anew. */
+/* Directories without a row, after the database was rebuilt. */
 static void take_up_strangers(loading *l)
 {
     int fd = openat(l->store->state_fd, "sweeps", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

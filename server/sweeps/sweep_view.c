@@ -63,6 +63,16 @@ static const char *sweep_state(const pl_sweep_run *s)
                                         : "done";
 }
 
+static void put_result_names(pl_json_writer *w, const pl_sweep *p)
+{
+    pl_json_key(w, "results");
+    pl_json_begin_array(w);
+    for (int32_t k = 0; k < p->result_count; k++) {
+        pl_json_put_string(w, p->results[k].name);
+    }
+    pl_json_end_array(w);
+}
+
 static void put_plan(pl_json_writer *w, const pl_sweep *p)
 {
     pl_json_set_integer(w, "rows", p->row_count);
@@ -79,12 +89,7 @@ static void put_plan(pl_json_writer *w, const pl_sweep *p)
         pl_json_end_object(w);
     }
     pl_json_end_array(w);
-    pl_json_key(w, "results");
-    pl_json_begin_array(w);
-    for (int32_t k = 0; k < p->result_count; k++) {
-        pl_json_put_string(w, p->results[k].name);
-    }
-    pl_json_end_array(w);
+    put_result_names(w, p);
     pl_json_key(w, "stop");
     if (p->stop.result < 0) {
         pl_json_put_null(w);
@@ -163,12 +168,7 @@ char *pl_sweep_table_json(pl_sweeps *t, const pl_sweep_run *s, int64_t from, int
         pl_json_put_string(&w, p->parameters[j].name);
     }
     pl_json_end_array(&w);
-    pl_json_key(&w, "results");
-    pl_json_begin_array(&w);
-    for (int32_t k = 0; k < p->result_count; k++) {
-        pl_json_put_string(&w, p->results[k].name);
-    }
-    pl_json_end_array(&w);
+    put_result_names(&w, p);
     pl_json_key(&w, "items");
     pl_json_begin_array(&w);
     for (int64_t i = from; i < end; i++) {
@@ -183,20 +183,6 @@ char *pl_sweep_table_json(pl_sweeps *t, const pl_sweep_run *s, int64_t from, int
 
 /* ---- the table as CSV ---- */
 
-static void put_field(pl_text *t, const char *text)
-{
-    pl_text_put(t, ",");
-    if (!strpbrk(text, ",\"\r\n")) {
-        pl_text_put(t, text);
-        return;
-    }
-    pl_text_put(t, "\"");
-    for (const char *at = text; *at; at++) {
-        pl_text_printf(t, *at == '"' ? "\"%c" : "%c", *at);
-    }
-    pl_text_put(t, "\"");
-}
-
 /* A text without its quotes; all else as JSON. malloc'ed, or NULL. */
 static char *cell(const char *json)
 {
@@ -207,48 +193,51 @@ static char *cell(const char *json)
     return out;
 }
 
-static void put_line(pl_text *out, pl_sweeps *t, const pl_sweep_run *s, int64_t row)
+static void put_field(pl_outlet *o, const char *text)
+{
+    pl_outlet_put(o, ",", 1);
+    pl_outlet_csv_text(o, text);
+}
+
+/* False: out of memory. */
+static bool put_line(pl_outlet *o, pl_sweeps *t, const pl_sweep_run *s, int64_t row)
 {
     const pl_sweep_row *r = &s->rows[row];
-    pl_text_printf(out, "%lld,%s,%s", (long long)row, r->session, state_of(t, s, row));
+    char text[96];
+    bool good = true;
+    snprintf(text, sizeof text, "%lld,%s,%s", (long long)row, r->session, state_of(t, s, row));
+    pl_outlet_put(o, text, strlen(text));
     for (int32_t j = 0; j < s->plan.parameter_count; j++) {
-        char *text = cell(pl_sweep_value(&s->plan, row, j));
-        put_field(out, text ? text : "");
-        out->failed |= !text;
-        free(text);
+        char *value = cell(pl_sweep_value(&s->plan, row, j));
+        put_field(o, value ? value : "");
+        good = good && value;
+        free(value);
     }
     for (int32_t k = 0; k < s->plan.result_count; k++) {
         double x = r->results ? r->results[k] : NAN;
-        pl_text_put(out, ",");
-        if (!isnan(x)) {
-            pl_text_printf(out, "%.17g", x);
-        }
+        snprintf(text, sizeof text, "%.17g", x);
+        put_field(o, isnan(x) ? "" : text);
     }
-    pl_text_put(out, "\r\n");
+    pl_outlet_put(o, "\r\n", 2);
+    return good;
 }
 
-char *pl_sweep_table_csv(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
+static bool put_csv(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o)
 {
-    pl_text out = {0};
-    pl_text_put(&out, "row,session,state");
+    static const char head[] = "row,session,state";
+    bool good = true;
+    pl_outlet_put(o, head, sizeof head - 1);
     for (int32_t j = 0; j < s->plan.parameter_count; j++) {
-        put_field(&out, s->plan.parameters[j].name);
+        put_field(o, s->plan.parameters[j].name);
     }
     for (int32_t k = 0; k < s->plan.result_count; k++) {
-        put_field(&out, s->plan.results[k].name);
+        put_field(o, s->plan.results[k].name);
     }
-    pl_text_put(&out, "\r\n");
-    pl_sweeps_lock(t);
-    for (int64_t i = 0; i < s->plan.row_count; i++) {
-        put_line(&out, t, s, i);
+    pl_outlet_put(o, "\r\n", 2);
+    for (int64_t i = 0; i < s->plan.row_count && good; i++) {
+        good = put_line(o, t, s, i);
     }
-    pl_sweeps_unlock(t);
-    if (out.failed) {
-        free(out.text);
-        return NULL;
-    }
-    *size = out.length;
-    return out.text;
+    return good;
 }
 
 /* ---- the table as NPZ ---- */
@@ -343,6 +332,22 @@ static bool put_column(pl_zip *z, pl_sweeps *t, const pl_sweep_run *s, int32_t c
     return data && good;
 }
 
+static bool put_npz(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o)
+{
+    pl_zip zip;
+    const int32_t columns = FIRST_PARAMETER + s->plan.parameter_count + s->plan.result_count;
+    bool good = true;
+    pl_zip_open(&zip, o);
+    for (int32_t column = 0; column < columns && good; column++) {
+        good = put_column(&zip, t, s, column);
+    }
+    good = pl_zip_finish(&zip) == PL_OK && good;
+    pl_zip_clear(&zip);
+    return good;
+}
+
+/* ---- a table as bytes ---- */
+
 static bool write_text(void *context, const void *data, size_t size)
 {
     pl_text *t = context;
@@ -354,26 +359,21 @@ static bool write_text(void *context, const void *data, size_t size)
     return room;
 }
 
-char *pl_sweep_table_npz(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
+/* malloc'ed, or NULL. */
+static char *gather(bool (*put)(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o), pl_sweeps *t,
+                    const pl_sweep_run *s, size_t *size)
 {
     pl_text out = {0};
     pl_outlet *outlet = calloc(1, sizeof *outlet);
-    pl_zip zip;
-    int32_t columns = FIRST_PARAMETER + s->plan.parameter_count + s->plan.result_count;
     if (!outlet) {
         return NULL;
     }
     outlet->write = write_text;
     outlet->context = &out;
-    pl_zip_open(&zip, outlet);
-    bool good = true;
     pl_sweeps_lock(t);
-    for (int32_t column = 0; column < columns && good; column++) {
-        good = put_column(&zip, t, s, column);
-    }
+    bool good = put(t, s, outlet);
     pl_sweeps_unlock(t);
-    good = pl_zip_finish(&zip) == PL_OK && pl_outlet_flush(outlet) && good && !out.failed;
-    pl_zip_clear(&zip);
+    good = pl_outlet_flush(outlet) && good && !out.failed;
     free(outlet);
     if (!good) {
         free(out.text);
@@ -381,4 +381,14 @@ char *pl_sweep_table_npz(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
     }
     *size = out.length;
     return out.text;
+}
+
+char *pl_sweep_table_csv(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
+{
+    return gather(put_csv, t, s, size);
+}
+
+char *pl_sweep_table_npz(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
+{
+    return gather(put_npz, t, s, size);
 }

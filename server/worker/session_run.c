@@ -441,7 +441,7 @@ static void write_exit(pl_run *run)
     if (run->halved_frames > 0)
         pl_worker_logf("%lld frames had steps taken as two halves", (long long)run->halved_frames);
     if (run->by_euler > 0)
-        pl_worker_logf("%lld steps were taken by backward Euler: bodies touched in them, or they "
+        pl_worker_logf("%lld steps fell back to backward Euler, because bodies touched or the step "
                        "would have gained energy",
                        (long long)run->by_euler);
     const pl_checkpoints *c = &run->checkpoints;

@@ -310,8 +310,8 @@ START_TEST(kept_rows_do_not_change)
 }
 END_TEST
 
-/* How far a point of a row that pushes has moved aside of its normal. */
-static double most_aside(fixture *f)
+/* Largest offset of a pushing row's point from its normal, m. */
+static double most_offset(fixture *f)
 {
     double most = 0;
     for (int64_t r = 0; r < rows_of(f)->count; r++) {
@@ -324,9 +324,8 @@ static double most_aside(fixture *f)
     return most;
 }
 
-/* Where nothing lacks, rows that push are measured anew if their points have moved aside, and keep their forces; once
- * more only if half of that is gone. */
-START_TEST(askew_rows_are_measured_anew)
+/* Where all gaps fit, askew rows are measured again and keep their forces; another time only if the offset halved. */
+START_TEST(askew_rows_are_measured_again)
 {
     const double aside = D / 2, fits = D - GAP;
     fixture f;
@@ -335,12 +334,12 @@ START_TEST(askew_rows_are_measured_anew)
     const int64_t before = carrying(&f);
     pl_contact_advance a = advance(&f, aside, fits, PL_CONTACT_KEPT);
     ck_assert(a.reached && a.fits);
-    ck_assert_double_eq_tol(most_aside(&f), aside, 1e-9);
+    ck_assert_double_eq_tol(most_offset(&f), aside, 1e-9);
     a = advance(&f, aside / 100, fits, PL_CONTACT_STRAIGHT); /* not worth it */
     ck_assert(a.reached && a.fits);
     a = advance(&f, aside, fits, PL_CONTACT_STRAIGHT);
     ck_assert(a.reached && !a.fits);
-    ck_assert_double_le(most_aside(&f), 1e-9);
+    ck_assert_double_le(most_offset(&f), 1e-9);
     ck_assert_int_eq(carrying(&f), before);
     a = advance(&f, 1.4 * aside, fits, PL_CONTACT_STRAIGHT);
     ck_assert(a.reached && !a.fits);
@@ -602,7 +601,7 @@ int main(void)
     tcase_add_test(t, what_begins_too_close_regains_some);
     tcase_add_test(t, rows_with_force_stay);
     tcase_add_test(t, kept_rows_do_not_change);
-    tcase_add_test(t, askew_rows_are_measured_anew);
+    tcase_add_test(t, askew_rows_are_measured_again);
     tcase_add_test(t, pairs_that_stay_too_close_have_further_rows);
     tcase_add_test(t, further_rows_are_folded);
     tcase_add_test(t, forces_between_bodies_are_those_of_rows);
