@@ -17,6 +17,12 @@ const { computeField, rangeOf } = await part('fields.js');
 const { MetricsTable } = await part('metrics.js');
 const { changesOf } = await part('advice.js');
 const { pack, rowsOf } = await part('gantt.js');
+// An address bar, whose event of a change comes when it is told to.
+const bar = { hash: '', event: null };
+globalThis.location = bar;
+globalThis.addEventListener = (_, heard) => (bar.event = heard);
+globalThis.history = { replaceState: (_, __, address) => (bar.hash = address) };
+const { route } = await part('route.js');
 const near = (a, b) => Math.abs(a - b) < 1e-5;
 
 // Two right triangles, folded along the y axis by 90 degrees, and a vertex of neither.
@@ -28,6 +34,23 @@ function folded() {
 }
 
 await run({
+    // The page notes its frame in the address; an address that the user has just entered is not overwritten.
+    async an_entered_address_is_kept() {
+        const id = 'ab'.repeat(16);
+        const address = (frame) => `#/sessions/${id}?frame=${frame}`;
+        bar.hash = address(2);
+        bar.event();
+        route.note(id, { frame: 5 });
+        check(bar.hash === address(5), `noted: ${bar.hash}`);
+        bar.hash = address(7);
+        route.note(id, { frame: 5 });
+        check(bar.hash === address(7), `entered: ${bar.hash}`);
+        bar.event();
+        check(route.now.query.frame === '7', `frame ${route.now.query.frame}`);
+        route.note(id, { frame: 8 });
+        check(bar.hash === address(8), `noted again: ${bar.hash}`);
+    },
+
     // Weighted by area, which is the same for both.
     async normals_are_of_the_triangles_around() {
         const surface = folded();

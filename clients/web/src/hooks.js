@@ -13,7 +13,7 @@ export function useOn(emitter, names) {
     }, [emitter, names]);
 }
 
-// What `ask(signal)` resolves to, asked anew when one of `inputs` changes: {value, error}.
+// What `ask(signal)` resolves to, asked again when one of `inputs` changes: {value, error}.
 export function useAnswer(ask, inputs) {
     const [answer, setAnswer] = useState({ value: null, error: null });
     useEffect(() => {

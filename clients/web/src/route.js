@@ -25,13 +25,19 @@ function format({ page, id, query = {} }) {
 
 class Route extends Emitter {
     now = parse(location.hash);
+    #read = location.hash; // what `now` was made of
 
     constructor() {
         super();
         addEventListener('hashchange', () => {
-            this.now = parse(location.hash);
+            this.#take();
             this.emit('change', this.now);
         });
+    }
+
+    #take() {
+        this.now = parse(location.hash);
+        this.#read = location.hash;
     }
 
     // Where the address leads, also where that is not told yet.
@@ -48,16 +54,16 @@ class Route extends Emitter {
     // The same with no new entry in the history.
     replace(place) {
         history.replaceState(null, '', format(place));
-        this.now = parse(location.hash);
+        this.#take();
         this.emit('change', this.now);
     }
 
-    // Say in the address what is seen now of a session, with no new entry in the history; not where the way
-    // already leads to another.
+    // Write the current view of a session into the address, with no new entry in the history. A new address
+    // whose event is still to come stays as it is.
     note(id, query) {
-        if (this.now.id !== id || this.asked.id !== id) return;
-        this.now = { ...this.now, query: { ...this.now.query, ...query } };
-        history.replaceState(null, '', format(this.now));
+        if (this.now.id !== id || location.hash !== this.#read) return;
+        history.replaceState(null, '', format({ ...this.now, query: { ...this.now.query, ...query } }));
+        this.#take();
     }
 }
 
