@@ -9,7 +9,8 @@
  * in MOST iterations, far from any minimum, L-BFGS has its turn again.
  *
  * Patience is learned: where Newton took less than L-BFGS's rate had promised, half as many iterations go by
- * before the next stage's L-BFGS is judged; where it took more, twice as many.
+ * before the next stage's L-BFGS is judged; where it took more, twice as many. The same holds where rows of
+ * contact push, with a limit of its own.
  *
  * A stage is solved more than once where friction's grips follow its answer (step/stages.c). Counts are of the
  * stage, and so is Newton's turn.
@@ -30,8 +31,9 @@
  * bring the decrement down to HELPS of what it was. GRADIENTS: conjugate gradients of one of them. */
 enum { LEAST = 4, MOST = 20, GRADIENTS = 40 };
 static const double HELPS = 0.1;
-/* Iterations of a stage that L-BFGS gets where rows of contact push. */
-enum { AMONG_ROWS = 80 };
+/* Iterations that L-BFGS gets where rows of contact push: at the least, and at the most as a share of those that
+ * there are. */
+static const double AMONG_ROWS = 80, AMONG_ROWS_SHARE = 1.0 / 6;
 /* Iterations of L-BFGS before which its rate says nothing. */
 static const double SURE = 8;
 /* The least patience, and what it is multiplied by; the most is 1. */
@@ -41,6 +43,7 @@ static const double LEAST_PATIENCE = 0.03, LESS = 0.5, MORE = 2;
 typedef struct learned {
     double few;      /* iterations that Newton takes, LEAST to MOST */
     double patience; /* of L-BFGS's least share of iterations, LEAST_PATIENCE to 1 */
+    double among;    /* iterations of L-BFGS where rows of contact push, from AMONG_ROWS on */
 } learned;
 
 typedef struct automatic {
@@ -54,6 +57,7 @@ typedef struct automatic {
     double first;     /* the largest first decrement of its solves */
     int64_t before;   /* iterations of its solves before this one */
     int64_t strongly; /* iterations of Newton's in those */
+    bool among_rows;  /* Newton came because rows of contact push */
     double promised;  /* iterations that L-BFGS would have gone on for, when it handed over */
     int64_t since;    /* the iteration at which it was the turn of the one or the other */
     double then;      /* the decrement there */
@@ -111,7 +115,7 @@ static pl_status create(pl_descent *d)
     s->quasi_newton = d->rule;
     s->alone = !d->backend->ops->hessian;
     s->dearer = estimate_ratio(d->model);
-    s->now = (learned){LEAST, 1};
+    s->now = (learned){LEAST, 1, AMONG_ROWS};
     d->rule = s;
     return status;
 }
@@ -124,6 +128,7 @@ static void begin(pl_descent *d)
         s->strong = false;
         s->before_stage = s->now;
         s->first = s->promised = 0;
+        s->among_rows = false;
         s->before = s->strongly = s->since = 0;
     }
     enter(d);
@@ -149,6 +154,16 @@ static double predict(const pl_descent *d)
     return gone > 0 ? left / gone * (double)iterations_of(d) : INFINITY;
 }
 
+/* Whether rows of contact have L-BFGS at its end. It follows each change of the rows that push with a history of
+ * others; a factor has them in it. In seven crowded scenes 9 frames ran out of 300 iterations so, and 13 where
+ * Newton came after half of them. Where Newton did not pay it comes later: a head that folds takes half the time. */
+static bool is_lost_among_rows(const pl_descent *d)
+{
+    const automatic *s = d->rule;
+    return d->lack > 0 && d->model->solver.linear == PL_LINEAR_DIRECT &&
+           (double)iterations_of(d) >= s->now.among;
+}
+
 /* Newton's turn, at the point where L-BFGS stands and would go on for `promised` iterations, if there is a Newton.
  * Without memory for it the solve ends: another method's answer would be another. */
 static void hand_over(pl_descent *d, double promised)
@@ -171,6 +186,7 @@ static void hand_over(pl_descent *d, double promised)
         d->rule = s;
     }
     s->strong = true;
+    s->among_rows |= is_lost_among_rows(d);
     s->promised = promised;
     s->since = iterations_of(d);
     s->then = d->out->decrement;
@@ -179,25 +195,29 @@ static void hand_over(pl_descent *d, double promised)
     d->rule = s;
 }
 
+static double most_among(const pl_descent *d)
+{
+    return fmax(AMONG_ROWS, AMONG_ROWS_SHARE * (double)d->model->solver.iterations);
+}
+
+/* After how many iterations Newton comes to rows of contact where it did not pay after `among`. */
+static double later(const pl_descent *d, double among)
+{
+    return fmin(most_among(d), MORE * among);
+}
+
 /* L-BFGS again, from where Newton has got to, which gets nowhere either. */
 static void hand_back(pl_descent *d)
 {
     automatic *s = d->rule;
     s->strong = false;
     s->since = iterations_of(d);
+    if (s->among_rows)
+        s->now.among = later(d, s->now.among);
     enter(d);
     pl_quasi_newton_rule.forget(d);
     pl_quasi_newton_rule.precondition(d, false);
     d->rule = s;
-}
-
-/* Whether rows of contact have L-BFGS at its end. It follows each change of the rows that push with a history of
- * others; a factor has them in it. In seven crowded scenes 9 frames ran out of 300 iterations so, and 13 where
- * Newton came after half of them. */
-static bool is_lost_among_rows(const pl_descent *d)
-{
-    return d->lack > 0 && d->model->solver.linear == PL_LINEAR_DIRECT &&
-           iterations_of(d) >= AMONG_ROWS;
 }
 
 /* Whether Newton would be done sooner. */
@@ -233,6 +253,9 @@ static void end(pl_descent *d)
     const bool paid = s->strong && (double)s->strongly * s->dearer < s->promised;
     s->now.patience = paid ? fmax(LEAST_PATIENCE, LESS * before->patience)
                            : fmin(1, MORE * before->patience);
+    if (s->among_rows)
+        s->now.among = paid ? fmax(AMONG_ROWS, LESS * before->among)
+                            : fmax(s->now.among, later(d, before->among));
     if (s->strong)
         s->now.few = fmin(fmax(LEAST, (before->few + (double)s->strongly) / 2), MOST);
 }
@@ -287,14 +310,17 @@ static void save(const pl_descent *d, pl_bytes_out *out)
     const learned *now = &((const automatic *)d->rule)->now;
     pl_bytes_put_f64(out, now->few);
     pl_bytes_put_f64(out, now->patience);
+    pl_bytes_put_f64(out, now->among);
 }
 
 static bool restore(pl_descent *d, pl_bytes_in *in)
 {
     learned was = {.few = pl_bytes_get_f64(in)};
     was.patience = pl_bytes_get_f64(in);
+    /* earlier checkpoints end here; a branch may have fewer iterations */
+    was.among = in->left > 0 ? fmin(pl_bytes_get_f64(in), most_among(d)) : AMONG_ROWS;
     if (in->failed || in->left != 0 || !(was.few >= LEAST && was.few <= MOST) ||
-        !(was.patience >= LEAST_PATIENCE && was.patience <= 1))
+        !(was.patience >= LEAST_PATIENCE && was.patience <= 1) || !(was.among >= AMONG_ROWS))
         return false;
     ((automatic *)d->rule)->now = was;
     return true;
