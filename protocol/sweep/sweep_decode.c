@@ -157,7 +157,7 @@ static void check_path(decoder *d, const char *path, const char *where)
 
 static bool taken(const decoder *d, const char *path, const char *name)
 {
-    static const char *const columns[] = {"row", "session", "state"}; /* of the table */
+    static const char *const columns[] = {"row", "session", "state", "warnings"}; /* of the table */
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (strcmp(columns[i], name) == 0)
             return true;

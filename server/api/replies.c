@@ -157,6 +157,7 @@ static const pl_reply_field sweep_fields[] = {
     {"results", "[]string", "names of the results"},
     {"stop", "#SweepStop?", "condition that ends it early"},
     {"counts", "#SweepCounts", "number of rows in each state"},
+    {"warned", "integer", "rows that succeeded with warnings"},
     {0},
 };
 static const pl_reply_field sweep_list_fields[] = {
@@ -170,6 +171,7 @@ static const pl_reply_field sweep_row_fields[] = {
     {"state", "string", "waiting, skipped, refused, deleted, or a session's state"},
     {"tries", "integer", "number of sessions made of it"},
     {"message", "string", "why it did not succeed"},
+    {"warnings", "[]#Warning", "its session's, once it has ended"},
     {"values", "[]any", "values of the parameters, in their order"},
     {"results", "[]any", "numbers, in their order; null: it has not ended, or has none"},
     {0},

@@ -35,7 +35,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS sweeps(id TEXT PRIMARY KEY, owner TEXT NOT NULL, grp TEXT,"
     " admin INTEGER, created_us INTEGER, halt TEXT) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS sweep_rows(sweep TEXT, row INTEGER, session TEXT, state TEXT,"
-    " tries INTEGER, since_us INTEGER, message TEXT, results TEXT,"
+    " tries INTEGER, since_us INTEGER, message TEXT, results TEXT, warnings TEXT,"
     " PRIMARY KEY(sweep, row)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS run_times(kind TEXT PRIMARY KEY, log_ratio REAL, runs INTEGER)"
     " WITHOUT ROWID;"
@@ -126,25 +126,26 @@ static bool add_columns(sqlite3 *db, int version)
                         : renew_checksums(db, version);
 }
 
-static bool add_limit(sqlite3 *db, const char *table, const char *limit)
+static bool add_column(sqlite3 *db, const char *table, const char *name, const char *type)
 {
     char there[200], sql[200];
     snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('%s') WHERE name='%s'", table,
-             limit);
+             name);
     if (!ask_first(db, sql, there)) {
         return false;
     }
-    snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN %s INTEGER", table, limit);
+    snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN %s %s", table, name, type);
     return atoi(there) == 1 || pl_sql_execute(db, sql);
 }
 
-/* Limits that an earlier daemon did not know: such a database stays one that it can open. */
-static bool add_limits(sqlite3 *db)
+/* What an earlier daemon did not know: such a database stays one that it can open. */
+static bool add_later_columns(sqlite3 *db)
 {
-    bool good = true;
+    bool good = add_column(db, "sweep_rows", "warnings", "TEXT");
     for (int i = 0; good && i < PL_LIMIT_COUNT; i++) {
         const char *limit = pl_limit_name((pl_limit)i);
-        good = add_limit(db, "users", limit) && add_limit(db, "user_groups", limit);
+        good = add_column(db, "users", limit, "INTEGER") &&
+               add_column(db, "user_groups", limit, "INTEGER");
     }
     return good;
 }
@@ -164,7 +165,7 @@ bool pl_schema_update(sqlite3 *db, const char *path)
     }
     pl_row_sql_table(sql);
     bool good = pl_sql_execute(db, "BEGIN IMMEDIATE") && pl_sql_execute(db, sql) &&
-                pl_sql_execute(db, schema) && add_limits(db) &&
+                pl_sql_execute(db, schema) && add_later_columns(db) &&
                 (version == 0 || version == PL_ROW_FORMAT || add_columns(db, version));
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", PL_ROW_FORMAT);
     if (good && pl_sql_execute(db, sql) && pl_sql_execute(db, "COMMIT")) {

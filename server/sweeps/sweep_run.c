@@ -38,10 +38,12 @@ pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char 
     return s;
 }
 
-void pl_sweep_row_clear(pl_sweep_row *row)
+void pl_sweep_outcome_clear(pl_sweep_outcome *outcome)
 {
-    free(row->message);
-    free(row->results);
+    free(outcome->message);
+    free(outcome->warnings);
+    free(outcome->results);
+    *outcome = (pl_sweep_outcome){0};
 }
 
 void pl_sweep_release(pl_sweep_run *s)
@@ -50,7 +52,7 @@ void pl_sweep_release(pl_sweep_run *s)
         return;
     }
     for (int64_t i = 0; s->rows && i < s->plan.row_count; i++) {
-        pl_sweep_row_clear(&s->rows[i]);
+        pl_sweep_outcome_clear(&s->rows[i].outcome);
     }
     free(s->rows);
     free(s->owner);

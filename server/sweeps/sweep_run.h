@@ -21,14 +21,20 @@ typedef enum pl_sweep_row_state {
 } pl_sweep_row_state;
 const char *pl_sweep_row_state_name(pl_sweep_row_state state);
 
+/* What came of a row; the texts and numbers are malloc'ed, and zeros are a row of which nothing is known. */
+typedef struct pl_sweep_outcome {
+    char *message;   /* why it failed or was refused; NULL: nothing to say */
+    char *warnings;  /* its session's, a JSON array; NULL: none */
+    double *results; /* one each, NaN: missing; NULL: it has not ended */
+} pl_sweep_outcome;
+
 typedef struct pl_sweep_row {
     char session[33]; /* the newest; "": none yet */
     pl_sweep_row_state state;
     int32_t tries;
     int64_t since_us; /* sessions made before are of earlier tries */
     bool adopted;     /* by the labels of its session, at the start */
-    char *message;    /* why it failed or was refused; NULL: nothing to say */
-    double *results;  /* one each, NaN: missing; NULL: it has not ended */
+    pl_sweep_outcome outcome;
 } pl_sweep_row;
 
 /* Why no further row is begun. */
@@ -56,7 +62,7 @@ pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char 
                                   pl_sweep *plan, size_t length);
 pl_sweep_run *pl_sweep_acquire(pl_sweep_run *s); /* returns it */
 void pl_sweep_release(pl_sweep_run *s);          /* NULL is nothing */
-void pl_sweep_row_clear(pl_sweep_row *row);      /* its message and results */
+void pl_sweep_outcome_clear(pl_sweep_outcome *outcome);
 
 /* With the table's mutex held: rows whose session has not ended; whether anything is left to be done. */
 int64_t pl_sweep_live(const pl_sweep_run *s);

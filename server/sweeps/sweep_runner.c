@@ -33,18 +33,19 @@ static pl_sweep_row_state row_state_of(pl_session_state state)
                                          : PL_ROW_FAILED;
 }
 
-/* Why it has not succeeded, malloc'ed; NULL: it has. */
-static char *message_of(pl_sweeps *t, pl_session *s, pl_sweep_row_state state)
+static pl_sweep_outcome outcome_of(pl_sweeps *t, const pl_sweep *plan, pl_session *s,
+                                   pl_sweep_row_state state)
 {
-    if (state == PL_ROW_SUCCEEDED) {
-        return NULL;
-    }
     pl_row row = pl_session_row(pl_sweeps_sessions(t), s);
-    char *message = row.message && *row.message ? strdup(row.message)
-                    : row.reason                ? strdup(row.reason)
-                                                : NULL;
+    const char *why = row.message && *row.message ? row.message : row.reason;
+    bool warned = row.warnings && strcmp(row.warnings, "[]") != 0;
+    pl_sweep_outcome o = {
+        .message = state != PL_ROW_SUCCEEDED && why ? strdup(why) : NULL,
+        .warnings = warned ? strdup(row.warnings) : NULL,
+        .results = pl_sweep_values(plan, s->directory),
+    };
     pl_row_clear(&row);
-    return message;
+    return o;
 }
 
 /* Whether what a run came to ends the sweep. The mutex is held. */
@@ -70,15 +71,15 @@ static void settle_row(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char id
     bool there = session &&
                  pl_sessions_desired(pl_sweeps_sessions(t), session) != PL_DESIRE_DELETED;
     pl_sweep_row_state end = there ? row_state_of(state) : PL_ROW_DELETED;
-    double *results = there ? pl_sweep_values(&s->plan, session->directory) : NULL;
-    char *message = there ? message_of(t, session, end) : NULL;
+    pl_sweep_outcome o = {0};
+    if (there) {
+        o = outcome_of(t, &s->plan, session, end);
+    }
     pl_session_release(session);
     pl_sweeps_lock(t);
     if (s->rows[row].state == PL_ROW_LIVE && strcmp(s->rows[row].session, id) == 0) {
-        bool stop = s->halt == PL_HALT_NONE && stops(s, results);
-        pl_sweep_set_row(t, s, row, end, message, results);
-        message = NULL;
-        results = NULL;
+        bool stop = s->halt == PL_HALT_NONE && stops(s, o.results);
+        pl_sweep_set_row(t, s, row, end, &o);
         if (stop) {
             pl_sweep_set_halt(t, s, PL_HALT_STOPPED);
             snprintf(s->message, sizeof s->message, "row %lld met the condition of stop",
@@ -86,8 +87,7 @@ static void settle_row(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char id
         }
     }
     pl_sweeps_unlock(t);
-    free(message);
-    free(results);
+    pl_sweep_outcome_clear(&o);
 }
 
 /* The next live row from *row on, with its session; false where there is none. */
@@ -168,9 +168,10 @@ static void take_refusal(pl_sweeps *t, pl_sweep_run *s, int64_t row, const pl_re
         hold_back(t, s, why);
         return;
     }
+    pl_sweep_outcome refusal = {.message = strdup(why)};
     pl_sweeps_lock(t);
     s->rows[row].tries++;
-    pl_sweep_set_row(t, s, row, PL_ROW_REFUSED, strdup(why), NULL);
+    pl_sweep_set_row(t, s, row, PL_ROW_REFUSED, &refusal);
     pl_sweeps_unlock(t);
 }
 
@@ -182,7 +183,7 @@ static void take_session(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char 
     r->tries++;
     r->since_us = pl_clock_us();
     s->message[0] = 0;
-    pl_sweep_set_row(t, s, row, PL_ROW_LIVE, NULL, NULL);
+    pl_sweep_set_row(t, s, row, PL_ROW_LIVE, NULL);
     pl_sweeps_unlock(t);
 }
 

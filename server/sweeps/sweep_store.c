@@ -135,12 +135,15 @@ void pl_sweep_store_row(const pl_sweep_store *t, const pl_sweep_run *s, int64_t 
     const pl_sweep_row *r = &s->rows[row];
     pl_store_digits number = pl_store_number(row), tries = pl_store_number(r->tries),
                     since = pl_store_number(r->since_us);
-    char *results = results_text(s, r->results);
-    note(t, &(pl_statement){"INSERT OR REPLACE INTO sweep_rows SELECT ?1,?2,?3,?4,?5,?6,?7,?8"
-                            " WHERE EXISTS(SELECT 1 FROM sweeps WHERE id=?1)",
-                            {s->id, number.text, r->session, pl_sweep_row_state_name(r->state),
-                             tries.text, since.text, r->message, results},
-                            8});
+    char *results = results_text(s, r->outcome.results);
+    note(t,
+         &(pl_statement){"INSERT OR REPLACE INTO sweep_rows(sweep, row, session, state, tries,"
+                         " since_us, message, results, warnings)"
+                         " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9"
+                         " WHERE EXISTS(SELECT 1 FROM sweeps WHERE id=?1)",
+                         {s->id, number.text, r->session, pl_sweep_row_state_name(r->state),
+                          tries.text, since.text, r->outcome.message, results, r->outcome.warnings},
+                         9});
     free(results);
 }
 
@@ -246,7 +249,7 @@ static double *read_results(const pl_sweep_run *s, const char *text)
     return results;
 }
 
-/* sweep, row, session, state, tries, since_us, message, results */
+/* sweep, row, session, state, tries, since_us, message, results, warnings */
 static void see_row(void *context, const char *const *columns)
 {
     loading *l = context;
@@ -264,8 +267,11 @@ static void see_row(void *context, const char *const *columns)
     }
     r->tries = columns[4] ? (int32_t)strtol(columns[4], NULL, 10) : 0;
     r->since_us = columns[5] ? strtoll(columns[5], NULL, 10) : 0;
-    r->message = columns[6] ? strdup(columns[6]) : NULL;
-    r->results = read_results(s, columns[7]);
+    r->outcome = (pl_sweep_outcome){
+        .message = columns[6] ? strdup(columns[6]) : NULL,
+        .warnings = columns[8] ? strdup(columns[8]) : NULL,
+        .results = read_results(s, columns[7]),
+    };
 }
 
 /* A session that was made when the row was not stored yet, or all of them where the database is another one. */
@@ -340,7 +346,8 @@ bool pl_sweep_store_load(const pl_sweep_store *t, pl_sessions *sessions,
 {
     loading l = {.store = t, .take = take, .context = context};
     pl_statement sweeps = {"SELECT id, halt FROM sweeps", {NULL}, 0};
-    pl_statement rows = {"SELECT sweep, row, session, state, tries, since_us, message, results"
+    pl_statement rows = {"SELECT sweep, row, session, state, tries, since_us, message, results,"
+                         " warnings"
                          " FROM sweep_rows",
                          {NULL},
                          0};

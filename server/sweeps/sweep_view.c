@@ -73,6 +73,16 @@ static void put_result_names(pl_json_writer *w, const pl_sweep *p)
     pl_json_end_array(w);
 }
 
+/* Rows that succeeded with warnings. */
+static int64_t warned_of(const pl_sweep_run *s)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->plan.row_count; i++) {
+        count += s->rows[i].state == PL_ROW_SUCCEEDED && s->rows[i].outcome.warnings;
+    }
+    return count;
+}
+
 static void put_plan(pl_json_writer *w, const pl_sweep *p)
 {
     pl_json_set_integer(w, "rows", p->row_count);
@@ -116,6 +126,7 @@ void pl_sweep_put(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
     pl_json_set_string(w, "group", s->group);
     put_plan(w, &s->plan);
     put_counts(w, t, s);
+    pl_json_set_integer(w, "warned", warned_of(s));
     pl_json_end_object(w);
     pl_sweeps_unlock(t);
 }
@@ -137,7 +148,8 @@ static void put_row(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s, int6
     pl_json_set_string(w, "session", r->session[0] ? r->session : NULL);
     pl_json_set_string(w, "state", state_of(t, s, row));
     pl_json_set_integer(w, "tries", r->tries);
-    pl_json_set_string(w, "message", r->message ? r->message : "");
+    pl_json_set_string(w, "message", r->outcome.message ? r->outcome.message : "");
+    pl_json_set_raw(w, "warnings", r->outcome.warnings ? r->outcome.warnings : "[]");
     pl_json_key(w, "values");
     pl_json_begin_array(w);
     for (int32_t j = 0; j < s->plan.parameter_count; j++) {
@@ -147,7 +159,7 @@ static void put_row(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s, int6
     pl_json_key(w, "results");
     pl_json_begin_array(w);
     for (int32_t k = 0; k < s->plan.result_count; k++) {
-        pl_json_put_number(w, r->results ? r->results[k] : NAN, 17);
+        pl_json_put_number(w, r->outcome.results ? r->outcome.results[k] : NAN, 17);
     }
     pl_json_end_array(w);
     pl_json_end_object(w);
@@ -193,6 +205,18 @@ static char *cell(const char *json)
     return out;
 }
 
+/* What its warnings are about: their codes, with spaces between them. */
+static void codes_of(const pl_sweep_run *s, int64_t row, pl_text *out)
+{
+    const char *text = s->rows[row].outcome.warnings;
+    pl_json *list = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
+    for (size_t i = 0; i < pl_json_count(list); i++) {
+        pl_text_printf(out, "%s%s", i ? " " : "",
+                       pl_json_string(pl_json_item(list, i), "code", ""));
+    }
+    pl_json_free(list);
+}
+
 static void put_field(pl_outlet *o, const char *text)
 {
     pl_outlet_put(o, ",", 1);
@@ -207,6 +231,11 @@ static bool put_line(pl_outlet *o, pl_sweeps *t, const pl_sweep_run *s, int64_t 
     bool good = true;
     snprintf(text, sizeof text, "%lld,%s,%s", (long long)row, r->session, state_of(t, s, row));
     pl_outlet_put(o, text, strlen(text));
+    pl_text codes = {0};
+    codes_of(s, row, &codes);
+    put_field(o, codes.text ? codes.text : "");
+    good = !codes.failed;
+    free(codes.text);
     for (int32_t j = 0; j < s->plan.parameter_count; j++) {
         char *value = cell(pl_sweep_value(&s->plan, row, j));
         put_field(o, value ? value : "");
@@ -214,7 +243,7 @@ static bool put_line(pl_outlet *o, pl_sweeps *t, const pl_sweep_run *s, int64_t 
         free(value);
     }
     for (int32_t k = 0; k < s->plan.result_count; k++) {
-        double x = r->results ? r->results[k] : NAN;
+        double x = r->outcome.results ? r->outcome.results[k] : NAN;
         snprintf(text, sizeof text, "%.17g", x);
         put_field(o, isnan(x) ? "" : text);
     }
@@ -224,7 +253,7 @@ static bool put_line(pl_outlet *o, pl_sweeps *t, const pl_sweep_run *s, int64_t 
 
 static bool put_csv(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o)
 {
-    static const char head[] = "row,session,state";
+    static const char head[] = "row,session,state,warnings";
     bool good = true;
     pl_outlet_put(o, head, sizeof head - 1);
     for (int32_t j = 0; j < s->plan.parameter_count; j++) {
@@ -242,12 +271,11 @@ static bool put_csv(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o)
 
 /* ---- the table as NPZ ---- */
 
-/* Columns: 0 row, 1 session, 2 state, then parameters, then results. */
-enum { FIRST_PARAMETER = 3 };
+enum { ROW, SESSION, STATE, WARNINGS, FIRST_PARAMETER };
 
 static const char *column_name(const pl_sweep *p, int32_t column)
 {
-    static const char *const names[] = {"row", "session", "state"};
+    static const char *const names[] = {"row", "session", "state", "warnings"};
     int32_t j = column - FIRST_PARAMETER;
     return j < 0                    ? names[column]
            : j < p->parameter_count ? p->parameters[j].name
@@ -258,7 +286,7 @@ static bool column_is_number(const pl_sweep_run *s, int32_t column)
 {
     int32_t j = column - FIRST_PARAMETER;
     if (j < 0) {
-        return column == 0;
+        return column == ROW;
     }
     for (int64_t i = 0; j < s->plan.parameter_count && i < s->plan.row_count; i++) {
         if (isnan(pl_sweep_number(&s->plan, i, j))) {
@@ -271,10 +299,10 @@ static bool column_is_number(const pl_sweep_run *s, int32_t column)
 static double number_at(const pl_sweep_run *s, int32_t column, int64_t row)
 {
     int32_t j = column - FIRST_PARAMETER, k = j - s->plan.parameter_count;
-    return j < 0                  ? (double)row
-           : k < 0                ? pl_sweep_number(&s->plan, row, j)
-           : s->rows[row].results ? s->rows[row].results[k]
-                                  : NAN;
+    return j < 0                          ? (double)row
+           : k < 0                        ? pl_sweep_number(&s->plan, row, j)
+           : s->rows[row].outcome.results ? s->rows[row].outcome.results[k]
+                                          : NAN;
 }
 
 /* numpy's texts have a fixed length. */
@@ -297,8 +325,15 @@ static void put_code_points(const char *text, uint32_t out[TEXT_MAX])
 static bool text_at(pl_sweeps *t, const pl_sweep_run *s, int32_t column, int64_t row,
                     uint32_t out[TEXT_MAX])
 {
+    if (column == WARNINGS) {
+        pl_text codes = {0};
+        codes_of(s, row, &codes);
+        put_code_points(codes.text ? codes.text : "", out);
+        free(codes.text);
+        return !codes.failed;
+    }
     if (column < FIRST_PARAMETER) {
-        put_code_points(column == 1 ? s->rows[row].session : state_of(t, s, row), out);
+        put_code_points(column == SESSION ? s->rows[row].session : state_of(t, s, row), out);
         return true;
     }
     char *text = cell(pl_sweep_value(&s->plan, row, column - FIRST_PARAMETER));

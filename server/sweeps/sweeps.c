@@ -48,13 +48,15 @@ void pl_sweep_set_halt(pl_sweeps *t, pl_sweep_run *s, pl_sweep_halt halt)
 }
 
 void pl_sweep_set_row(pl_sweeps *t, pl_sweep_run *s, int64_t row, pl_sweep_row_state state,
-                      char *message, double *results)
+                      pl_sweep_outcome *outcome)
 {
     pl_sweep_row *r = &s->rows[row];
-    pl_sweep_row_clear(r);
+    pl_sweep_outcome_clear(&r->outcome);
     r->state = state;
-    r->message = message;
-    r->results = results;
+    if (outcome) {
+        r->outcome = *outcome;
+        *outcome = (pl_sweep_outcome){0};
+    }
     if (!s->gone) {
         pl_sweep_store_row(&t->store, s, row);
     }
@@ -67,7 +69,7 @@ int64_t pl_sweep_retry(pl_sweeps *t, pl_sweep_run *s)
         pl_sweep_row_state state = s->rows[i].state;
         if (state > PL_ROW_SUCCEEDED) {
             s->rows[i].since_us = now;
-            pl_sweep_set_row(t, s, i, PL_ROW_WAITING, NULL, NULL);
+            pl_sweep_set_row(t, s, i, PL_ROW_WAITING, NULL);
         }
         count += state > PL_ROW_SUCCEEDED || (state == PL_ROW_WAITING && s->halt != PL_HALT_NONE);
     }

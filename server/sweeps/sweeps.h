@@ -40,9 +40,9 @@ bool pl_sweeps_remove(pl_sweeps *sweeps, pl_sweep_run *s);
 
 /* With the mutex held; the change is queued for the database. */
 void pl_sweep_set_halt(pl_sweeps *sweeps, pl_sweep_run *s, pl_sweep_halt halt);
-/* Takes message and results, which may be NULL. */
+/* Takes what the outcome has, and leaves it cleared; NULL: nothing is known. */
 void pl_sweep_set_row(pl_sweeps *sweeps, pl_sweep_run *s, int64_t row, pl_sweep_row_state state,
-                      char *message, double *results);
+                      pl_sweep_outcome *outcome);
 /* Begin rows again that have ended without success: how many. */
 int64_t pl_sweep_retry(pl_sweeps *sweeps, pl_sweep_run *s);
 

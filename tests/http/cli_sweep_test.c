@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TWO                                                                                        \
     "\"parameters\": [{\"path\": \"/time/step\", \"name\": \"h\", \"values\": [0.01, 0.02]}]"
@@ -37,12 +38,12 @@ START_TEST(a_sweep_is_run_and_its_table_written)
     ck_assert_ptr_nonnull(strstr(pliant_out, "parameter  h  /time/step\n"));
     ck_assert_ptr_nonnull(strstr(pliant_out, "result     last\n"));
     ck_assert_int_eq(pliant("sweep results %s", id), 0);
-    ck_assert_int_eq(strncmp(pliant_out, "row,session,state,h,last\r\n0,", 28), 0);
-    ck_assert_ptr_nonnull(strstr(pliant_out, ",succeeded,0.02,3\r\n"));
+    ck_assert_int_eq(strncmp(pliant_out, "row,session,state,warnings,h,last\r\n0,", 37), 0);
+    ck_assert_msg(strstr(pliant_out, ",succeeded,unconverged,0.02,3\r\n"), "%s", pliant_out);
     ck_assert_int_eq(pliant("sweep results %s --output table.csv", id), 0);
     ck_assert_str_eq(pliant_out, "");
     pliant_read("table.csv", text, sizeof text);
-    ck_assert_ptr_nonnull(strstr(text, ",succeeded,0.01,3\r\n"));
+    ck_assert_ptr_nonnull(strstr(text, ",succeeded,unconverged,0.01,3\r\n"));
     ck_assert_int_eq(pliant("sweep results %s --output table.npz", id), 0);
     pliant_read("table.npz", text, sizeof text);
     ck_assert_mem_eq(text, "PK", 2);
@@ -70,7 +71,51 @@ START_TEST(files_are_beside_the_document)
     take_id();
     ck_assert_int_eq(pliant("sweep follow %s", id), 0);
     ck_assert_int_eq(pliant("sweep results %s", id), 0);
-    ck_assert_ptr_nonnull(strstr(pliant_out, ",succeeded,0.03,\"two, three\"\r\n"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, ",succeeded,unconverged,0.03,\"two, three\"\r\n"));
+}
+END_TEST
+
+/* One iteration a step is too few for a bar that swings. */
+START_TEST(warnings_are_told)
+{
+    pliant_write(
+        "sweep.json",
+        "{\"scene\": {\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3},"
+        " \"solver\": {\"method\": \"lbfgs\", \"iterations\": 1, \"tolerance\": 1e-9},"
+        " \"bodies\": [{\"mesh\": {\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [6, 6, 6]}},"
+        " \"material\": \"m\"}], \"materials\": {\"m\": {\"young\": 1e5, \"poisson\": 0.2}},"
+        " \"pins\": [{\"select\": {\"side\": \"-x\"}}]}, \"parameters\":"
+        " [{\"path\": \"/solver/iterations\", \"values\": [1, 1000]}]}");
+    ck_assert_int_eq(pliant("sweep submit sweep.json --follow"), 0);
+    take_id();
+    ck_assert_ptr_nonnull(strstr(pliant_err, "2 of 2 succeeded, 1 of these with warnings"));
+    ck_assert_int_eq(pliant("sweep follow %s --strict", id), 1);
+    ck_assert_int_eq(pliant("sweep results %s", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, ",succeeded,unconverged,1\r\n"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, ",succeeded,,1000\r\n"));
+}
+END_TEST
+
+/* Every row that ended in the sweep ended well, but one did not end by itself. */
+START_TEST(a_cancelled_row_is_told)
+{
+    pliant_write_scene("scene.json", 1000000, PLIANT_BOX);
+    pliant_write("sweep.json", "{\"scene\": \"scene.json\", \"parameters\":"
+                               " [{\"path\": \"/time/steps\", \"values\": [2, 1000000]}]}");
+    ck_assert_int_eq(pliant("sweep submit sweep.json"), 0);
+    take_id();
+    char session[33] = "";
+    for (int i = 0; i < 200 && !session[0]; i++) {
+        ck_assert_int_eq(pliant("sweep results %s", id), 0);
+        const char *row = strstr(pliant_out, "\r\n1,");
+        if (row && strncmp(row + 36, ",running", 8) == 0)
+            snprintf(session, sizeof session, "%.32s", row + 4);
+        else
+            usleep(50000);
+    }
+    ck_assert_int_eq(pliant("cancel %s", session), 0);
+    ck_assert_int_eq(pliant("sweep follow %s", id), 6);
+    ck_assert_msg(strstr(pliant_err, "1 of these with warnings, 1 cancelled"), "%s", pliant_err);
 }
 END_TEST
 
@@ -126,6 +171,8 @@ int main(void)
     tcase_add_checked_fixture(cases, pliant_setup, pliant_teardown);
     tcase_add_test(cases, a_sweep_is_run_and_its_table_written);
     tcase_add_test(cases, files_are_beside_the_document);
+    tcase_add_test(cases, warnings_are_told);
+    tcase_add_test(cases, a_cancelled_row_is_told);
     tcase_add_test(cases, a_cancelled_one_is_run_again);
     tcase_add_test(cases, what_is_wrong_is_said);
     return run_cases("http/cli_sweep", cases);

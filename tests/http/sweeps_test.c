@@ -207,11 +207,12 @@ START_TEST(a_grid_is_run)
     http_reply_free(r);
     r = ask("GET", id, "/results?format=csv", 200);
     ck_assert_str_eq(http_header(r, "Content-Type"), "text/csv");
-    static const char head[] = "row,session,state,materials/soft/young,time/step,energy/kinetic,"
-                               "energy/kinetic max,energy/kinetic min,energy/kinetic mean,t,expect,"
-                               "expect low,no/such\r\n0,";
+    static const char head[] =
+        "row,session,state,warnings,materials/soft/young,time/step,energy/kinetic,"
+        "energy/kinetic max,energy/kinetic min,energy/kinetic mean,t,expect,"
+        "expect low,no/such\r\n0,";
     ck_assert_int_eq(strncmp(r->body, head, sizeof head - 1), 0);
-    ck_assert_ptr_nonnull(strstr(r->body, ",succeeded,100000,0.015,"));
+    ck_assert_ptr_nonnull(strstr(r->body, ",succeeded,few_elements,100000,0.015,"));
     ck_assert_ptr_nonnull(strstr(r->body, ",1,1,\r\n"));
     http_reply_free(r);
     r = ask("GET", id, "/results?format=npz", 200);
@@ -559,6 +560,44 @@ static void check_twelve(const char *id)
     ck_assert_int_eq(daemon_fixture_sessions(d), 12);
 }
 
+/* They are the row's own: neither the end of its session nor a restart takes them away. */
+START_TEST(warnings_stay)
+{
+    char id[33], session[33];
+    http_reply *r = http_post(
+        d, "/v1/sweeps",
+        "{\"scene\": {\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3}, \"solver\": "
+        "{\"method\":"
+        " \"lbfgs\", \"iterations\": 1, \"tolerance\": 1e-9}, \"materials\": {\"m\": {\"young\": "
+        "1e5, \"poisson\": 0.2}},"
+        " \"bodies\": [{\"mesh\": {\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [6, 6, 6]}},"
+        " \"material\": \"m\"}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}, \"parameters\":"
+        " [{\"path\": \"/solver/iterations\", \"values\": [1, 1000]}]}");
+    http_expect(r, 201);
+    snprintf(id, sizeof id, "%s", json_text(r->json, "id"));
+    http_reply_free(r);
+    await_state(id, "done");
+    for (int turn = 0; turn < 2; turn++) {
+        r = ask("GET", id, "", 200);
+        ck_assert_int_eq(json_count(r->json, "warned"), 1);
+        http_reply_free(r);
+        r = ask("GET", id, "/results", 200);
+        const json_t *items = json_object_get(r->json, "items");
+        ck_assert_str_eq(json_text(json_array_get(items, 0), "warnings/0/code"), "unconverged");
+        ck_assert_int_eq(json_count(json_array_get(items, 0), "warnings/0/count"), 3);
+        ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(items, 1), "warnings")),
+                          0);
+        snprintf(session, sizeof session, "%s", json_text(json_array_get(items, 0), "session"));
+        http_reply_free(r);
+        if (turn == 0) {
+            remove_session(session);
+            ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+            daemon_fixture_resume(d);
+        }
+    }
+}
+END_TEST
+
 START_TEST(a_killed_daemon_goes_on)
 {
     char id[33];
@@ -625,6 +664,7 @@ int main(void)
     tcase_add_test(cases, memory_is_bounded);
     tcase_add_test(cases, only_who_may);
     tcase_add_test(cases, limits_hold);
+    tcase_add_test(cases, warnings_stay);
     tcase_add_test(cases, a_killed_daemon_goes_on);
     tcase_add_test(cases, a_lost_database_is_made_again);
     tcase_add_test(cases, cancelled_stays_cancelled);

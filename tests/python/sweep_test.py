@@ -37,7 +37,8 @@ class SweepTest(unittest.TestCase):
         self.assertEqual([r["frame"] for r in rows], [3] * 4)
         self.assertGreater(rows[0]["most"], 0)
         self.assertEqual([s.id for s in sweep.sessions()], [r["session"] for r in rows])
-        self.assertEqual(sweep.csv().splitlines()[0], "row,session,state,time/step,name,frame,most")
+        head = "row,session,state,warnings,time/step,name,frame,most"
+        self.assertEqual(sweep.csv().splitlines()[0], head)
         with zipfile.ZipFile(io.BytesIO(sweep.npz())) as file:
             self.assertIn("time/step.npy", file.namelist())
         found = self.client.find_sweep(sweep.id)
@@ -68,7 +69,8 @@ class SweepTest(unittest.TestCase):
         with mock.patch.dict(sys.modules, pandas=types.SimpleNamespace(DataFrame=DataFrame)):
             frame = sweep.frame()
         self.assertEqual(made["index"], "row")
-        self.assertEqual(list(frame), ["row", "session", "state", "time/step", "frame", "no/such"])
+        columns = ["row", "session", "state", "warnings", "time/step", "frame", "no/such"]
+        self.assertEqual(list(frame), columns)
         self.assertEqual((frame["frame"], frame["time/step"]), ([2.0], [0.01]))
         self.assertNotEqual(frame["no/such"][0], frame["no/such"][0])
         with mock.patch.dict(sys.modules, pandas=None):

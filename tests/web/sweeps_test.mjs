@@ -13,7 +13,7 @@ run({
     async a_sweep_is_seen(daemon) {
         const { id } = await submit(daemon, {
             name: 'stiffness and fall',
-            scene: scene({ time: { step: 0.01, steps: 8 } }),
+            scene: scene({ time: { step: 0.01, steps: 40 } }), // some of them land, in too few iterations
             sampling: 'sobol',
             samples: 32,
             parameters: [
@@ -38,6 +38,10 @@ run({
         check((await page.locator('.multiples circle').count()) === 96, 'each result by each parameter');
         const { items } = await daemon.call('GET', `/v1/sweeps/${id}/results`);
         check((await page.locator('.rows tbody tr').count()) === 32, 'a row each');
+        const warned = items.filter(({ warnings }) => warnings.length).length;
+        check(warned > 0 && warned < 32, `${warned} rows have warnings`);
+        check((await page.locator('.rows td.warned').count()) === warned, 'and are marked');
+        await page.getByText(`${warned} with warnings`).waitFor();
         const href = await page.locator('.rows tbody a').nth(3).getAttribute('href');
         check(href.includes(items[3].session), `row 3 leads to ${href}`);
         await page.locator('.rows tbody tr').nth(5).click();

@@ -27,7 +27,7 @@ static int64_t rows_failed(const pl_json *sweep)
     return rows_in(sweep, "failed") + rows_in(sweep, "rejected") + rows_in(sweep, "refused");
 }
 
-/* "12 of 20 succeeded, 1 failed, 4 running, 3 waiting" */
+/* "12 of 20 succeeded, 2 of these with warnings, 1 failed, 4 running, 3 waiting" */
 static void counts_text(const pl_json *sweep, char out[240])
 {
     static const char *const states[] = {"failed",   "rejected", "refused", "cancelled",
@@ -35,6 +35,9 @@ static void counts_text(const pl_json *sweep, char out[240])
                                          "checking", "waiting",  "skipped"};
     size_t at = (size_t)snprintf(out, 240, "%" PRId64 " of %" PRId64 " succeeded",
                                  rows_in(sweep, "succeeded"), pl_json_integer(sweep, "rows", 0));
+    int64_t warned = pl_json_integer(sweep, "warned", 0);
+    if (warned)
+        at += (size_t)snprintf(out + at, 240 - at, ", %" PRId64 " of these with warnings", warned);
     for (size_t i = 0; i < sizeof states / sizeof *states && at < 240; i++)
         if (rows_in(sweep, states[i]))
             at += (size_t)snprintf(out + at, 240 - at, ", %" PRId64 " %s",
@@ -63,11 +66,21 @@ static int outcome(pl_cli *cli, const pl_json *sweep)
     const char *state = pl_json_string(sweep, "state", ""),
                *message = pl_json_string(sweep, "message", "");
     counts_text(sweep, counts);
+    bool failed = rows_failed(sweep) > 0, warned = pl_json_integer(sweep, "warned", 0) > 0;
+    bool lost = strcmp(state, "cancelled") == 0 || rows_in(sweep, "cancelled") > 0 ||
+                rows_in(sweep, "deleted") > 0;
+    pl_style style = failed || lost ? PL_STYLE_RED : warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN;
     if (!cli->json)
-        fprintf(stderr, "%s: %s%s%s\n", state, counts, *message ? "; " : "", message);
+        fprintf(stderr, "%s%s%s: %s%s%s\n", pl_style_on(&cli->err, style), state,
+                pl_style_off(&cli->err), counts, *message ? "; " : "", message);
+    if (warned && !cli->json)
+        fprintf(stderr, "The column warnings of pliant sweep results %.8s says which rows.\n",
+                pl_json_string(sweep, "id", ""));
     if (strcmp(state, "cancelled") == 0)
         return PL_EXIT_CANCELLED;
-    return rows_failed(sweep) ? PL_EXIT_FAILED : PL_EXIT_OK;
+    if (failed || (warned && pl_cli_flag(cli, "--strict")))
+        return PL_EXIT_FAILED;
+    return lost ? PL_EXIT_CANCELLED : PL_EXIT_OK;
 }
 
 static void show(pl_cli *cli, const pl_json *sweep)

@@ -442,8 +442,9 @@ const pl_command pl_commands[] = {
          "FILE is JSON: scene (or the path of a scene file), parameters, sampling, running,\n"
          "results, stop; csv may be {\"file\": PATH}. A parameter has path, a JSON pointer into\n"
          "the scene, and values, range and count, or min and max. Exit status of submit\n"
-         "--follow and follow: 1 if a row failed, 6 if the sweep was cancelled.",
+         "--follow and follow: 1 if a row failed, 6 if the sweep or a row was cancelled.",
      .options = {{"--follow", NULL, "submit: show its progress until it ends"},
+                 {"--strict", NULL, "--follow and follow: also exit 1 if there are warnings"},
                  {"--group", "NAME", "submit: share it with this group"},
                  {"--format", "F", "results: csv (default), json or npz"},
                  {"--output", "FILE", "results: write to FILE; its ending tells the format"},

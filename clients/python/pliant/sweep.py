@@ -14,6 +14,7 @@ def _rows(table: Mapping[str, Any]) -> List[Dict[str, Any]]:
     return [
         {
             **{key: item[key] for key in ("row", "session", "state")},
+            "warnings": " ".join(warning["code"] for warning in item["warnings"]),
             **dict(zip(table["parameters"], item["values"])),
             **dict(zip(table["results"], item["results"])),
         }
@@ -39,6 +40,11 @@ class Sweep:
     def counts(self) -> Dict[str, int]:
         """How many rows are in each state, as it was last read."""
         return dict(self.info["counts"])
+
+    @property
+    def warned(self) -> int:
+        """How many rows succeeded with warnings, as it was last read."""
+        return int(self.info.get("warned", 0))
 
     @property
     def over(self) -> bool:
@@ -80,7 +86,7 @@ class Sweep:
         return table
 
     def rows(self) -> List[Dict[str, Any]]:
-        """A dict for each row: row, session, state, a value for each parameter and result."""
+        """A dict for each row: row, session, state, warnings (codes), parameters and results."""
         return _rows(self.table())
 
     def frame(self) -> Any:
@@ -90,7 +96,7 @@ class Sweep:
         except ImportError:
             raise PliantError("pandas is not installed: use rows() or csv()") from None
         table = self.table()
-        columns = ["row", "session", "state", *table["parameters"], *table["results"]]
+        columns = ["row", "session", "state", "warnings", *table["parameters"], *table["results"]]
         frame = pandas.DataFrame(_rows(table), columns=columns)
         for name in table["results"]:
             frame[name] = frame[name].astype(float)

@@ -5,6 +5,7 @@ import { useRef, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { ago, number, STATES } from './format.js';
 import { useLook, useOn } from './hooks.js';
+import { codesOf } from './list.jsx';
 import { hrefOf, route } from './route.js';
 import { axesOf, colourOf, lineOf, placesOf } from './sweepplot.js';
 import './sweeps.css';
@@ -37,6 +38,7 @@ function Progress({ sweep }) {
                     .filter((state) => sweep.counts[state])
                     .map((state) => `${sweep.counts[state]} ${state}`)
                     .join(', ')}
+                {sweep.warned > 0 && <span class="warned">, {sweep.warned} with warnings</span>}
             </p>
         </>
     );
@@ -182,6 +184,22 @@ function shown(value) {
     return value === null ? '–' : JSON.stringify(value);
 }
 
+// A row that succeeded with warnings is marked as a session is.
+function State({ row }) {
+    const codes = codesOf(row);
+    const warned = codes !== '' && row.state === 'succeeded';
+    const title = row.message || row.warnings.map(({ detail }) => detail).join('\n');
+    return (
+        <td class={warned ? 'warned' : row.state} title={title}>
+            <span class="sign" aria-hidden="true">
+                {warned ? '⚠' : SIGNS[row.state]}
+            </span>{' '}
+            {row.state}
+            {codes && `: ${codes}`}
+        </td>
+    );
+}
+
 function Table({ table, chosen, onChoose }) {
     return (
         <div class="wide">
@@ -199,9 +217,7 @@ function Table({ table, chosen, onChoose }) {
                     {table.items.slice(0, TABLE_MOST).map((row) => (
                         <tr key={row.row} class={row.row === chosen ? 'chosen' : ''} onClick={() => onChoose(row.row)}>
                             <th scope="row">{row.session ? <a href={hrefOf(row.session)}>{row.row}</a> : row.row}</th>
-                            <td class={row.state} title={row.message}>
-                                <span class="sign" aria-hidden="true">{SIGNS[row.state]}</span> {row.state}
-                            </td>
+                            <State row={row} />
                             {[...row.values, ...row.results].map((value, i) => (
                                 <td key={i} class="numbers">
                                     {shown(value)}
