@@ -142,8 +142,8 @@ const pl_route pl_routes[] = {
     {"POST", "/v1/sweeps", pl_handle_sweep_create, PL_RUN_CHECKS, PL_SCOPE_SUBMIT, PL_TAKES_JSON,
      .produces = JSON, .query = {"group"}, .replies = "201 Sweep", .body = "#SweepRequest",
      .stores = true,
-     .summary =
-         "Submit a scene with parameters that vary: a session for each row, a few at a time"},
+     .summary = "Submit a scene with parameters that vary: a session for each row, a few at a time;"
+                " Idempotency-Key is honoured"},
     {"GET", "/v1/sweeps", pl_handle_sweeps, PL_RUN_FILES, PL_SCOPE_READ, .produces = JSON,
      .query = {"limit", "cursor"}, .replies = "200 SweepList",
      .summary = "List sweeps, newest first"},

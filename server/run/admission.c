@@ -1,6 +1,5 @@
 #include "server/run/admission.h"
 
-#include "protocol/text/sha256.h"
 #include "server/base/daemon.h"
 #include "server/run/check_queue.h"
 #include "server/run/check_result.h"
@@ -10,7 +9,6 @@
 #include "server/run/validate.h"
 #include "server/sessions/access.h"
 #include "server/sessions/session_view.h"
-#include "server/store/idempotency.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +17,6 @@
 
 enum {
     PATIENCE_MS = 2000,
-    KEY_MAX = 255,
     AHEAD = 8, /* requests that are decoded so soon that they do not count yet */
 };
 static const char create_route[] = "POST /v1/sessions";
@@ -81,10 +78,10 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     }
     char location[64];
     snprintf(location, sizeof location, "/v1/sessions/%s", s->id);
-    pl_kept_reply kept = {a->owner, create_route, a->key, {0}, 201, text, location};
-    memcpy(kept.body_hash, a->body_hash, sizeof kept.body_hash);
+    pl_kept_reply kept;
+    bool keeps = pl_request_key_keep(&a->key, text, location, &kept);
     pl_row row = pl_session_row(a->sessions, s); /* empty without memory: refused then */
-    pl_created created = pl_store_create(a->store, &row, a->key ? &kept : NULL);
+    pl_created created = pl_store_create(a->store, &row, keeps ? &kept : NULL);
     pl_row_clear(&row);
     if (created != PL_CREATED_DONE || !pl_sessions_insert(a->sessions, s)) {
         free(text);
@@ -107,54 +104,6 @@ static int patience(pl_request *r)
     const char *wait = prefer ? strstr(prefer, "wait=") : NULL;
     long seconds = wait ? strtol(wait + 5, NULL, 10) : -1;
     return seconds < 0 ? PATIENCE_MS : seconds > 60 ? 60000 : (int)seconds * 1000;
-}
-
-/* True where the request is to go on. */
-static bool begin_key(pl_admission *a)
-{
-    a->key = pl_request_header(a->request, "Idempotency-Key");
-    if (!a->key) {
-        return true;
-    }
-    size_t length, key_length = strlen(a->key);
-    const char *body = pl_request_body(a->request, &length);
-    if (key_length == 0 || key_length > KEY_MAX) {
-        a->key = NULL;
-        pl_reply_problem(a->request, 400, "bad_idempotency_key", "Bad Idempotency-Key",
-                         "it must have 1 to 255 characters", NULL);
-        return false;
-    }
-    pl_sha256_hex(body, length, a->body_hash);
-    if (a->body_hash[0] == '-') {
-        a->key = NULL;
-        errno = ENOMEM;
-        return pl_admission_fail(a, "its body's hash");
-    }
-    int status = 0;
-    char *reply = NULL, *location = NULL;
-    pl_key_outcome outcome = pl_key_begin(a->store, a->owner, create_route, a->key, a->body_hash,
-                                          &status, &reply, &location);
-    if (outcome == PL_KEY_NEW) {
-        return true;
-    }
-    a->key = NULL; /* not ours to end */
-    if (outcome == PL_KEY_SEEN) {
-        pl_reply_json(a->request, status, reply);
-        pl_reply_header(a->request, "Location", "%s", location ? location : "");
-        pl_reply_header(a->request, "Idempotency-Replayed", "true");
-    } else if (outcome == PL_KEY_OTHER_BODY) {
-        pl_reply_problem(a->request, 422, "idempotency_key_reused", "Idempotency-Key reused",
-                         "this key came with another body within the last day", NULL);
-    } else if (outcome == PL_KEY_BROKEN) {
-        errno = ENOMEM;
-        pl_admission_fail(a, "its Idempotency-Key");
-    } else {
-        pl_reply_problem(a->request, 409, "in_progress", "In progress",
-                         "a request with this key is being answered", NULL);
-        pl_reply_header(a->request, "Retry-After", "1");
-    }
-    free(location);
-    return false;
 }
 
 /* Each user may have three waiting sessions for each place that is free, and one in twenty places is for those who have
@@ -217,9 +166,7 @@ static bool within_limits(pl_admission *a, pl_tenants *tenants)
 /* Its reply has been made. `later`: the session that was answered for in `checking`, or NULL. */
 static void end(pl_admission *a, pl_session *later)
 {
-    if (a->key) {
-        pl_key_end(a->store, a->owner, create_route, a->key);
-    }
+    pl_request_key_end(&a->key);
     if (later) {
         pl_check_queue_add(a->checks, later, a->ticket.begun ? &a->ticket.run : NULL);
         pl_session_release(later);
@@ -271,7 +218,9 @@ static void admit(pl_request *r, const pl_branch *branch)
         a->text = branch->scene;
         a->length = strlen(branch->scene);
     }
-    if (pl_request_group(r, &a->group) && begin_key(a) && welcome(a) && pl_staging_create(a)) {
+    if (pl_request_group(r, &a->group) &&
+        pl_request_key_begin(&a->key, r, a->store, a->owner, create_route) && welcome(a) &&
+        pl_staging_create(a)) {
         pl_admission_check(a, pl_request_arrived(r) + patience(r), checked);
     } else {
         end(a, NULL);

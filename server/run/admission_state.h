@@ -12,6 +12,7 @@
 #include "server/run/check_queue.h"
 #include "server/run/machine.h"
 #include "server/run/preflight_run.h"
+#include "server/run/request_key.h"
 #include "server/sessions/quota.h"
 #include "server/sessions/sessions.h"
 
@@ -40,8 +41,7 @@ typedef struct pl_admission {
     pl_faults faults;
     pl_preflight preflight;
     pl_check_ticket ticket;
-    const char *key; /* of Idempotency-Key; NULL: none */
-    char body_hash[65];
+    pl_request_key key;
     pl_quota_hold hold;
 } pl_admission;
 

@@ -3,6 +3,7 @@
 #include "server/base/daemon.h"
 #include "server/run/admission_state.h"
 #include "server/run/lifecycle.h"
+#include "server/run/request_key.h"
 #include "server/run/scene_rules.h"
 #include "server/sessions/access.h"
 #include "server/sessions/removal.h"
@@ -92,32 +93,36 @@ static bool judge_rows(pl_request *r, const char *group, const pl_sweep *plan)
     return good;
 }
 
-static void create(pl_request *r, const char *group, pl_sweep *plan)
+static void create(pl_request *r, const char *group, pl_sweep *plan, const pl_request_key *key)
 {
     pl_daemon *d = pl_request_daemon(r);
     size_t length;
+    char location[64] = "";
     const char *text = pl_request_body(r, &length);
-    pl_sweep_run *s = pl_sweeps_add(d->sweeps, pl_request_principal(r), group, plan, text);
-    if (!s) {
-        reply_failed(r);
-        return;
+    pl_sweep_run *s = pl_sweeps_make(d->sweeps, pl_request_principal(r), group, plan, length);
+    char *reply = s ? pl_sweep_encode(d->sweeps, s) : NULL;
+    pl_kept_reply kept;
+    if (s) {
+        snprintf(location, sizeof location, "/v1/sweeps/%s", s->id);
     }
-    pl_reply_json(r, 201, pl_sweep_encode(d->sweeps, s));
-    pl_reply_header(r, "Location", "/v1/sweeps/%s", s->id);
+    bool keeps = pl_request_key_keep(key, reply, location, &kept);
+    if (reply && pl_sweeps_add(d->sweeps, s, text, keeps ? &kept : NULL)) {
+        pl_reply_json(r, 201, reply);
+        pl_reply_header(r, "Location", "%s", location);
+        pl_sweep_runner_kick(d->sweep_runner);
+    } else {
+        reply_failed(r);
+        free(reply);
+    }
     pl_sweep_release(s);
-    pl_sweep_runner_kick(d->sweep_runner);
 }
 
-void pl_handle_sweep_create(pl_request *r)
+static void decode_and_create(pl_request *r, const char *group, const pl_request_key *key)
 {
-    const char *group;
     size_t length;
     const char *text = pl_request_body(r, &length);
     pl_sweep plan;
     pl_faults faults = {0};
-    if (!pl_request_group(r, &group)) {
-        return;
-    }
     pl_status status = pl_sweep_decode(text, length, &plan, &faults);
     if (status == PL_INVALID) {
         reply_faults(r, &faults);
@@ -126,11 +131,23 @@ void pl_handle_sweep_create(pl_request *r)
         reply_failed(r);
     } else {
         if (judge_rows(r, group, &plan)) {
-            create(r, group, &plan); /* takes it */
+            create(r, group, &plan, key); /* takes it */
         }
         pl_sweep_clear(&plan);
     }
     pl_faults_clear(&faults);
+}
+
+void pl_handle_sweep_create(pl_request *r)
+{
+    const char *group;
+    pl_request_key key;
+    pl_store *store = pl_request_daemon(r)->store;
+    if (pl_request_group(r, &group) &&
+        pl_request_key_begin(&key, r, store, pl_request_owner(r), "POST /v1/sweeps")) {
+        decode_and_create(r, group, &key);
+        pl_request_key_end(&key);
+    }
 }
 
 /* ---- one sweep ---- */

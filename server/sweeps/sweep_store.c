@@ -48,17 +48,28 @@ static bool make_directory(const pl_sweep_store *t, const pl_sweep_run *s, const
     return good;
 }
 
-static bool insert(const pl_sweep_store *t, const pl_sweep_run *s)
+/* With the reply to keep, or NULL, in one transaction. */
+static bool insert(const pl_sweep_store *t, const pl_sweep_run *s, const pl_kept_reply *kept)
 {
-    pl_store_digits created = pl_store_number(s->created_us);
+    pl_store_digits created = pl_store_number(s->created_us),
+                    now = pl_store_number(s->created_us / 1000000),
+                    status = pl_store_number(kept ? kept->status : 0);
     /* Only of a user that is there, and of a group: what is left to nobody would be the next one's of that name. */
-    pl_statement put = {"INSERT INTO sweeps SELECT ?1,?2,?3,?4,?5,'' WHERE"
-                        " (?2='" PL_DEFAULT_OWNER "' OR EXISTS(SELECT 1 FROM users WHERE name=?2))"
-                        " AND (?3 IS NULL OR EXISTS(SELECT 1 FROM user_groups WHERE name=?3))",
-                        {s->id, s->owner, s->group, s->admin ? "1" : "0", created.text},
-                        5};
+    pl_statement put[2] = {{"INSERT INTO sweeps SELECT ?1,?2,?3,?4,?5,'' WHERE"
+                            " (?2='" PL_DEFAULT_OWNER
+                            "' OR EXISTS(SELECT 1 FROM users WHERE name=?2))"
+                            " AND (?3 IS NULL OR EXISTS(SELECT 1 FROM user_groups WHERE name=?3))",
+                            {s->id, s->owner, s->group, s->admin ? "1" : "0", created.text},
+                            5}};
+    if (kept) {
+        put[1] = (pl_statement){"INSERT OR REPLACE INTO keys SELECT ?1,?2,?3,?4,?5,?6,?7,?8"
+                                " WHERE EXISTS(SELECT 1 FROM sweeps WHERE id=?9)",
+                                {kept->owner, kept->route, kept->key, kept->body_hash, status.text,
+                                 kept->reply, kept->location, now.text, s->id},
+                                9};
+    }
     errno = EIO;
-    return pl_store_change(t->store, &put, 1) == 1;
+    return pl_store_change(t->store, put, kept ? 2 : 1) == 1;
 }
 
 static bool forget(const pl_sweep_store *t, const char *id)
@@ -68,12 +79,23 @@ static bool forget(const pl_sweep_store *t, const char *id)
     return pl_store_change(t->store, all, 2) >= 0;
 }
 
-bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const char *text)
+/* As if it had never been: a request with its key makes another one. */
+static void undo(const pl_sweep_store *t, const char *id)
+{
+    char location[64];
+    snprintf(location, sizeof location, "/v1/sweeps/%s", id);
+    pl_statement drop = {"DELETE FROM keys WHERE location=?", {location}, 1};
+    pl_store_change(t->store, &drop, 1);
+    forget(t, id);
+}
+
+bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const char *text,
+                        const pl_kept_reply *kept)
 {
     char incoming[64], path[64];
     snprintf(incoming, sizeof incoming, "incoming/%s", s->id);
     snprintf(path, sizeof path, "sweeps/%s", s->id);
-    bool made = make_directory(t, s, incoming, text), stored = made && insert(t, s);
+    bool made = make_directory(t, s, incoming, text), stored = made && insert(t, s, kept);
     if (stored && renameat(t->state_fd, incoming, t->state_fd, path) == 0 &&
         pl_directory_sync(t->state_fd, path) == PL_OK) {
         return true;
@@ -83,7 +105,7 @@ bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const ch
     pl_remove_tree(t->state_fd, incoming);
     pl_remove_tree(t->state_fd, path);
     if (stored) {
-        forget(t, s->id);
+        undo(t, s->id);
     }
     errno = error;
     return false;
@@ -326,7 +348,7 @@ static void take_up_strangers(loading *l)
             !(s = read_sweep(l->store, e->d_name))) {
             continue;
         }
-        bool stored = insert(l->store, s);
+        bool stored = insert(l->store, s, NULL);
         pl_logf(PL_LEVEL_WARN, "sweep %s: %s", s->id,
                 stored ? "its row in the database is made again from its directory"
                        : "it has no row in the database, and none can be made");
@@ -353,7 +375,7 @@ bool pl_sweep_store_load(const pl_sweep_store *t, pl_sessions *sessions,
                          0};
     bool good = pl_store_read(t->store, &sweeps, see_sweep, &l) && !l.failed;
     for (size_t i = 0; good && i < l.stale_count; i++) {
-        forget(t, l.stale[i]);
+        undo(t, l.stale[i]);
     }
     if (good) {
         take_up_strangers(&l);

@@ -14,8 +14,9 @@ typedef struct pl_sweep_store {
     pl_store *store;
 } pl_sweep_store;
 
-/* Durable when it returns; false with errno. */
-bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const char *text);
+/* Durable when it returns, with the reply to keep (or NULL); false with errno. */
+bool pl_sweep_store_add(const pl_sweep_store *t, const pl_sweep_run *s, const char *text,
+                        const pl_kept_reply *kept);
 bool pl_sweep_store_remove(const pl_sweep_store *t, const pl_sweep_run *s);
 /* Queued. */
 void pl_sweep_store_halt(const pl_sweep_store *t, const pl_sweep_run *s);

@@ -106,8 +106,8 @@ static bool has_room(pl_sweeps *t, const char *owner, int64_t bytes)
     return count <= PL_SWEEPS_OF_USER_MAX && bytes <= PL_SWEEPS_BYTES_MAX;
 }
 
-pl_sweep_run *pl_sweeps_add(pl_sweeps *t, const pl_principal *owner, const char *group,
-                            pl_sweep *plan, const char *text)
+pl_sweep_run *pl_sweeps_make(pl_sweeps *t, const pl_principal *owner, const char *group,
+                             pl_sweep *plan, size_t length)
 {
     char id[33];
     if (pl_random_id(id) != 0) {
@@ -115,7 +115,7 @@ pl_sweep_run *pl_sweeps_add(pl_sweeps *t, const pl_principal *owner, const char 
         errno = EIO;
         return NULL;
     }
-    pl_sweep_run *s = pl_sweep_run_create(id, owner->user, group, plan, strlen(text));
+    pl_sweep_run *s = pl_sweep_run_create(id, owner->user, group, plan, length);
     if (!s) {
         return NULL;
     }
@@ -126,16 +126,18 @@ pl_sweep_run *pl_sweeps_add(pl_sweeps *t, const pl_principal *owner, const char 
     }
     s->admin = owner->scopes & PL_SCOPE_ADMIN;
     s->created_us = pl_sessions_stamp(t->sessions);
-    if (!pl_sweep_store_add(&t->store, s, text)) {
-        int error = errno;
-        pl_sweep_release(s);
-        errno = error;
-        return NULL;
+    return s;
+}
+
+bool pl_sweeps_add(pl_sweeps *t, pl_sweep_run *s, const char *text, const pl_kept_reply *kept)
+{
+    if (!pl_sweep_store_add(&t->store, s, text, kept)) {
+        return false;
     }
     pl_sweeps_lock(t);
     put_first(t, pl_sweep_acquire(s));
     pl_sweeps_unlock(t);
-    return s;
+    return true;
 }
 
 pl_sweep_run *pl_sweeps_find(pl_sweeps *t, const pl_principal *p, const char *id, pl_access *access)

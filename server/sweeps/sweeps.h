@@ -25,10 +25,12 @@ void pl_sweeps_lock(pl_sweeps *sweeps);
 void pl_sweeps_unlock(pl_sweeps *sweeps);
 pl_sessions *pl_sweeps_sessions(pl_sweeps *sweeps);
 
-/* Store a new sweep and put it into the table: one more reference for the caller. Takes the plan. NULL with errno:
- * EDQUOT where the owner has too many. `text` is the document. */
-pl_sweep_run *pl_sweeps_add(pl_sweeps *sweeps, const pl_principal *owner, const char *group,
-                            pl_sweep *plan, const char *text);
+/* A new sweep, not in the table, of a document of so many bytes: a reference for the caller. Takes the plan. NULL with
+ * errno: EDQUOT where the owner has too many. */
+pl_sweep_run *pl_sweeps_make(pl_sweeps *sweeps, const pl_principal *owner, const char *group,
+                             pl_sweep *plan, size_t length);
+/* Store it with its document and the reply to keep (or NULL), and put it into the table. False with errno. */
+bool pl_sweeps_add(pl_sweeps *sweeps, pl_sweep_run *s, const char *text, const pl_kept_reply *kept);
 /* With a reference, and what the principal may do with it; NULL where there is none that they may see. */
 pl_sweep_run *pl_sweeps_find(pl_sweeps *sweeps, const pl_principal *principal, const char *id,
                              pl_access *access);

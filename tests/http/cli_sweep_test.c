@@ -119,6 +119,19 @@ START_TEST(a_cancelled_row_is_told)
 }
 END_TEST
 
+START_TEST(a_key_submits_once)
+{
+    pliant_write_scene("scene.json", 2, PLIANT_BOX);
+    pliant_write("sweep.json", "{\"scene\": \"scene.json\", " TWO "}");
+    ck_assert_int_eq(pliant("sweep submit sweep.json --idempotency-key k1"), 0);
+    take_id();
+    ck_assert_int_eq(pliant("sweep submit sweep.json --idempotency-key k1"), 0);
+    ck_assert_int_eq(strncmp(pliant_out, id, 32), 0);
+    ck_assert_int_eq(pliant("sweep submit sweep.json --idempotency-key k2"), 0);
+    ck_assert_int_ne(strncmp(pliant_out, id, 32), 0);
+}
+END_TEST
+
 START_TEST(a_cancelled_one_is_run_again)
 {
     pliant_write_scene("scene.json", 1000000, PLIANT_BOX);
@@ -173,6 +186,7 @@ int main(void)
     tcase_add_test(cases, files_are_beside_the_document);
     tcase_add_test(cases, warnings_are_told);
     tcase_add_test(cases, a_cancelled_row_is_told);
+    tcase_add_test(cases, a_key_submits_once);
     tcase_add_test(cases, a_cancelled_one_is_run_again);
     tcase_add_test(cases, what_is_wrong_is_said);
     return run_cases("http/cli_sweep", cases);

@@ -598,6 +598,75 @@ START_TEST(warnings_stay)
 }
 END_TEST
 
+static http_reply *post_with_key(const char *key, int64_t steps)
+{
+    char headers[400],
+        *text = sweep_text(steps, "\"parameters\": [{\"path\": \"" YOUNG "\", \"values\": [1e5]}]");
+    snprintf(headers, sizeof headers, "Content-Type: application/json\r\nIdempotency-Key: %s\r\n",
+             key);
+    http_reply *r = http_call(d, "POST", "/v1/sweeps", headers, text, strlen(text));
+    free(text);
+    return r;
+}
+
+static size_t sweeps_there(void)
+{
+    http_reply *r = http_get(d, "/v1/sweeps");
+    size_t count = json_array_size(json_object_get(r->json, "items"));
+    http_reply_free(r);
+    return count;
+}
+
+/* Also by a daemon that was killed since. A sweep that was lost with its directory takes its key along. */
+START_TEST(a_key_makes_one)
+{
+    http_reply *first = post_with_key("one", QUICK);
+    http_expect(first, 201);
+    for (int turn = 0; turn < 2; turn++) {
+        http_reply *again = post_with_key("one", QUICK);
+        http_expect(again, 201);
+        ck_assert_str_eq(again->body, first->body);
+        ck_assert_str_eq(http_header(again, "Location"), http_header(first, "Location"));
+        ck_assert_str_eq(http_header(again, "Idempotency-Replayed"), "true");
+        http_reply_free(again);
+        ck_assert_uint_eq(sweeps_there(), 1);
+        if (turn == 0) {
+            daemon_fixture_end(d, SIGKILL);
+            daemon_fixture_resume(d);
+        }
+    }
+    http_reply *r = post_with_key("one", QUICK + 1);
+    http_problem(r, 422, "idempotency_key_reused");
+    http_reply_free(r);
+    char long_key[257];
+    memset(long_key, 'k', 256);
+    long_key[256] = 0;
+    r = post_with_key(long_key, QUICK);
+    http_problem(r, 400, "bad_idempotency_key");
+    http_reply_free(r);
+    r = post_with_key("two", -1);
+    http_expect(r, 422);
+    http_reply_free(r);
+    r = post_with_key("two", QUICK);
+    http_expect(r, 201);
+    http_reply_free(r);
+    char path[400], *moved;
+    snprintf(path, sizeof path, "%s/sweeps/%s", d->state, json_text(first->json, "id"));
+    ck_assert_int_gt(asprintf(&moved, "%s/lost", d->state), 0);
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    ck_assert_int_eq(rename(path, moved), 0);
+    daemon_fixture_resume(d);
+    ck_assert_uint_eq(sweeps_there(), 1);
+    r = post_with_key("one", QUICK);
+    http_expect(r, 201);
+    ck_assert_str_ne(json_text(r->json, "id"), json_text(first->json, "id"));
+    ck_assert_uint_eq(sweeps_there(), 2);
+    http_reply_free(r);
+    http_reply_free(first);
+    free(moved);
+}
+END_TEST
+
 START_TEST(a_killed_daemon_goes_on)
 {
     char id[33];
@@ -665,6 +734,7 @@ int main(void)
     tcase_add_test(cases, only_who_may);
     tcase_add_test(cases, limits_hold);
     tcase_add_test(cases, warnings_stay);
+    tcase_add_test(cases, a_key_makes_one);
     tcase_add_test(cases, a_killed_daemon_goes_on);
     tcase_add_test(cases, a_lost_database_is_made_again);
     tcase_add_test(cases, cancelled_stays_cancelled);

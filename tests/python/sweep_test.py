@@ -41,6 +41,9 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(sweep.csv().splitlines()[0], head)
         with zipfile.ZipFile(io.BytesIO(sweep.npz())) as file:
             self.assertIn("time/step.npy", file.namelist())
+        one = {"parameters": {"/time/step": [0.01]}, "key": "python-sweep"}
+        first, again = (self.client.sweep(scene(steps=2), **one) for _ in range(2))
+        self.assertEqual(first.id, again.id)
         found = self.client.find_sweep(sweep.id)
         self.assertEqual(found.info, sweep.info)
         self.assertIn(sweep.id, [s.id for s in self.client.sweeps()])

@@ -47,24 +47,6 @@ static int prepare(pl_cli *cli, pl_scene_files *scene)
     return status;
 }
 
-static int post_scene(pl_cli *cli, const char *path, const pl_scene_files *scene,
-                      pl_http_answer *answer)
-{
-    char *header = NULL;
-    const char *key = pl_cli_option(cli, "--idempotency-key");
-    pl_http_call call = {.method = "POST",
-                         .path = path,
-                         .content_type = "application/json",
-                         .body = scene->text,
-                         .body_size = scene->length};
-    if (key && asprintf(&header, "Idempotency-Key: %s", key) < 0)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
-    call.headers[0] = header;
-    int status = pl_api_call(cli, &call, answer);
-    free(header);
-    return status;
-}
-
 static void report_estimate(const pl_cli *cli, const pl_json *report)
 {
     char memory[24];
@@ -115,7 +97,8 @@ int pl_command_submit(pl_cli *cli)
     if (status != PL_EXIT_OK)
         return status;
     pl_http_answer answer;
-    status = post_scene(cli, path, &scene, &answer);
+    status = pl_api_post(cli, path, scene.text, scene.length,
+                         pl_cli_option(cli, "--idempotency-key"), &answer);
     pl_scene_files_clear(&scene);
     if (status != PL_EXIT_OK)
         return status;
@@ -141,7 +124,7 @@ int pl_command_validate(pl_cli *cli)
     if (status != PL_EXIT_OK)
         return status;
     pl_http_answer answer;
-    status = post_scene(cli, "/v1/validate", &scene, &answer);
+    status = pl_api_post(cli, "/v1/validate", scene.text, scene.length, NULL, &answer);
     pl_scene_files_clear(&scene);
     if (status != PL_EXIT_OK)
         return status;

@@ -143,14 +143,16 @@ static int say_wrong(pl_cli *cli, pl_status read, const char *failed, const pl_f
     return PL_EXIT_FAILED;
 }
 
-static int post(pl_cli *cli, const char *path, pl_scene_files *document)
+static int post(pl_cli *cli, const char *path, const pl_scene_files *document)
 {
-    char id[PL_ID_TEXT], *text = document->text;
-    pl_json *made;
-    document->text = NULL; /* taken */
-    int status = pl_api_order(cli, "POST", path, text, &made);
+    char id[PL_ID_TEXT];
+    pl_http_answer answer;
+    int status = pl_api_post(cli, path, document->text, document->length,
+                             pl_cli_option(cli, "--idempotency-key"), &answer);
     if (status != PL_EXIT_OK)
         return status;
+    pl_json *made = pl_json_parse(answer.body, answer.size, NULL);
+    pl_http_answer_clear(&answer);
     snprintf(id, sizeof id, "%s", pl_json_string(made, "id", ""));
     bool waits = pl_cli_flag(cli, "--follow");
     if (cli->json && !waits)

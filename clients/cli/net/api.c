@@ -128,6 +128,23 @@ int pl_api_get(pl_cli *cli, const char *path, pl_json **out)
                               path, error);
 }
 
+int pl_api_post(pl_cli *cli, const char *path, const char *body, size_t size, const char *key,
+                pl_http_answer *answer)
+{
+    char *header = NULL;
+    pl_http_call call = {.method = "POST",
+                         .path = path,
+                         .content_type = "application/json",
+                         .body = body,
+                         .body_size = size};
+    if (key && asprintf(&header, "Idempotency-Key: %s", key) < 0)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    call.headers[0] = header;
+    int status = pl_api_call(cli, &call, answer);
+    free(header);
+    return status;
+}
+
 int pl_api_order(pl_cli *cli, const char *method, const char *path, char *body, pl_json **out)
 {
     pl_http_answer answer;

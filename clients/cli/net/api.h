@@ -17,6 +17,9 @@ void pl_api_find_again(pl_cli *cli);
 /* Call and judge: PL_EXIT_OK with a status below 300 and *answer to be cleared by the caller;
  * otherwise everything is said and cleared. */
 int pl_api_call(pl_cli *cli, const pl_http_call *call, pl_http_answer *answer);
+/* POST a JSON document with an Idempotency-Key (NULL: none); the rest as pl_api_call. */
+int pl_api_post(pl_cli *cli, const char *path, const char *body, size_t size, const char *key,
+                pl_http_answer *answer);
 /* Say why a call did not give what was asked for; returns the exit status. */
 int pl_api_failed(pl_cli *cli, pl_http_outcome outcome, const pl_http_answer *answer);
 /* GET a JSON document. */

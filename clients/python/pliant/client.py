@@ -150,14 +150,15 @@ class Client:
         results: Sequence[Union[str, Mapping[str, Any]]] = (),
         folder: Optional[str] = None,
         group: Optional[str] = None,
+        key: Optional[str] = None,
         **more: Any,
     ) -> Sweep:
         """Run a scene once for each row of parameters.
 
         parameters: {"/materials/m/young": [1e4, 1e5]}, each JSON pointer with a list of values or
         a dict such as {"range": [0, 1], "count": 5}; or the daemon's own list. results: paths of
-        metrics, or dicts with metric, probe or expect. more: sampling, samples, seed, csv, running,
-        stop, name. SceneRefused lists every fault, also of single rows."""
+        metrics, or dicts with metric, probe or expect. key: as of submit. more: sampling, samples,
+        seed, csv, running, stop, name. SceneRefused lists every fault, also of single rows."""
         ready = SceneFiles(scene, folder)
         for digest, path in ready.files.items():
             self._upload(digest, path, group)
@@ -170,7 +171,14 @@ class Client:
         elif parameters is not None:
             document["parameters"] = list(parameters)
         document["results"] = [{"metric": r} if isinstance(r, str) else r for r in results]
-        info = self._transport.json("POST", path_of("sweeps"), document, query={"group": group})
+        info = self._transport.json(
+            "POST",
+            path_of("sweeps"),
+            document,
+            query={"group": group},
+            headers={"Idempotency-Key": key or uuid.uuid4().hex},
+            again=True,
+        )
         return Sweep(self._transport, info)
 
     def find_sweep(self, sweep_id: str) -> Sweep:
