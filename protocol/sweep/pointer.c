@@ -94,3 +94,9 @@ size_t pl_pointer_reach(json_t *document, const char *pointer)
     }
     return (size_t)(at - pointer);
 }
+
+bool pl_pointer_overlap(const char *a, const char *b)
+{
+    size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+    return strncmp(a, b, n) == 0 && (a[n] == '/' || b[n] == '/' || a[n] == b[n]);
+}

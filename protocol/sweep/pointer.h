@@ -12,5 +12,7 @@ json_t *pl_pointer_get(json_t *document, const char *pointer);
 bool pl_pointer_put(json_t *document, const char *pointer, json_t *value);
 /* The longest beginning of the pointer that names a value; its length. */
 size_t pl_pointer_reach(json_t *document, const char *pointer);
+/* Whether one pointer names a part of what the other names, or the same. */
+bool pl_pointer_overlap(const char *a, const char *b);
 
 #endif

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pl_sweep_at_names[] = {"last", "min", "max", "mean", NULL};
-
 typedef struct decoder {
     pl_sweep *sweep;
     json_t *document, *scene;
@@ -155,17 +153,33 @@ static void check_path(decoder *d, const char *path, const char *where)
                   path[0] == '/' ? hint : "it begins with '/'");
 }
 
-static bool taken(const decoder *d, const char *path, const char *name)
+/* Values in one another's places would be lost without a word. */
+static void check_overlap(const decoder *d, const char *path, const char *where)
+{
+    static const char *const own[] = {"/labels/sweep", "/labels/row"};
+    const char *other = NULL;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (pl_pointer_overlap(path, own[i]))
+            other = own[i];
+    for (int32_t i = 0; i < d->sweep->parameter_count; i++)
+        if (pl_pointer_overlap(path, d->sweep->parameters[i].path))
+            other = d->sweep->parameters[i].path;
+    char expected[PL_SWEEP_PATH_MAX + 40];
+    snprintf(expected, sizeof expected, "a path apart from %s", other ? other : "");
+    if (other)
+        pl_faults_add(d->faults, where, "duplicate", path, expected,
+                      "two values cannot be in the same place of a scene");
+}
+
+static bool taken(const decoder *d, const char *name)
 {
     static const char *const columns[] = {"row", "session", "state", "warnings"}; /* of the table */
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (strcmp(columns[i], name) == 0)
             return true;
-    for (int32_t i = 0; i < d->sweep->parameter_count; i++) {
-        const pl_sweep_parameter *p = &d->sweep->parameters[i];
-        if (strcmp(p->path, path) == 0 || strcmp(p->name, name) == 0)
+    for (int32_t i = 0; i < d->sweep->parameter_count; i++)
+        if (strcmp(d->sweep->parameters[i].name, name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -176,8 +190,9 @@ static pl_sweep_parameter *add_parameter(decoder *d, const char *path, const cha
     pl_sweep *s = d->sweep;
     name = name ? name : path + (*path == '/');
     check_path(d, path, where);
-    if (taken(d, path, name)) {
-        pl_faults_add(d->faults, where, "duplicate", name, "a path and a name of its own", "");
+    check_overlap(d, path, where);
+    if (taken(d, name)) {
+        pl_faults_add(d->faults, where, "duplicate", name, "a name of its own", "");
         return NULL;
     }
     pl_sweep_parameter *p = &s->parameters[s->parameter_count++];
@@ -430,7 +445,7 @@ static void read_result(decoder *d, json_t *object, size_t i)
     r->expect = which ? copy(d, which) : NULL;
     if (d->no_memory || !name_result(d, r, name))
         return;
-    bool duplicate = taken(d, "", r->name);
+    bool duplicate = taken(d, r->name);
     for (const pl_sweep_result *o = d->sweep->results; o < r; o++)
         duplicate |= strcmp(o->name, r->name) == 0;
     if (duplicate)
@@ -562,33 +577,4 @@ pl_status pl_sweep_decode(const char *text, size_t length, pl_sweep *out, pl_fau
     if (status != PL_OK)
         pl_sweep_clear(out);
     return status;
-}
-
-static void clear_parameter(pl_sweep_parameter *p)
-{
-    for (int64_t i = 0; p->values && i < p->count; i++)
-        free(p->values[i]);
-    free(p->values);
-    free(p->path);
-    free(p->name);
-}
-
-void pl_sweep_clear(pl_sweep *s)
-{
-    for (int64_t i = 0; s->values && i < s->row_count * s->parameter_count; i++)
-        free(s->values[i]);
-    free(s->values);
-    for (int32_t j = 0; j < s->parameter_count; j++)
-        clear_parameter(&s->parameters[j]);
-    free(s->parameters);
-    for (int32_t k = 0; k < s->result_count; k++) {
-        free(s->results[k].name);
-        free(s->results[k].metric);
-        free(s->results[k].probe);
-        free(s->results[k].expect);
-    }
-    free(s->results);
-    free(s->name);
-    json_decref((json_t *)s->document);
-    *s = (pl_sweep){.stop.result = -1};
 }

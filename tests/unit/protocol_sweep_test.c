@@ -318,6 +318,11 @@ static const struct {
     {"\"parameters\": [{\"path\": \"/gravity/1\", \"values\": [1]}, {\"path\": \"/gravity/1\","
      " \"values\": [1]}]",
      "/parameters/1/path", "duplicate"},
+    {"\"parameters\": [{\"path\": \"/gravity/1\", \"values\": [1]}, {\"path\": \"/gravity\","
+     " \"values\": [[0, 0, 0]]}]",
+     "/parameters/1/path", "duplicate"},
+    {"\"parameters\": [{\"path\": \"/labels/row\", \"values\": [\"1\"]}]", "/parameters/0/path",
+     "duplicate"},
     {"\"parameters\": [{\"path\": \"/gravity/1\", \"values\": [1], \"velues\": 1}]",
      "/parameters/0/velues", "unknown_key"},
     {"\"parameters\": [{\"path\": \"/gravity/1\", \"range\": [0, 1], \"count\": 200},"
