@@ -200,7 +200,7 @@ static double most_among(const pl_descent *d)
     return fmax(AMONG_ROWS, AMONG_ROWS_SHARE * (double)d->model->solver.iterations);
 }
 
-/* After how many iterations Newton comes to rows of contact where it did not pay after `among`. */
+/* The next limit of L-BFGS among rows of contact, after Newton did not pay at `among`. */
 static double later(const pl_descent *d, double among)
 {
     return fmin(most_among(d), MORE * among);

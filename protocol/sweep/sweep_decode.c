@@ -153,7 +153,7 @@ static void check_path(decoder *d, const char *path, const char *where)
                   path[0] == '/' ? hint : "it begins with '/'");
 }
 
-/* Values in one another's places would be lost without a word. */
+/* One of two values in the same place would be lost. */
 static void check_overlap(const decoder *d, const char *path, const char *where)
 {
     static const char *const own[] = {"/labels/sweep", "/labels/row"};
@@ -165,10 +165,10 @@ static void check_overlap(const decoder *d, const char *path, const char *where)
         if (pl_pointer_overlap(path, d->sweep->parameters[i].path))
             other = d->sweep->parameters[i].path;
     char expected[PL_SWEEP_PATH_MAX + 40];
-    snprintf(expected, sizeof expected, "a path apart from %s", other ? other : "");
+    snprintf(expected, sizeof expected, "a path that does not overlap %s", other ? other : "");
     if (other)
         pl_faults_add(d->faults, where, "duplicate", path, expected,
-                      "two values cannot be in the same place of a scene");
+                      "parameters may not set parts of each other, nor the labels sweep and row");
 }
 
 static bool taken(const decoder *d, const char *name)

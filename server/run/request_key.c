@@ -27,7 +27,7 @@ static void reply_broken(pl_request *r)
 {
     pl_logf(PL_LEVEL_ERROR, "an Idempotency-Key could not be looked up");
     pl_reply_problem(r, 500, "internal", "Internal error",
-                     "its Idempotency-Key could not be looked up; the daemon's log says why", NULL);
+                     "the Idempotency-Key could not be looked up; the daemon's log says why", NULL);
 }
 
 /* True where it is new. */

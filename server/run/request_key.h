@@ -1,5 +1,4 @@
-/* request_key.h - the Idempotency-Key of a request that makes something: where it came before, the reply of then is
- * the answer. */
+/* request_key.h - the Idempotency-Key of a POST. A repeated key gets the first reply. */
 #ifndef PLIANT_SERVER_RUN_REQUEST_KEY_H
 #define PLIANT_SERVER_RUN_REQUEST_KEY_H
 
@@ -13,13 +12,13 @@ typedef struct pl_request_key {
     char body_hash[65];
 } pl_request_key;
 
-/* Read it and reserve it, until pl_request_key_end. True where the request is to go on; false after a reply, and
- * then there is nothing to end. `owner` and `route` are kept. */
+/* Reserve the request's key until pl_request_key_end. False if it has replied; then nothing is reserved. `owner` and
+ * `route` are not copied. */
 bool pl_request_key_begin(pl_request_key *key, pl_request *r, pl_store *store, const char *owner,
                           const char *route);
 void pl_request_key_end(pl_request_key *key);
 
-/* What is to be committed with what was made, whose reply is a 201; false where the request has no key. */
+/* Fill the 201 reply to commit with the new object; false if the request has no key. */
 bool pl_request_key_keep(const pl_request_key *key, const char *reply, const char *location,
                          pl_kept_reply *out);
 

@@ -79,7 +79,7 @@ static bool forget(const pl_sweep_store *t, const char *id)
     return pl_store_change(t->store, all, 2) >= 0;
 }
 
-/* As if it had never been: a request with its key makes another one. */
+/* Remove its rows and its key, so that a request with that key makes a new sweep. */
 static void undo(const pl_sweep_store *t, const char *id)
 {
     char location[64];

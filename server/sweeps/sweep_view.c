@@ -205,16 +205,23 @@ static char *cell(const char *json)
     return out;
 }
 
-/* What its warnings are about: their codes, with spaces between them. */
-static void codes_of(const pl_sweep_run *s, int64_t row, pl_text *out)
+/* Codes of a row's warnings, separated by spaces. malloc'ed, or NULL. */
+static char *codes_of(const pl_sweep_run *s, int64_t row)
 {
     const char *text = s->rows[row].outcome.warnings;
     pl_json *list = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
+    pl_text out = {0};
+    pl_text_put(&out, "");
     for (size_t i = 0; i < pl_json_count(list); i++) {
-        pl_text_printf(out, "%s%s", i ? " " : "",
+        pl_text_printf(&out, "%s%s", i ? " " : "",
                        pl_json_string(pl_json_item(list, i), "code", ""));
     }
     pl_json_free(list);
+    if (out.failed) {
+        free(out.text);
+        return NULL;
+    }
+    return out.text;
 }
 
 static void put_field(pl_outlet *o, const char *text)
@@ -231,11 +238,10 @@ static bool put_line(pl_outlet *o, pl_sweeps *t, const pl_sweep_run *s, int64_t 
     bool good = true;
     snprintf(text, sizeof text, "%lld,%s,%s", (long long)row, r->session, state_of(t, s, row));
     pl_outlet_put(o, text, strlen(text));
-    pl_text codes = {0};
-    codes_of(s, row, &codes);
-    put_field(o, codes.text ? codes.text : "");
-    good = !codes.failed;
-    free(codes.text);
+    char *codes = codes_of(s, row);
+    put_field(o, codes ? codes : "");
+    good = codes;
+    free(codes);
     for (int32_t j = 0; j < s->plan.parameter_count; j++) {
         char *value = cell(pl_sweep_value(&s->plan, row, j));
         put_field(o, value ? value : "");
@@ -325,18 +331,12 @@ static void put_code_points(const char *text, uint32_t out[TEXT_MAX])
 static bool text_at(pl_sweeps *t, const pl_sweep_run *s, int32_t column, int64_t row,
                     uint32_t out[TEXT_MAX])
 {
-    if (column == WARNINGS) {
-        pl_text codes = {0};
-        codes_of(s, row, &codes);
-        put_code_points(codes.text ? codes.text : "", out);
-        free(codes.text);
-        return !codes.failed;
-    }
-    if (column < FIRST_PARAMETER) {
+    if (column < WARNINGS) {
         put_code_points(column == SESSION ? s->rows[row].session : state_of(t, s, row), out);
         return true;
     }
-    char *text = cell(pl_sweep_value(&s->plan, row, column - FIRST_PARAMETER));
+    char *text = column == WARNINGS ? codes_of(s, row)
+                                    : cell(pl_sweep_value(&s->plan, row, column - FIRST_PARAMETER));
     put_code_points(text ? text : "", out);
     free(text);
     return text;

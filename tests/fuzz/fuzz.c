@@ -1,6 +1,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "protocol/log/log.h"
+#include "protocol/text/json.h"
+#include "protocol/text/problem.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -240,4 +242,17 @@ size_t fuzz_mend_seal(uint8_t *bytes, size_t size, size_t room)
     snprintf(seal, sizeof seal, "%s%08" PRIx32 "\"}", member, pl_crc32c(0, bytes, covered));
     memcpy(bytes + covered, seal, SEAL);
     return covered + SEAL;
+}
+
+void fuzz_check_faults(const pl_faults *faults)
+{
+    FUZZ_REQUIRE(faults->total > 0, "refused without a fault");
+    for (size_t i = 0; i < faults->count; i++)
+        FUZZ_REQUIRE(faults->items[i].code && faults->items[i].code[0], "a fault without code");
+    char *text = pl_problem_encode(422, "invalid_scene", "Invalid scene", "", faults);
+    char error[160] = "";
+    pl_json *report = text ? pl_json_parse(text, strlen(text), error) : NULL;
+    FUZZ_REQUIRE(report, "the report is no JSON: %s in %s", error, text ? text : "nothing");
+    pl_json_free(report);
+    free(text);
 }

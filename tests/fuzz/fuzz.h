@@ -8,6 +8,8 @@
 #ifndef PLIANT_TESTS_FUZZ_FUZZ_H
 #define PLIANT_TESTS_FUZZ_FUZZ_H
 
+#include "engine/scene/fault.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +21,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 /* What must hold for every input; otherwise the message and an abort, which the fuzzer reports. */
 #define FUZZ_REQUIRE(condition, ...) ((condition) ? (void)0 : fuzz_fail(__VA_ARGS__))
 __attribute__((noreturn, format(printf, 1, 2))) void fuzz_fail(const char *format, ...);
+
+/* Requires faults that make a valid problem report. */
+void fuzz_check_faults(const pl_faults *faults);
 
 /* A copy of exactly that size, so that a read past its end is seen. */
 void *fuzz_exact(const void *bytes, size_t size);

@@ -4,25 +4,12 @@
 
 #include "protocol/sweep/pointer.h"
 #include "protocol/sweep/sweep.h"
-#include "protocol/text/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 40 }; /* whose scenes are looked at */
-
-static void check_refusal(const pl_faults *faults)
-{
-    FUZZ_REQUIRE(faults->total > 0, "refused without a fault");
-    for (size_t i = 0; i < faults->count; i++)
-        FUZZ_REQUIRE(faults->items[i].code && faults->items[i].code[0], "a fault without code");
-    char *text = pl_problem_encode(422, "invalid_sweep", "Invalid sweep", "", faults);
-    pl_json *report = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
-    FUZZ_REQUIRE(report, "the report is no JSON: %s", text ? text : "nothing");
-    pl_json_free(report);
-    free(text);
-}
 
 static void check_plan(const pl_sweep *s)
 {
@@ -74,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_REQUIRE((status == PL_OK) == (faults.total == 0), "%zu faults, status %d", faults.total,
                  status);
     if (status == PL_INVALID) {
-        check_refusal(&faults);
+        fuzz_check_faults(&faults);
     } else {
         check_plan(&first);
         FUZZ_REQUIRE(pl_sweep_decode(text, size, &second, &faults) == PL_OK &&

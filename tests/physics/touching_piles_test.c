@@ -13,7 +13,7 @@
 #include <string.h>
 
 static uint64_t seed;
-static int most = 300; /* iterations */
+enum { MOST = 300 };
 
 static double draw(void)
 {
@@ -29,7 +29,8 @@ static const struct {
 
 /* Bodies of random kinds, turned anyhow, that fall onto each other one after the other, and onto a floor:
  * each faster than the one below by `closing`, and aside by up to `aside`, m/s. */
-static pl_run *pile(int count, double closing, double aside)
+/* `most`: iterations of a step. */
+static pl_run *pile(int count, double closing, double aside, int most)
 {
     char bodies[4096] = "";
     for (int i = 0; i < count; i++) {
@@ -62,7 +63,7 @@ START_TEST(nothing_crosses_in_a_pile)
 {
     const int frames = is_long_form() ? 60 : 40;
     seed = 2 * (uint64_t)_i + 2;
-    pl_run *r = pile(is_long_form() ? 6 + _i % 3 : 4, 2, 0.5);
+    pl_run *r = pile(is_long_form() ? 6 + _i % 3 : 4, 2, 0.5, MOST);
     touching_surface s = touching_surface_of(r);
     double start = INFINITY;
     int touched = 0;
@@ -93,16 +94,16 @@ static void note(outcomes *o, int number, const char *what)
 }
 
 /* Scene `number` of thrown bodies. */
-static pl_run *thrown(int number)
+static pl_run *thrown(int number, int most)
 {
     seed = 2 * (uint64_t)number + 1001;
-    return pile(2 + number % 5, 3, 1.5);
+    return pile(2 + number % 5, 3, 1.5, most);
 }
 
 /* Thirty frames of scene `number`. The frames before a failure count as well: nothing crosses in them. */
 static void throw_bodies(int number, outcomes *o)
 {
-    pl_run *r = thrown(number);
+    pl_run *r = thrown(number, MOST);
     touching_surface s = touching_surface_of(r);
     bool touched = false, converged = true, done = true;
     for (int k = 0; k < 30 && done; k++) {
@@ -126,7 +127,7 @@ static void throw_bodies(int number, outcomes *o)
 START_TEST(a_blocked_way_comes_free)
 {
     enum { SCENE = 22, FRAMES = 20 };
-    pl_run *r = thrown(SCENE);
+    pl_run *r = thrown(SCENE, MOST);
     pl_run_frames(r, FRAMES);
     pl_run_close(r);
 }
@@ -137,7 +138,7 @@ END_TEST
 START_TEST(small_scenes_converge)
 {
     static const int SCENE[] = {1, 12, 186};
-    pl_run *r = thrown(SCENE[_i]);
+    pl_run *r = thrown(SCENE[_i], MOST);
     for (int k = 0; k < 30; k++) {
         pl_run_frames(r, 1);
         ck_assert_msg(r->metrics.unconverged == 0, "scene %d, frame %d", SCENE[_i], k);
@@ -146,13 +147,12 @@ START_TEST(small_scenes_converge)
 }
 END_TEST
 
-/* In frame 9 Newton takes 15 iterations where L-BFGS would have taken few; from then on L-BFGS has more than the 80
- * that it begins with. A saved state includes how many. */
+/* In frame 9 Newton's 15 iterations do not pay, so L-BFGS gets more than its first 80. The saved state includes the
+ * new limit. */
 START_TEST(newton_comes_later_where_it_did_not_pay)
 {
     enum { SCENE = 1 };
-    most = 1500;
-    pl_run *r = thrown(SCENE), *other = thrown(SCENE);
+    pl_run *r = thrown(SCENE, 1500), *other = thrown(SCENE, 1500);
     pl_run_frames(r, 10);
     ck_assert_int_gt(r->metrics.newton_iterations, 0);
     for (int k = 0; k < 4; k++) {

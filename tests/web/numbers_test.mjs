@@ -17,7 +17,7 @@ const { computeField, rangeOf } = await part('fields.js');
 const { MetricsTable } = await part('metrics.js');
 const { changesOf } = await part('advice.js');
 const { pack, rowsOf } = await part('gantt.js');
-// An address bar, whose event of a change comes when it is told to.
+// An address bar that fires its change event only when the test calls it.
 const bar = { hash: '', event: null };
 globalThis.location = bar;
 globalThis.addEventListener = (_, heard) => (bar.event = heard);

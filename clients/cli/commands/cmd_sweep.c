@@ -74,7 +74,7 @@ static int outcome(pl_cli *cli, const pl_json *sweep)
         fprintf(stderr, "%s%s%s: %s%s%s\n", pl_style_on(&cli->err, style), state,
                 pl_style_off(&cli->err), counts, *message ? "; " : "", message);
     if (warned && !cli->json)
-        fprintf(stderr, "The column warnings of pliant sweep results %.8s says which rows.\n",
+        fprintf(stderr, "To see which rows: pliant sweep results %.8s, column warnings\n",
                 pl_json_string(sweep, "id", ""));
     if (strcmp(state, "cancelled") == 0)
         return PL_EXIT_CANCELLED;

@@ -447,7 +447,7 @@ const pl_command pl_commands[] = {
                  {"--strict", NULL, "--follow and follow: also exit 1 if there are warnings"},
                  {"--group", "NAME", "submit: share it with this group"},
                  {"--idempotency-key", "K",
-                  "submit: only once, however often it is repeated with K"},
+                  "submit: submit only once, however often it is repeated with K"},
                  {"--format", "F", "results: csv (default), json or npz"},
                  {"--output", "FILE", "results: write to FILE; its ending tells the format"},
                  {"--sessions", NULL, "delete: also remove its sessions"}}},
