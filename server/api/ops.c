@@ -29,8 +29,9 @@ void pl_handle_health(pl_request *r)
 void pl_handle_ready(pl_request *r)
 {
     const pl_daemon *d = pl_request_daemon(r);
-    if (pl_disk_full(d->disk)) {
-        pl_reply_problemf(r, 503, "not_ready", "Not ready", "%s", pl_disk_look(d->disk).reason);
+    pl_disk_state disk = pl_disk_full(d->disk) ? pl_disk_look(d->disk) : (pl_disk_state){0};
+    if (disk.full) {
+        pl_reply_problemf(r, 503, "not_ready", "Not ready", "%s", disk.reason);
         pl_reply_header(r, "Retry-After", "10");
     } else if (atomic_load(&d->ready) && !atomic_load(&d->draining)) {
         reply_copy(r, 200, "application/json", "{\"status\": \"ready\"}");

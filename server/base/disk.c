@@ -261,6 +261,7 @@ pl_disk_state pl_disk_look(pl_disk *d)
     }
     pthread_mutex_lock(&d->mutex);
     pl_disk_state seen = d->seen;
+    seen.full = atomic_load(&d->full); /* a write may have failed since it was looked at */
     pthread_mutex_unlock(&d->mutex);
     return seen;
 }

@@ -34,6 +34,7 @@ void pl_disk_destroy(pl_disk *disk);
 
 /* These may be called from any thread; NULL is a disk with room. */
 bool pl_disk_full(const pl_disk *disk);
+/* `full` and `reason` of one moment. It may wait for the reserve to be allocated; pl_disk_full does not. */
 pl_disk_state pl_disk_look(pl_disk *disk);
 /* A write failed for want of room: the disk counts as full. */
 void pl_disk_note_full(pl_disk *disk);

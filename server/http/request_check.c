@@ -300,8 +300,12 @@ static void check_accept(pl_request *r)
 static void check_room(pl_request *r)
 {
     struct pl_disk *disk = pl_http_setup_of(r->http)->disk;
-    if (pl_disk_full(disk)) {
-        pl_reply_problemf(r, 507, "disk_full", "Disk full", "%s", pl_disk_look(disk).reason);
+    if (!pl_disk_full(disk)) {
+        return;
+    }
+    pl_disk_state seen = pl_disk_look(disk);
+    if (seen.full) {
+        pl_reply_problemf(r, 507, "disk_full", "Disk full", "%s", seen.reason);
         pl_reply_header(r, "Retry-After", "60");
     }
 }

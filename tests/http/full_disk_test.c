@@ -267,17 +267,24 @@ static void check_whole(const char *id)
         check_frame(id, k);
 }
 
-/* How many writes a session takes, from its POST to its end. */
+enum { COUNTED = 3 };
+
+/* How many writes a session takes, from its POST to its end: the least of a few, since the daemon's own periodic
+ * writes may fall into one. */
 static int64_t count_writes(void)
 {
-    const int64_t many = 1000000;
-    char id[33];
-    disk[LEFT] = many;
-    ck_assert(post(id));
-    session_await(d, id, "succeeded");
-    int64_t writes = many - disk[LEFT];
-    disk[LEFT] = 0;
-    return writes;
+    int64_t least = INT64_MAX;
+    for (int k = 0; k < COUNTED; k++) {
+        const int64_t many = 1000000;
+        char id[33];
+        disk[LEFT] = many;
+        ck_assert(post(id));
+        session_await(d, id, "succeeded");
+        int64_t writes = many - disk[LEFT];
+        disk[LEFT] = 0;
+        least = writes < least ? writes : least;
+    }
+    return least;
 }
 
 /* Whatever was answered with 201 is there, and ends as it should when there is room. */
@@ -312,7 +319,7 @@ START_TEST(test_each_write)
     ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
     daemon_fixture_resume(d);
     check_whole(first);
-    ck_assert_int_ge(daemon_fixture_sessions(d), turns + 2);
+    ck_assert_int_ge(daemon_fixture_sessions(d), turns + COUNTED + 1);
     end();
 }
 END_TEST
