@@ -135,7 +135,8 @@ static bool retry_with_memory(ending *e)
     return true;
 }
 
-static const char preempted[] = "another session needed its cores; it goes on from its checkpoint";
+static const char preempted[] =
+    "another session needed what it held; it goes on from its checkpoint";
 
 static const char told_to_stop[] = "the worker was told to stop; it goes on from its checkpoint";
 

@@ -74,6 +74,7 @@ void pl_schedule_dequeue(pl_schedule *s, pl_job *job)
     list->count--;
     s->waiting--;
     s->express -= job->priority > 0;
+    pl_schedule_drop_claim(s, job);
 }
 
 /* ---- up and down ---- */

@@ -64,20 +64,75 @@ static void collect(pl_schedule *s, double now)
     }
 }
 
-/* Its device is kept for it: the one that will have most room. */
-static void hold_device(pl_schedule *s, const pl_job *job)
+/* What those that were told to stop give back of each device. */
+typedef struct coming {
+    double memory[PL_SCHEDULE_DEVICES];
+} coming;
+
+static coming find_coming(const pl_schedule *s)
+{
+    coming c = {0};
+    for (size_t i = 0; i < s->running.count; i++) {
+        const pl_job *r = s->running.jobs[i];
+        if (r->preempting && r->device >= 0) {
+            c.memory[r->device] += r->gpu_charge;
+        }
+    }
+    return c;
+}
+
+/* The device with most room, with what comes, and that room. */
+typedef struct device_room {
+    int32_t device; /* -1: none */
+    double memory;
+} device_room;
+
+/* With what is reserved for others taken off. */
+static device_room most_room(const pl_schedule *s, const pl_job *job, const coming *c)
+{
+    device_room best = {-1, 0};
+    for (int32_t i = 0; i < s->device_count; i++) {
+        const pl_device *d = &s->devices[i];
+        double held = s->device_holder[i] == job ? 0 : s->device_held[i];
+        double left = d->memory - d->others - d->used - held + c->memory[i];
+        if (d->up && !d->drained && (best.device < 0 || left > best.memory)) {
+            best = (device_room){i, left};
+        }
+    }
+    return best;
+}
+
+static bool has_device(const pl_job *job, device_room room)
+{
+    return job->gpu_memory <= 0 || (room.device >= 0 && room.memory >= job->gpu_memory);
+}
+
+static void note_claims(pl_schedule *s, const coming *c)
+{
+    s->claim_count = 0;
+    for (size_t i = 0; i < s->reserved_count; i++) {
+        const pl_job *job = s->reserved[i];
+        if (job->blocked >= 0) {
+            s->claims[s->claim_count++] = (pl_claim){job, has_device(job, most_room(s, job, c))};
+        }
+    }
+}
+
+/* Its device is kept for it: the one that will have most room once those that were told have stopped. */
+static void hold_device(pl_schedule *s, const pl_job *job, const coming *c)
 {
     int32_t best = -1;
     for (int32_t i = 0; job->gpu_memory > 0 && i < s->device_count; i++) {
         const pl_device *d = &s->devices[i];
         double room = d->memory - d->others;
         if (d->up && !d->drained && room >= job->gpu_memory && s->device_held[i] == 0 &&
-            (best < 0 || d->used < s->devices[best].used)) {
+            (best < 0 || d->used - c->memory[i] < s->devices[best].used - c->memory[best])) {
             best = i;
         }
     }
     if (best >= 0) {
-        s->device_held[best] += job->gpu_memory;
+        s->device_held[best] = job->gpu_memory;
+        s->device_holder[best] = job;
     }
 }
 
@@ -105,8 +160,7 @@ static int32_t cores_for(const decision *d, const pl_job *job)
     int32_t most = smaller(part, job->cores_most);
     most = smaller(most, job->user->person->limits.cores - job->user->person->cores);
     most = smaller(most, job->user->group->limits.cores - job->user->group->cores);
-    while (most > job->cores_least && s->reserved_count &&
-           !pl_profile_fits(&s->profile, most, job->memory, pl_job_length(s, job))) {
+    while (most > job->cores_least && s->reserved_count && !pl_job_fits(s, job, most)) {
         most--;
     }
     return most > job->cores_least ? most : job->cores_least;
@@ -114,34 +168,44 @@ static int32_t cores_for(const decision *d, const pl_job *job)
 
 /* ---- those with a reservation ---- */
 
-/* Each in turn: started where it fits beside those before it, else what it needs is taken out of the profile. */
+/* What it needs is taken out of the profile. */
+static void reserve(const decision *d, pl_job *job)
+{
+    pl_schedule *s = d->s;
+    bool holds = strict(s, job, d->now);
+    double from = holds ? d->now : pl_job_earliest(s, job);
+    if (!isinf(from)) {
+        job->promised = job->promised < 0 ? from : job->promised;
+        pl_job_reserve(s, job, from, holds ? INFINITY : from + pl_job_length(s, job));
+    }
+}
+
+/* Each in turn: started where it fits beside those before it, else it is reserved for. One that waits for a device
+ * takes no cores: they are kept for it when there is one. */
 static pl_job *start_reserved(decision *d)
 {
     pl_schedule *s = d->s;
     memset(s->device_held, 0, sizeof s->device_held);
+    memset(s->device_holder, 0, sizeof s->device_holder);
     collect(s, d->now);
+    coming c = find_coming(s);
+    note_claims(s, &c);
     if (s->reserved_count) {
         pl_profile_begin(s, d->now);
     }
     for (size_t i = 0; i < s->reserved_count; i++) {
         pl_job *job = s->reserved[i];
-        double length = pl_job_length(s, job);
-        bool has_device = pl_schedule_pick_device(s, job) >= 0;
+        if (pl_schedule_gives_way(s, job)) {
+            continue;
+        }
+        bool device = has_device(job, most_room(s, job, &c));
         if (pl_schedule_lack(s, job).reason == PL_WAIT_NONE &&
-            pl_profile_fits(&s->profile, job->cores_least, job->memory, length)) {
+            pl_job_fits(s, job, job->cores_least)) {
             return start(d, job, job->cores_least);
         }
-        hold_device(s, job);
-        if (job->gpu_memory > 0 && !has_device) {
-            continue; /* it waits for a device: cores are kept for it when there is one */
-        }
-        double from = strict(s, job, d->now)
-                          ? d->now
-                          : pl_profile_earliest(&s->profile, job->cores_least, job->memory, length);
-        if (!isinf(from)) {
-            job->promised = job->promised < 0 ? from : job->promised;
-            pl_profile_take(&s->profile, from, strict(s, job, d->now) ? INFINITY : from + length,
-                            job->cores_least, job->memory);
+        hold_device(s, job, &c);
+        if (device) {
+            reserve(d, job);
         }
     }
     return NULL;
@@ -170,8 +234,7 @@ static bool startable(decision *d, const pl_job *job)
 {
     const pl_schedule *s = d->s;
     bool fits = pl_schedule_lack(s, job).reason == PL_WAIT_NONE &&
-                (s->reserved_count == 0 || pl_profile_fits(&s->profile, job->cores_least,
-                                                           job->memory, pl_job_length(s, job)));
+                (s->reserved_count == 0 || pl_job_fits(s, job, job->cores_least));
     if (!fits && d->failed_count < SHAPES) {
         d->failed[d->failed_count++] = job;
     }
@@ -216,7 +279,8 @@ static pl_job *try_user(decision *d, const pl_account *user, const free_room *ro
             (job->cores_least > room->cores[job->interactive] || job->memory > room->memory)) {
             continue;
         }
-        if (pl_schedule_limit(d->s, job).reason != PL_WAIT_NONE) {
+        if (pl_schedule_limit(d->s, job).reason != PL_WAIT_NONE ||
+            pl_schedule_gives_way(d->s, job)) {
             continue;
         }
         if (!failed_alike(d, job) && startable(d, job)) {
@@ -258,84 +322,140 @@ static bool yields(const pl_job *victim, const pl_job *job, double now)
         return false;
     }
     if (victim->user->person == job->user->person || job->priority > 0) {
-        return victim->priority <= job->priority;
+        return pl_job_yields_at_once(victim, job);
     }
     return job->user->key < victim->user->key && now - victim->started >= least_run;
 }
 
-/* The youngest of those that yield; NULL: none. */
-static pl_job *pick_victim(const pl_schedule *s, const pl_job *job, double now)
+/* Room for a claim: what is free, what will be when those that were told have stopped, and with `all` what more could
+ * be. */
+typedef struct claim_room {
+    int32_t cores;
+    double memory;
+    device_room on;
+} claim_room;
+
+static claim_room count_room(const pl_schedule *s, const pl_job *job, double now, bool all)
+{
+    coming c = {0};
+    claim_room room = {.cores = pl_schedule_free_cores(s, job),
+                       .memory = s->setup.memory - s->memory_used};
+    for (size_t i = 0; i < s->running.count; i++) {
+        const pl_job *r = s->running.jobs[i];
+        if (r->preempting || (all && yields(r, job, now))) {
+            room.cores += r->cores;
+            room.memory += r->memory;
+            c.memory[r->device >= 0 ? r->device : 0] += r->device >= 0 ? r->gpu_charge : 0;
+        } else {
+            room.cores += pl_job_leaving(r) + (all ? pl_job_excess(r) : 0);
+        }
+    }
+    room.on = most_room(s, job, &c);
+    return room;
+}
+
+static bool enough(const pl_job *job, const claim_room *room)
+{
+    return room->cores >= job->cores_least && room->memory >= job->memory &&
+           has_device(job, room->on);
+}
+
+/* Whether it starts before all that have a reservation before it, where those that yield have stopped. */
+static bool fits_then(const decision *d, const pl_job *job)
+{
+    pl_schedule *s = d->s;
+    if (s->reserved_count == 0) {
+        return true;
+    }
+    pl_profile now = s->profile;
+    s->profile = (pl_profile){0};
+    pl_profile_begin(s, d->now);
+    for (size_t i = 0; i < s->running.count; i++) {
+        const pl_job *r = s->running.jobs[i];
+        if (r->preempting || yields(r, job, d->now)) {
+            pl_profile_release(s, r, d->now);
+        }
+    }
+    for (size_t i = 0; i < s->reserved_count && s->reserved[i] != job; i++) {
+        if (!pl_schedule_gives_way(s, s->reserved[i]) && s->reserved[i]->gpu_memory <= 0) {
+            reserve(d, s->reserved[i]);
+        }
+    }
+    bool fits = pl_job_fits(s, job, job->cores_least);
+    pl_profile_clear(&s->profile);
+    s->profile = now;
+    return fits;
+}
+
+/* The youngest of those that yield, on that device (-1: any); NULL: none. */
+static pl_job *pick_victim(const pl_schedule *s, const pl_job *job, int32_t device, double now)
 {
     pl_job *youngest = NULL;
     for (size_t i = 0; i < s->running.count; i++) {
         pl_job *victim = s->running.jobs[i];
-        if (yields(victim, job, now) && (!youngest || victim->started > youngest->started)) {
+        if (yields(victim, job, now) && (device < 0 || victim->device == device) &&
+            (!youngest || victim->started > youngest->started)) {
             youngest = victim;
         }
     }
     return youngest;
 }
 
-/* What is free, what will be when those that were told have stopped, and what more could be. */
-static void count_room(const pl_schedule *s, const pl_job *job, double now, bool all,
-                       int32_t *cores, double *memory)
+/* The job whose turn it is, and the next of those that need a GPU, or need none, where it does not: others may be
+ * stopped for them. They then hold what becomes free. Of a user's jobs one of the highest priority; preemptible jobs
+ * themselves displace nobody. How many. */
+static int find_claims(const pl_schedule *s, pl_job *claims[2])
 {
-    *cores = pl_schedule_free_cores(s, job);
-    *memory = s->setup.memory - s->memory_used;
-    for (size_t i = 0; i < s->running.count; i++) {
-        const pl_job *r = s->running.jobs[i];
-        if (r->preempting || (all && yields(r, job, now))) {
-            *cores += r->cores;
-            *memory += r->memory;
-        } else {
-            *cores += pl_job_leaving(r) + (all ? pl_job_excess(r) : 0);
-        }
-    }
-}
-
-static bool enough(const pl_job *job, int32_t cores, double memory)
-{
-    return cores >= job->cores_least && memory >= job->memory;
-}
-
-/* The job whose turn it is: others may be stopped for it. It then holds what becomes free. Of a user's jobs one of the
- * highest priority; preemptible jobs themselves displace nobody. */
-static pl_job *next_in_turn(const pl_schedule *s)
-{
+    int count = 0;
     for (size_t i = 0; i < s->ranked_count; i++) {
         const pl_job_list *list = &s->ranked[i]->waiting;
         for (size_t k = 0; k < list->count && k < 8; k++) {
             pl_job *job = list->jobs[k];
-            if (job->priority == list->jobs[0]->priority && !job->preemptible &&
-                job->gpu_memory <= 0 && pl_schedule_limit(s, job).reason == PL_WAIT_NONE) {
-                return job;
+            bool gpu = job->gpu_memory > 0;
+            if (job->priority != list->jobs[0]->priority || job->preemptible ||
+                (gpu && s->device_count == 0) ||
+                (count > 0 && gpu == (claims[0]->gpu_memory > 0)) ||
+                pl_schedule_limit(s, job).reason != PL_WAIT_NONE) {
+                continue;
+            }
+            claims[count++] = job;
+            if (count == 2 || s->device_count == 0) {
+                return count;
             }
         }
     }
-    return NULL;
+    return count;
+}
+
+/* Who is stopped for it next; NULL: nobody, or it only has to wait for those that were told. */
+static pl_job *claim(const decision *d, const pl_job *job)
+{
+    claim_room soon = count_room(d->s, job, d->now, false);
+    if (enough(job, &soon)) {
+        return NULL;
+    }
+    claim_room all = count_room(d->s, job, d->now, true);
+    if (!enough(job, &all) || !fits_then(d, job)) {
+        return NULL;
+    }
+    /* Room is made on a device first. */
+    return pick_victim(d->s, job, has_device(job, soon.on) ? -1 : all.on.device, d->now);
 }
 
 static pl_job *preempt(decision *d)
 {
-    pl_schedule *s = d->s;
-    int32_t cores;
-    double memory;
-    pl_job *job = s->preemptible ? next_in_turn(s) : NULL;
-    if (!job) {
-        return NULL;
+    pl_job *claims[2];
+    int count = d->s->preemptible ? find_claims(d->s, claims) : 0;
+    for (int i = 0; i < count; i++) {
+        pl_job *job = claims[i], *victim = claim(d, job);
+        if (victim) {
+            victim->preempting = true;
+            job->blocked = job->blocked < 0 ? d->now : job->blocked;
+            *d->out = (pl_action){PL_ACTION_PREEMPT, victim};
+            return victim;
+        }
     }
-    count_room(s, job, d->now, false, &cores, &memory);
-    if (enough(job, cores, memory)) {
-        return NULL; /* it only has to wait for those that were told */
-    }
-    count_room(s, job, d->now, true, &cores, &memory);
-    pl_job *victim = enough(job, cores, memory) ? pick_victim(s, job, d->now) : NULL;
-    if (victim) {
-        victim->preempting = true;
-        job->blocked = job->blocked < 0 ? d->now : job->blocked;
-        *d->out = (pl_action){PL_ACTION_PREEMPT, victim};
-    }
-    return victim;
+    return NULL;
 }
 
 /* ---- the decision ---- */
@@ -379,7 +499,8 @@ int pl_schedule_decide(pl_schedule *s, double now, pl_action *out, int most)
     while (count < most && may_act(s)) {
         decision d = {.s = s, .now = now, .out = out + count};
         pl_schedule_rank(s, now);
-        if (!(has_cores(s) && start_or_resize(&d)) && !preempt(&d)) {
+        pl_job *done = has_cores(s) ? start_or_resize(&d) : start_reserved(&d);
+        if (!done && !preempt(&d)) {
             break;
         }
         count++;

@@ -105,10 +105,10 @@ static bool ask_account(giving *g, const pl_job *job, const pl_account *account)
 
 static bool could_start(const pl_schedule *s, const pl_job *job, bool reserved)
 {
-    return pl_schedule_may_run(job) && s->memory_used + job->memory <= s->setup.memory &&
+    return pl_schedule_may_run(job) && !pl_schedule_gives_way(s, job) &&
+           s->memory_used + job->memory <= s->setup.memory &&
            (job->gpu_memory <= 0 || pl_schedule_pick_device(s, job) >= 0) &&
-           (reserved || s->reserved_count == 0 ||
-            pl_profile_fits(&s->profile, job->cores_least, job->memory, pl_job_length(s, job)));
+           (reserved || s->reserved_count == 0 || pl_job_fits(s, job, job->cores_least));
 }
 
 /* What a waiting job lacks is asked of those who have more than their least. False ends the search. */

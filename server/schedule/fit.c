@@ -93,3 +93,32 @@ pl_wait pl_schedule_lack(const pl_schedule *s, const pl_job *job)
     }
     return (pl_wait){.reason = PL_WAIT_NONE};
 }
+
+/* ---- room that was made by stopping others ---- */
+
+bool pl_job_yields_at_once(const pl_job *victim, const pl_job *job)
+{
+    return victim->preemptible && victim->priority <= job->priority &&
+           (victim->user->person == job->user->person || job->priority > 0);
+}
+
+bool pl_schedule_gives_way(const pl_schedule *s, const pl_job *job)
+{
+    for (size_t i = 0; job->preemptible && i < s->claim_count; i++) {
+        const pl_claim *c = &s->claims[i];
+        bool takes_room = c->cores || (c->job->gpu_memory > 0 && job->gpu_memory > 0);
+        if (takes_room && c->job != job && pl_job_yields_at_once(job, c->job)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pl_schedule_drop_claim(pl_schedule *s, const pl_job *job)
+{
+    for (size_t i = s->claim_count; i-- > 0;) {
+        if (s->claims[i].job == job) {
+            s->claims[i] = s->claims[--s->claim_count];
+        }
+    }
+}

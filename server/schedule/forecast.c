@@ -210,8 +210,8 @@ pl_wait pl_schedule_wait(pl_schedule *s, const pl_job *job, double now)
     if (job->position > 1 && !device) {
         return (pl_wait){PL_WAIT_TURN, (double)(job->position - 1), 0, PL_WAIT_NONE};
     }
-    if (why.reason == PL_WAIT_NONE && s->reserved_count && job->overtaken < 0 &&
-        !pl_profile_fits(&s->profile, job->cores_least, job->memory, pl_job_length(s, job))) {
+    bool delays = s->reserved_count && job->overtaken < 0 && !pl_job_fits(s, job, job->cores_least);
+    if (why.reason == PL_WAIT_NONE && (delays || pl_schedule_gives_way(s, job))) {
         return (pl_wait){PL_WAIT_RESERVED, 0, 0, PL_WAIT_NONE};
     }
     return why;

@@ -41,10 +41,16 @@ typedef struct pl_profile {
     pl_change *changes; /* [count] by time */
     size_t count, capacity;
     double now, memory;
-    int32_t cores; /* free now */
+    int32_t cores; /* free now, without those that are kept for interactive jobs */
 } pl_profile;
 
 enum { RESERVATIONS = 16 };
+
+/* A job for which others were stopped, and that has not started yet. */
+typedef struct pl_claim {
+    const pl_job *job;
+    bool cores; /* it is after cores: what it lacks is no device, or that is there */
+} pl_claim;
 
 struct pl_schedule {
     pl_schedule_setup setup;
@@ -53,8 +59,9 @@ struct pl_schedule {
     bool draining;
     pl_device devices[PL_SCHEDULE_DEVICES];
     int32_t device_count;
-    double device_held[PL_SCHEDULE_DEVICES]; /* reserved at this decision */
-    pl_accounts users, persons, groups;      /* users: each in one group */
+    double device_held[PL_SCHEDULE_DEVICES];          /* reserved at this decision, */
+    const pl_job *device_holder[PL_SCHEDULE_DEVICES]; /* for that job */
+    pl_accounts users, persons, groups;               /* users: each in one group */
     pl_account **ranked; /* [ranked_count] users with waiting jobs, least key first */
     size_t ranked_count, ranked_capacity;
     pl_job_list aside, running, order;
@@ -63,6 +70,8 @@ struct pl_schedule {
     double mean_length;
     pl_job *reserved[RESERVATIONS]; /* overtaken jobs, longest first */
     size_t reserved_count;
+    pl_claim claims[RESERVATIONS]; /* of those, at the last decision */
+    size_t claim_count;
     pl_profile profile;
 };
 
@@ -93,11 +102,13 @@ double pl_job_weight(const pl_schedule *s, int64_t cores, int64_t gpus);
 /* profile.c */
 /* As it is now: free cores and memory, and when running jobs are expected to end. */
 void pl_profile_begin(pl_schedule *s, double now);
-/* The earliest start from now on of a job of that length; INFINITY: never. */
-double pl_profile_earliest(const pl_profile *p, int32_t cores, double memory, double length);
-bool pl_profile_fits(const pl_profile *p, int32_t cores, double memory, double length);
-void pl_profile_take(pl_profile *p, double from, double until, int32_t cores, double memory);
+/* As if that running job had ended now. */
+void pl_profile_release(pl_schedule *s, const pl_job *job, double now);
 void pl_profile_clear(pl_profile *p);
+/* Whether it fits with so many cores for all its length, from now on. */
+bool pl_job_fits(const pl_schedule *s, const pl_job *job, int32_t cores);
+double pl_job_earliest(const pl_schedule *s, const pl_job *job); /* start; INFINITY: never */
+void pl_job_reserve(pl_schedule *s, const pl_job *job, double from, double until);
 double pl_job_length(const pl_schedule *s, const pl_job *job); /* known, or the mean */
 double pl_job_expected_end(const pl_schedule *s, const pl_job *job, double now);
 
@@ -110,6 +121,12 @@ int32_t pl_schedule_pick_device(const pl_schedule *s, const pl_job *job);
 
 /* Limits but those of cores. */
 bool pl_schedule_may_run(const pl_job *job);
+/* Whether a job that runs is stopped for that one however short it has run. */
+bool pl_job_yields_at_once(const pl_job *victim, const pl_job *job);
+/* It would take the room that was made for another, and be stopped at once. */
+bool pl_schedule_gives_way(const pl_schedule *s, const pl_job *job);
+/* It waits no more. */
+void pl_schedule_drop_claim(pl_schedule *s, const pl_job *job);
 
 /* elastic.c */
 /* Cores beyond its least that a job has and was not told to give back. */

@@ -48,22 +48,40 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Of the cores that are kept for interactive jobs those that have none, where such jobs use so many. */
+static int32_t kept(const pl_schedule *s, int32_t interactive_used)
+{
+    int32_t left = s->setup.interactive_cores - interactive_used;
+    return left > 0 ? left : 0;
+}
+
+/* What jobs that are not interactive get when it ends, beyond what it gives back for the asking. */
+static int32_t returns(const pl_schedule *s, const pl_job *job, int32_t *interactive_used)
+{
+    int32_t cores = job->cores - pl_job_excess(job) - pl_job_leaving(job);
+    if (job->interactive) {
+        cores += kept(s, *interactive_used) - kept(s, *interactive_used - job->cores);
+        *interactive_used -= job->cores;
+    }
+    return cores;
+}
+
 void pl_profile_begin(pl_schedule *s, double now)
 {
     pl_profile *p = &s->profile;
+    int32_t interactive_used = s->interactive_used;
     p->count = 0;
     p->now = now;
-    p->cores = s->setup.cores - s->cores_used;
+    p->cores = s->setup.cores - s->cores_used - kept(s, s->interactive_used);
     p->memory = s->setup.memory - s->memory_used;
     if (!reserve(p, s->running.count)) {
         return; /* then reservations are made later than they could be */
     }
     for (size_t i = 0; i < s->running.count; i++) {
         const pl_job *job = s->running.jobs[i];
-        int32_t soon = pl_job_excess(job) + pl_job_leaving(job); /* had back for the asking */
-        p->cores += soon;
+        p->cores += pl_job_excess(job) + pl_job_leaving(job);
         p->changes[p->count++] = (pl_change){pl_job_expected_end(s, job, now), job->memory,
-                                             job->cores - soon};
+                                             returns(s, job, &interactive_used)};
     }
     if (p->count) {
         qsort(p->changes, p->count, sizeof *p->changes, by_time);
@@ -91,14 +109,14 @@ static double fails_at(const pl_profile *p, double from, int32_t cores, double m
     }
 }
 
-bool pl_profile_fits(const pl_profile *p, int32_t cores, double memory, double length)
+static bool fits(const pl_profile *p, int32_t cores, double memory, double length)
 {
     return isinf(fails_at(p, p->now, cores, memory, length));
 }
 
-double pl_profile_earliest(const pl_profile *p, int32_t cores, double memory, double length)
+static double earliest(const pl_profile *p, int32_t cores, double memory, double length)
 {
-    if (pl_profile_fits(p, cores, memory, length)) {
+    if (fits(p, cores, memory, length)) {
         return p->now;
     }
     for (size_t i = 0; i < p->count; i++) {
@@ -110,7 +128,7 @@ double pl_profile_earliest(const pl_profile *p, int32_t cores, double memory, do
     return INFINITY;
 }
 
-void pl_profile_take(pl_profile *p, double from, double until, int32_t cores, double memory)
+static void take(pl_profile *p, double from, double until, int32_t cores, double memory)
 {
     if (from <= p->now) {
         p->cores -= cores;
@@ -121,6 +139,38 @@ void pl_profile_take(pl_profile *p, double from, double until, int32_t cores, do
     if (!isinf(until) && reserve(p, 1)) {
         insert(p, (pl_change){until, memory, cores});
     }
+}
+
+void pl_profile_release(pl_schedule *s, const pl_job *job, double now)
+{
+    int32_t interactive_used = s->interactive_used;
+    int32_t cores = returns(s, job, &interactive_used);
+    s->profile.cores += cores;
+    s->profile.memory += job->memory;
+    take(&s->profile, pl_job_expected_end(s, job, now), INFINITY, cores, job->memory);
+}
+
+/* Of the profile, which has no cores that are kept. */
+static int32_t counted(const pl_schedule *s, const pl_job *job, int32_t cores)
+{
+    int32_t left = cores - (job->interactive ? kept(s, s->interactive_used) : 0);
+    return left > 0 ? left : 0;
+}
+
+bool pl_job_fits(const pl_schedule *s, const pl_job *job, int32_t cores)
+{
+    return fits(&s->profile, counted(s, job, cores), job->memory, pl_job_length(s, job));
+}
+
+double pl_job_earliest(const pl_schedule *s, const pl_job *job)
+{
+    return earliest(&s->profile, counted(s, job, job->cores_least), job->memory,
+                    pl_job_length(s, job));
+}
+
+void pl_job_reserve(pl_schedule *s, const pl_job *job, double from, double until)
+{
+    take(&s->profile, from, until, counted(s, job, job->cores_least), job->memory);
 }
 
 void pl_profile_clear(pl_profile *p)

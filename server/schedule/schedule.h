@@ -17,6 +17,12 @@
  * A job with a range of cores takes more while cores are idle: each job with a range as many as the others, as far as
  * ranges and limits allow. It gives back what exceeds its least where a job waits that would start with it, before any
  * job is preempted. Cores that are given back stay in use until the caller says that they are free.
+ *
+ * For the job whose turn it is (and for the next one that needs a GPU, or none, where it does not) preemptible jobs are
+ * stopped: of its own user, or of everybody where its priority is above 0, at once; else those of a user who has used
+ * more once they have run for 30 s. Only where that is enough and no older reservation would be delayed, youngest
+ * first; for a GPU on the device that would have most room. Until that job starts, no job starts that it would have
+ * stopped at once. Jobs beside others (pl_schedule_beside) are not stopped.
  */
 #ifndef PLIANT_SERVER_SCHEDULE_SCHEDULE_H
 #define PLIANT_SERVER_SCHEDULE_SCHEDULE_H

@@ -41,8 +41,8 @@ static void start(void)
     start_with("auto");
 }
 
-/* A box of as many cells along each edge. */
-static char *scene_of(int cells, const char *device, int64_t steps)
+/* A box of as many cells along each edge; `more`: other members of the scene. */
+static char *scene_with(int cells, const char *device, int64_t steps, const char *more)
 {
     char *text;
     ck_assert_int_ge(
@@ -51,11 +51,17 @@ static char *scene_of(int cells, const char *device, int64_t steps)
             "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": %lld}, \"solver\": "
             "{\"method\": \"chebyshev_descent\", \"iterations\": 40, \"tolerance\": 0, "
             "\"device\": \"%s\"%s}, \"bodies\": [{\"mesh\": {\"box\": {\"cells\": [%d, %d, %d]}}"
-            "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}",
+            "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]%s}",
             (long long)steps, device,
-            strcmp(device, "gpu") == 0 ? ", \"precision\": \"double\"" : "", cells, cells, cells),
+            strcmp(device, "gpu") == 0 ? ", \"precision\": \"double\"" : "", cells, cells, cells,
+            more),
         0);
     return text;
+}
+
+static char *scene_of(int cells, const char *device, int64_t steps)
+{
+    return scene_with(cells, device, steps, "");
 }
 
 /* Needs some 540 MB of a GPU, of which a driver's context is 537. */
@@ -165,6 +171,29 @@ START_TEST(memory_is_shared_out)
     session_await(d, first, "cancelled");
     session_await_frame(d, second, 1);
     ck_assert_int_eq(of_gpu("sessions"), 1);
+}
+END_TEST
+
+/* A preemptible session gives its GPU to another, goes on from its checkpoint and ends with the same bits. */
+START_TEST(it_is_given_to_another)
+{
+    enum { STEPS = 400 };
+    static const char preemptible[] = ", \"resources\": {\"preemptible\": true}";
+    char yielding[33], urgent[33], whole[33];
+    session_post_free(d, scene_with(4, "gpu", STEPS, preemptible), yielding);
+    session_await_frame(d, yielding, 5);
+    post("gpu", 2, urgent);
+    session_await(d, urgent, "succeeded");
+    json_t *first = session_show(d, yielding);
+    ck_assert_str_ne(json_text(first, "state"), "succeeded");
+    json_decref(first);
+    session_await(d, yielding, "succeeded");
+    json_t *twice = session_show(d, yielding);
+    ck_assert_int_eq(json_count(twice, "attempt"), 2);
+    json_decref(twice);
+    session_run(d, scene("gpu", STEPS), whole);
+    ck_assert(session_same_frame(d, yielding, STEPS, whole, STEPS));
+    ck_assert_int_eq(of_gpu("memory_used"), 0);
 }
 END_TEST
 
@@ -684,6 +713,7 @@ int main(void)
     tcase_set_timeout(crowd, 600);
     tcase_add_test(with, sessions_run_on_a_gpu);
     tcase_add_test(with, memory_is_shared_out);
+    tcase_add_test(with, it_is_given_to_another);
     tcase_add_test(with, small_sessions_share_a_worker);
     tcase_add_test(with, a_larger_one_shares_with_nobody);
     tcase_add_test(with, a_new_daemon_takes_all_over);

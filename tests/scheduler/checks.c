@@ -24,12 +24,25 @@ static bool goes_before(const sim_job *a, const sim_job *b)
                               : a->priority > 0 && a->priority > b->priority;
 }
 
+/* It would be stopped at once for a job that others were stopped for. */
+static bool gives_way(const sim *s, const sim_job *j)
+{
+    for (size_t i = 0; j->preemptible && i < s->waiting_count; i++) {
+        const sim_job *k = &s->jobs[s->waiting[i]];
+        if (k != j && has_turn(k) && k->job->blocked >= 0 && k->priority >= j->priority &&
+            (k->user == j->user || k->priority > 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void sim_check_start(sim *s, const sim_job *started)
 {
     for (size_t i = 0; i < s->waiting_count; i++) {
         const sim_job *j = &s->jobs[s->waiting[i]];
         if (j != started && has_turn(j) && goes_before(j, started) && asks_no_more(j, started) &&
-            s->setup.limits.cores == 0 && started->job->overtaken < 0 &&
+            !gives_way(s, j) && s->setup.limits.cores == 0 && started->job->overtaken < 0 &&
             started->job->blocked < 0) {
             sim_fault(s, "job %td of priority %lld was passed over for job %td of priority %lld",
                       j - s->jobs, (long long)j->priority, started - s->jobs,
@@ -42,13 +55,6 @@ void sim_check_start(sim *s, const sim_job *started)
     if (started->after >= 0 && s->jobs[started->after].state < SIM_ENDED) {
         sim_fault(s, "job %td did not wait for job %lld", started - s->jobs,
                   (long long)started->after);
-    }
-}
-
-void sim_check_preempt(sim *s, const sim_job *victim)
-{
-    if (victim->state != SIM_RUNNING || !victim->preemptible || victim->stopping) {
-        sim_fault(s, "job %td was preempted, and may not be", victim - s->jobs);
     }
 }
 
@@ -147,19 +153,41 @@ static bool within_limits(const sim *s, const sim_job *j)
            (cores + j->cores_least <= s->setup.limits.cores && running < s->setup.limits.running);
 }
 
-/* Into what is idle, and what the others would give back. */
-static bool fits(const sim *s, const sim_job *j)
+/* Into what is idle, and with `asks` what the others would give back. */
+static bool fits(const sim *s, const sim_job *j, bool asks)
 {
     int32_t kept = s->setup.interactive_cores, back = 0;
     for (size_t i = 0; i < s->running_count; i++) {
         const sim_job *r = &s->jobs[s->running[i]];
         kept -= r->interactive ? r->cores : 0;
-        back += j->interactive || !r->interactive || !s->setup.interactive_cores ? excess(s, r) : 0;
+        bool counts = j->interactive || !r->interactive || !s->setup.interactive_cores;
+        back += asks && counts ? excess(s, r) : 0;
     }
     kept = j->interactive || kept < 0 ? 0 : kept;
     return s->cores_used - back + kept + j->cores_least <= s->setup.cores &&
            s->memory_used + j->memory <= s->setup.memory && fits_device(s, j) &&
            within_limits(s, j);
+}
+
+/* For one that does not fit into what is idle (of devices what is reserved for others is not), and not one that was
+ * started while that waited for room already. */
+void sim_check_preempt(sim *s, const sim_job *victim)
+{
+    if (victim->state != SIM_RUNNING || !victim->preemptible || victim->stopping) {
+        sim_fault(s, "job %td was preempted, and may not be", victim - s->jobs);
+    }
+    for (size_t i = 0; i < s->waiting_count; i++) {
+        const sim_job *j = &s->jobs[s->waiting[i]];
+        double blocked = has_turn(j) ? j->job->blocked : -1;
+        bool lacks = blocked >= 0 && (j->gpu_memory > 0 || !fits(s, j, false));
+        bool in_vain = blocked < victim->started && s->now - victim->started < 30;
+        if (lacks && (!in_vain || s->setup.limits.cores)) {
+            s->result.gpu_preemptions += victim->device >= 0 && !fits_device(s, j);
+            return;
+        }
+    }
+    sim_fault(s, "job %td was preempted for none that needs room, or was started for it",
+              victim - s->jobs);
 }
 
 static int64_t cores_of(const sim *s, int32_t user)
@@ -217,7 +245,7 @@ static void check_work(sim *s)
         if (j->job->blocked >= 0 || (overtaken >= 0 && s->now - overtaken >= s->setup.patience)) {
             return;
         }
-        idle = idle || !fits(s, j) ? idle : j;
+        idle = idle || !fits(s, j, true) ? idle : j;
     }
     if (idle && !any_told(s)) {
         sim_fault(s, "job %td waits beside what it needs", idle - s->jobs);

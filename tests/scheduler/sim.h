@@ -66,7 +66,7 @@ typedef struct sim_result {
     char fault[256]; /* the first property that did not hold; "": all did */
     double end, used[SIM_USERS], utilisation;
     double longest_overtaken; /* s that a job waited after it was first overtaken */
-    size_t events, starts, preemptions, grown, shrunk;
+    size_t events, starts, preemptions, gpu_preemptions, grown, shrunk;
 } sim_result;
 
 /* Jobs in order of arrival; what became of them is written into them. */

@@ -49,7 +49,8 @@ static void check_ends(const sim_job *jobs, size_t count, uint64_t seed)
 
 START_TEST(test_properties)
 {
-    size_t preemptions = 0, crashes = 0, events = 0, grown = 0, shrunk = 0;
+    size_t preemptions = 0, devices = 0, crashes = 0, events = 0, grown = 0, shrunk = 0;
+    int most = 0; /* preemptions of one job */
     for (int seed = 1; seed <= seeds(); seed++) {
         sim_setup x = machine((uint64_t)seed);
         double days = JOBS * 500.0 * 2.2 / x.cores / 86400; /* as much as it can do, about */
@@ -61,18 +62,22 @@ START_TEST(test_properties)
         ck_assert_msg(!result.fault[0], "seed %d, %d cores: %s", seed, x.cores, result.fault);
         check_ends(jobs, JOBS, (uint64_t)seed);
         preemptions += result.preemptions;
+        devices += result.gpu_preemptions;
         events += result.events;
         grown += result.grown;
         shrunk += result.shrunk;
         for (int i = 0; i < JOBS; i++) {
             crashes += jobs[i].crashes > 0;
+            most = jobs[i].preemptions > most ? jobs[i].preemptions : most;
         }
         free(jobs);
     }
-    printf("%d seeds, %zu events, %zu preemptions, %zu crashes; cores taken %zu, given back %zu "
-           "times\n",
-           seeds(), events, preemptions, crashes, grown, shrunk);
+    printf("%d seeds, %zu events, %zu preemptions, %zu of them for a GPU, at most %d of a job, %zu "
+           "crashes; cores taken %zu, given back %zu times\n",
+           seeds(), events, preemptions, devices, most, crashes, grown, shrunk);
     ck_assert_uint_gt(preemptions, 0);
+    ck_assert_int_le(most, 100);
+    ck_assert_uint_gt(devices, 0);
     ck_assert_uint_gt(crashes, 0);
     ck_assert_uint_gt(grown, 0);
     ck_assert_uint_gt(shrunk, 0);
