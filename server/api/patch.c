@@ -3,6 +3,7 @@
 #include "protocol/scene/notes_patch.h"
 #include "server/base/daemon.h"
 #include "server/sessions/access.h"
+#include "server/sessions/quota.h"
 #include "server/sessions/retention.h"
 #include "server/sessions/sessions.h"
 #include "server/tenants/tenants.h"
@@ -155,11 +156,12 @@ static int carry_out(const record *to, pl_session *s, const pl_row *before, cons
     return error;
 }
 
-/* Who shares a session is its owner's to say, and only a group of one's own may get it. */
-static bool may_give(pl_request *r, const pl_session *s, const pl_notes *now, const pl_notes *next)
+/* Who shares a session is its owner's to say, and only a group of one's own may get it, within its limits. */
+static bool may_give(pl_request *r, pl_session *s, const pl_notes *now, const char *group,
+                     pl_quota_hold *hold)
 {
+    pl_daemon *d = pl_request_daemon(r);
     const pl_principal *p = pl_request_principal(r);
-    const char *group = next->group;
     if (same_text(now->group, group)) {
         return true;
     }
@@ -168,13 +170,12 @@ static bool may_give(pl_request *r, const pl_session *s, const pl_notes *now, co
                          "the group of a session is for its owner to change", NULL);
         return false;
     }
-    if (group && (!pl_principal_in(p, group) ||
-                  !pl_tenants_has_group(pl_request_daemon(r)->tenants, group))) {
+    if (group && (!pl_principal_in(p, group) || !pl_tenants_has_group(d->tenants, group))) {
         pl_reply_problemf(r, 403, "no_such_group", "No such group",
                           "you belong to no group '%.64s'", group);
         return false;
     }
-    return true;
+    return !group || pl_quota_hold_move(r, d->tenants, d->sessions, s, group, hold);
 }
 
 /* Whoever may submit may put their own sessions back, but not before those of others. */
@@ -201,9 +202,13 @@ static void change(pl_request *r, pl_session *s)
         pl_retention_recall(s, &now);
         pl_decode_outcome outcome = pl_notes_patch(text, length, &now, &next, &faults);
         bool allowed = outcome == PL_DECODE_OK && may_prefer(r, &now, &next);
-        bool given = allowed && may_give(r, s, &now, &next) &&
+        pl_quota_hold hold = {0};
+        char group[PL_NAME_MAX + 1];
+        snprintf(group, sizeof group, "%s", allowed && next.group ? next.group : "");
+        bool given = allowed && may_give(r, s, &now, *group ? group : NULL, &hold) &&
                      pl_retention_allows(r, s, &now, &next);
         int error = given ? carry_out(&to, s, &row, &now, &next) : 0;
+        pl_quota_release(&hold);
         if (allowed && !given) {
             ; /* replied */
         } else if (outcome == PL_DECODE_OK && !allowed) {

@@ -188,15 +188,24 @@ static int64_t held_by(const char *user, const char *group)
     return n;
 }
 
-/* What no waiting helps against. */
-static bool may_have(pl_request *r, pl_sessions *sessions, const pl_quota_wish *wish,
-                     const char *group, const int64_t *most)
+/* What no waiting helps against, but for bytes. */
+static bool may_hold(pl_request *r, const pl_quota_wish *wish, const char *group,
+                     const int64_t *most)
 {
     if (wish->cores > most[PL_LIMIT_CORES]) {
         return refuse(r, group, PL_LIMIT_CORES, wish->cores, most[PL_LIMIT_CORES]);
     }
     if (wish->gpu && most[PL_LIMIT_GPUS] < 1) {
         return refuse(r, group, PL_LIMIT_GPUS, 1, most[PL_LIMIT_GPUS]);
+    }
+    return true;
+}
+
+static bool may_have(pl_request *r, pl_sessions *sessions, const pl_quota_wish *wish,
+                     const char *group, const int64_t *most)
+{
+    if (!may_hold(r, wish, group, most)) {
+        return false;
     }
     if (most[PL_LIMIT_BYTES] < INT64_MAX) {
         int64_t bytes = bytes_of(sessions, group ? NULL : pl_request_owner(r), group);
@@ -206,11 +215,13 @@ static bool may_have(pl_request *r, pl_sessions *sessions, const pl_quota_wish *
     return true;
 }
 
-/* The first limit that one more would pass, or PL_LIMIT_COUNT; *count is how many there would be. */
-static pl_limit passed(const pl_limits *used, int64_t coming, const int64_t *most, int64_t *count)
+/* The first limit that one more would pass, or PL_LIMIT_COUNT; *count is how many there would be. `waits`: it is one of
+ * those that wait. */
+static pl_limit passed(const pl_limits *used, int64_t coming, bool waits, const int64_t *most,
+                       int64_t *count)
 {
     static const pl_limit counted[] = {PL_LIMIT_SESSIONS, PL_LIMIT_QUEUED};
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+    for (size_t i = 0; i < (waits ? 2 : 1); i++) {
         *count = used->value[counted[i]] + coming + 1;
         if (*count > most[counted[i]]) {
             return counted[i];
@@ -236,11 +247,11 @@ bool pl_quota_hold_session(pl_request *r, pl_tenants *tenants, pl_sessions *sess
     int64_t count;
     pthread_mutex_lock(&hold_mutex);
     pl_limits used = pl_sessions_usage(sessions, user);
-    pl_limit limit = passed(&used, held_by(user, NULL), most.value, &count);
+    pl_limit limit = passed(&used, held_by(user, NULL), true, most.value, &count);
     if (limit == PL_LIMIT_COUNT && group) {
         whose = group;
         used = pl_sessions_group_usage(sessions, group);
-        limit = passed(&used, held_by(NULL, group), all.value, &count);
+        limit = passed(&used, held_by(NULL, group), true, all.value, &count);
     }
     if (limit == PL_LIMIT_COUNT) {
         *hold = (pl_quota_hold){holds, user, group};
@@ -249,6 +260,34 @@ bool pl_quota_hold_session(pl_request *r, pl_tenants *tenants, pl_sessions *sess
     pthread_mutex_unlock(&hold_mutex);
     return limit == PL_LIMIT_COUNT ||
            refuse(r, whose, limit, count, (whose ? all : most).value[limit]);
+}
+
+bool pl_quota_hold_move(pl_request *r, pl_tenants *tenants, pl_sessions *sessions, pl_session *s,
+                        const char *group, pl_quota_hold *hold)
+{
+    pl_limits all = pl_tenants_group_limits(tenants, group);
+    pl_session_state state = (pl_session_state)atomic_load(&s->state);
+    pl_quota_wish wish = {group, s->cores_least, s->gpu_memory > 0};
+    bool lives = !pl_state_terminal(state);
+    int64_t most = all.value[PL_LIMIT_BYTES], count;
+    int64_t bytes = most < INT64_MAX ? bytes_of(sessions, NULL, group) + session_bytes(s) : 0;
+    if (bytes > most) {
+        return refuse(r, group, PL_LIMIT_BYTES, bytes, most);
+    }
+    if (lives && !may_hold(r, &wish, group, all.value)) {
+        return false;
+    }
+    bool waits = state == PL_STATE_CHECKING || state == PL_STATE_QUEUED;
+    pthread_mutex_lock(&hold_mutex);
+    pl_limits used = pl_sessions_group_usage(sessions, group);
+    pl_limit limit = lives ? passed(&used, held_by(NULL, group), waits, all.value, &count)
+                           : PL_LIMIT_COUNT;
+    if (limit == PL_LIMIT_COUNT) {
+        *hold = (pl_quota_hold){holds, "", group}; /* nobody's: its owner has it already */
+        holds = hold;
+    }
+    pthread_mutex_unlock(&hold_mutex);
+    return limit == PL_LIMIT_COUNT || refuse(r, group, limit, count, all.value[limit]);
 }
 
 void pl_quota_release(pl_quota_hold *hold)

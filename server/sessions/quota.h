@@ -26,6 +26,10 @@ typedef struct pl_quota_wish {
  * large) and return false. The group's name outlives the hold. */
 bool pl_quota_hold_session(pl_request *r, pl_tenants *tenants, pl_sessions *sessions,
                            const pl_quota_wish *wish, pl_quota_hold *hold);
+/* The same for a session that is to go to that group: of it alone, and as the session is. A running one is not counted
+ * against what may run there: it counts for the group in which it began. */
+bool pl_quota_hold_move(pl_request *r, pl_tenants *tenants, pl_sessions *sessions,
+                        pl_session *session, const char *group, pl_quota_hold *hold);
 /* Bytes of all sessions by owner and group, as store/usage.h takes them: of ended ones as they were last looked at.
  * NULL: out of memory. */
 char *pl_quota_bytes_of_all(pl_sessions *sessions);

@@ -375,6 +375,59 @@ START_TEST(test_limits_of_a_group)
 }
 END_TEST
 
+static void move(const char *token, const char *id, const char *group, int status,
+                 const char *pointer)
+{
+    char target[80], body[80];
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    snprintf(body, sizeof body, "{\"group\": %s%s%s}", group ? "\"" : "", group ? group : "null",
+             group ? "\"" : "");
+    http_reply *r = tenant_call(d, token, "PATCH", target, NULL, body);
+    if (status == 200) {
+        http_expect(r, 200);
+    } else {
+        ck_assert_ptr_nonnull(http_fault(http_problem(r, status, "over_limit"), pointer));
+    }
+    http_reply_free(r);
+}
+
+/* A session that goes to a group is held against its limits: those that have not ended, that wait, their cores and
+ * bytes. */
+START_TEST(test_moves_into_a_group)
+{
+    char anna[TENANT_SECRET], ended[33], runs[33], waits[33], wide[33];
+    stop();
+    start_with("2");
+    user_token("anna", anna);
+    tenant_group(d, "lab");
+    tenant_member(d, "lab", "anna", "manage");
+    ck_assert_int_eq(post(anna, NULL, session_scene(3, 1, ""), ended), 201);
+    session_await(d, ended, "succeeded");
+    patch("/v1/groups/lab", "{\"sessions\": 1, \"queued\": 0, \"bytes\": 1000}", 200);
+    move(anna, ended, "lab", 403, "/groups/lab/limits/bytes");
+    patch("/v1/groups/lab", "{\"bytes\": null}", 200);
+    move(anna, ended, "lab", 200, NULL); /* it has ended: no other limit is for it */
+    char *scene = session_scene_endless(", \"resources\": {\"cores\": 2}");
+    ck_assert_int_eq(post(anna, NULL, scene, wide), 201);
+    session_await(d, wide, "running");
+    ck_assert_int_eq(post(anna, NULL, session_scene_endless(""), waits), 201);
+    move(anna, waits, "lab", 429, "/groups/lab/limits/queued");
+    patch("/v1/groups/lab", "{\"queued\": 1, \"cores\": 1}", 200);
+    move(anna, wide, "lab", 403, "/groups/lab/limits/cores");
+    move(anna, waits, "lab", 200, NULL);
+    patch("/v1/groups/lab", "{\"cores\": null}", 200);
+    move(anna, wide, "lab", 429, "/groups/lab/limits/sessions");
+    move(anna, waits, NULL, 200, NULL);
+    move(anna, wide, "lab", 200, NULL);
+    session_tell(d, wide, "cancel");
+    session_await(d, waits, "running");
+    move(anna, waits, "lab", 200, NULL);
+    ck_assert_int_eq(post(anna, NULL, session_scene_endless(""), runs), 201);
+    session_await(d, runs, "running");
+    move(anna, runs, "lab", 429, "/groups/lab/limits/sessions");
+}
+END_TEST
+
 /* `pliantd` sets what it names and leaves the rest; a user at the limit of running sessions waits. */
 START_TEST(test_limits_by_command)
 {
@@ -424,6 +477,7 @@ int main(void)
     tcase_add_test(cases, test_restarts);
     tcase_add_test(cases, test_shares_survive);
     tcase_add_test(cases, test_limits_of_a_group);
+    tcase_add_test(cases, test_moves_into_a_group);
     tcase_add_test(cases, test_limits_by_command);
     return run_cases("usage", cases);
 }
