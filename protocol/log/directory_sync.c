@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -200,12 +201,21 @@ static bool sync_together(int fd)
     return me.good;
 }
 
+static _Atomic int64_t shared_count, single_count;
+
+pl_directory_syncs pl_directory_sync_counts(void)
+{
+    return (pl_directory_syncs){atomic_load(&shared_count), atomic_load(&single_count)};
+}
+
 pl_status pl_directory_sync(int base_fd, const char *path)
 {
     int fd = open_folder(base_fd, path);
     if (fd < 0)
         return PL_IO;
-    bool good = sync_together(fd) || (sync_tree(fd, 0) && sync_parents(base_fd, path));
+    bool shared = sync_together(fd);
+    bool good = shared || (sync_tree(fd, 0) && sync_parents(base_fd, path));
+    atomic_fetch_add(shared ? &shared_count : &single_count, 1);
     pl_close_fd(fd);
     return good ? PL_OK : PL_IO;
 }

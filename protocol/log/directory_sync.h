@@ -11,8 +11,16 @@
 
 #include "engine/scene/fault.h"
 
+#include <stdint.h>
+
 /* Make the directory at `path`, all in it, and the entries that lead to it from base_fd on durable. A path is relative:
  * "sessions/ab/ID", or "." for base_fd itself without its own entry. PL_IO with errno. From any thread. */
 pl_status pl_directory_sync(int base_fd, const char *path);
+
+/* How many directories of this process were made durable by a sync of the file system, and how many file by file. */
+typedef struct pl_directory_syncs {
+    int64_t shared, single;
+} pl_directory_syncs;
+pl_directory_syncs pl_directory_sync_counts(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "server/api/ops.h"
 
 #include "protocol/export/export.h"
+#include "protocol/log/directory_sync.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/scene_json.h"
 #include "server/base/daemon.h"
@@ -250,6 +251,19 @@ static void put_counters(page *p, const pl_counters *c)
     }
 }
 
+static void put_syncs(page *p)
+{
+    pl_directory_syncs n = pl_directory_sync_counts();
+    put_one(p, "directories_synced_total", "counter",
+            "New directories made durable by a sync of the file system, which they share.",
+            (double)n.shared);
+    put_one(
+        p, "directories_synced_singly_total", "counter",
+        "New directories made durable file by file, which is slower: the file system is not one "
+        "whose syncs are shared, much was unwritten, or such a sync has failed.",
+        (double)n.single);
+}
+
 static void put_disk(page *p, pl_disk *disk)
 {
     pl_disk_state s = pl_disk_look(disk);
@@ -271,6 +285,7 @@ void pl_handle_metrics_page(pl_request *r)
     put_sessions(&p, d->sessions, d->options.cores);
     put_gpus(&p, d->gpus);
     put_disk(&p, d->disk);
+    put_syncs(&p);
     put_counters(&p, &d->counters);
     put_errors(&p, d->learning);
     put_one(&p, "connections", "gauge", "Connections open now.",

@@ -71,6 +71,13 @@ static void teardown(void)
     temporary_destroy(&t);
 }
 
+static void check_counts(int64_t shared, int64_t singly)
+{
+    pl_directory_syncs n = pl_directory_sync_counts();
+    ck_assert_int_eq(n.shared, shared);
+    ck_assert_int_eq(n.single, singly);
+}
+
 START_TEST(once)
 {
     ck_assert_int_eq(pl_directory_sync(t.fd, "a/b/c"), PL_OK);
@@ -80,6 +87,7 @@ START_TEST(once)
     ck_assert_int_eq(pl_directory_sync(t.fd, "a/none"), PL_IO);
     ck_assert_int_eq(errno, ENOENT);
     ck_assert_int_eq(whole, 2);
+    check_counts(2, 0);
 }
 END_TEST
 
@@ -91,6 +99,7 @@ START_TEST(other_file_systems)
     ck_assert_int_eq(single, 7);
     ck_assert_int_eq(pl_directory_sync(t.fd, "."), PL_OK);
     ck_assert_int_eq(single, 7 + 8); /* no entries that lead there */
+    check_counts(0, 2);
 }
 END_TEST
 
