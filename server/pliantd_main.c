@@ -33,6 +33,7 @@
 #include "server/base/ticker.h"
 #include "server/store/store.h"
 #include "server/store/usage.h"
+#include "server/store/usage_backup.h"
 #include "server/tenants/rate.h"
 #include "server/streams/stream_hub.h"
 #include "server/tenants/tenant_changes.h"
@@ -399,6 +400,13 @@ static void disk_changed(void *context, bool full)
     }
 }
 
+static void back_up_usage(const pl_daemon *d)
+{
+    if (!pl_usage_backup_write(d->store, d->state_fd)) {
+        pl_logf(PL_LEVEL_WARN, "usage could not be written to usage.json: %s", strerror(errno));
+    }
+}
+
 /* Streams end first, so that their connections can; then what requests wait for; then workers, or they
  * go on. */
 static void stop_parts(pl_daemon *d)
@@ -447,6 +455,9 @@ static void stop_parts(pl_daemon *d)
     pl_tenants_destroy(d->tenants);
     pl_learning_destroy(d->learning);
     pl_audit_destroy(d->audit);
+    if (d->store && d->executor) {
+        back_up_usage(d);
+    }
     pl_store_close(d->store);
     pl_tickers_destroy(d->tickers);
     pl_sessions_destroy(d->sessions);
@@ -472,6 +483,7 @@ static void sweep(void *context)
     pl_audit_sweep(d->audit);
     pl_usage_sweep(d->store);
     pl_usage_sample_bytes(d->store, d->sessions, 0);
+    back_up_usage(d);
 }
 
 /* The command line, for SIGHUP. */

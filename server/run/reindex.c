@@ -6,6 +6,7 @@
 #include "server/run/reconcile.h"
 #include "server/base/logger.h"
 #include "server/sessions/sessions.h"
+#include "server/store/usage_backup.h"
 #include "server/tenants/tenant_backup.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ typedef struct reindex {
     bool terminal; /* standard output is one */
     int64_t sessions, guessed, refused, meshes, grants;
     int64_t tenants; /* rows */
+    int64_t usage;   /* days of users */
     int64_t states[PL_STATE_COUNT];
 } reindex;
 
@@ -126,6 +128,18 @@ static void take_session(void *context, int parent_fd, const char *path, const c
     pl_rebuilt_clear(&r);
 }
 
+/* When the copy was written. */
+static void print_age(int state_fd)
+{
+    struct stat st;
+    struct tm utc;
+    char text[40];
+    if (fstatat(state_fd, "usage.json", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&st.st_mtime, &utc));
+        printf(", written at %s", text);
+    }
+}
+
 static void summarise(const reindex *x, const char *aside)
 {
     printf("%s%lld sessions:", x->terminal ? "\r" : "", (long long)x->sessions);
@@ -141,8 +155,13 @@ static void summarise(const reindex *x, const char *aside)
         printf("%lld with a guessed owner, %lld directories left out: see the lines above.\n",
                (long long)x->guessed, (long long)x->refused);
     }
-    printf("Lost: usage, learnt estimates, idempotency keys, grants of meshes that no session "
-           "uses,\ncrash counts and the audit log.\n");
+    printf("Usage: %lld sums by day and user from usage.json",
+           (long long)(x->usage > 0 ? x->usage : 0));
+    if (x->usage > 0) {
+        print_age(x->state_fd);
+    }
+    printf(".\nLost: later usage, idempotency keys, grants of meshes that no session uses, crash "
+           "counts\nand the audit log.\n");
     if (*aside) {
         printf("The old database is %s in the state directory.\n", aside);
     }
@@ -164,6 +183,11 @@ int pl_reindex(const char *state_path, int state_fd, pl_counters *counters)
     x.tenants = pl_tenant_backup_restore(x.store, state_fd);
     if (x.tenants < 0) {
         pl_logf(PL_LEVEL_WARN, "tenants.json is damaged: users, groups and tokens are lost");
+    }
+    x.usage = pl_usage_backup_restore(x.store, state_fd);
+    if (x.usage < 0) {
+        pl_logf(PL_LEVEL_WARN, "usage.json is damaged or could not be stored: usage and what "
+                               "estimates have learnt are lost");
     }
     pl_each_below(state_fd, "meshes", take_mesh, &x);
     pl_each_below(state_fd, "sessions", take_session, &x);

@@ -6,6 +6,7 @@
 #include "tests/support/tenant_client.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,6 +337,105 @@ START_TEST(test_shares_survive)
 }
 END_TEST
 
+static void lose_database(void)
+{
+    static const char *const files[] = {"pliant.db", "pliant.db-wal", "pliant.db-shm"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        unlink(daemon_fixture_path(d, "%s", files[i]));
+    }
+}
+
+static char *reindex(char said[4000])
+{
+    ck_assert_int_eq(
+        daemon_fixture_command(d, (const char *const[]){"--reindex", NULL}, said, 4000), 0);
+    return said;
+}
+
+/* As if 5 s on a core had been used in runs that are not kept any more. */
+static void use_earlier(void)
+{
+    sqlite3 *db;
+    ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db,
+                                  "UPDATE usage_days SET core_ms = core_ms + 5000 WHERE user = "
+                                  "'anna'; INSERT INTO run_times VALUES('probe', 0.25, 3)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static int64_t probe_times(void)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db,
+                                        "SELECT count(*) FROM run_times WHERE kind = 'probe' AND "
+                                        "log_ratio = 0.25 AND runs = 3",
+                                        -1, &s, NULL),
+                     SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
+    int64_t count = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return count;
+}
+
+/* The database lost, usage comes back from the copy beside it, and with it whose turn it is; runs count once. */
+START_TEST(test_survives_the_database)
+{
+    char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33], first[33], second[33], said[4000];
+    user_token("anna", anna);
+    user_token("bob", bob);
+    ck_assert_int_eq(post(anna, NULL, session_scene(40, 1, ""), used), 201);
+    session_await(d, used, "succeeded");
+    daemon_fixture_end(d, SIGTERM);
+    use_earlier();
+    daemon_fixture_resume(d);
+    http_reply *before = http_get(d, "/v1/usage?by=user"), *spans = http_get(d, "/v1/usage/spans");
+    daemon_fixture_end(d, SIGTERM);
+    lose_database();
+    ck_assert_ptr_nonnull(
+        strstr(reindex(said), "Usage: 1 sums by day and user from usage.json, written"));
+    daemon_fixture_resume(d);
+    http_reply *after = http_get(d, "/v1/usage?by=user"), *again = http_get(d, "/v1/usage/spans");
+    const json_t *one = row(before->json, "user", "anna"), *two = row(after->json, "user", "anna");
+    ck_assert_double_gt(number(one, "core_seconds"), 5);
+    ck_assert_int_eq(probe_times(), 1);
+    ck_assert_double_eq(number(one, "core_seconds"), number(two, "core_seconds"));
+    ck_assert_int_eq(json_count(two, "runs"), 1);
+    ck_assert_uint_eq(json_array_size(json_at(again->json, "items")), 1);
+    ck_assert_str_eq(json_text(again->json, "items/0/from"),
+                     json_text(spans->json, "items/0/from"));
+    http_reply_free(http_post(d, "/v1/devices/cpu/drain", "{}"));
+    ck_assert_int_eq(post(anna, NULL, session_scene(3, 1, ""), first), 201);
+    ck_assert_int_eq(post(bob, NULL, session_scene(3, 1, ""), second), 201);
+    json_t *waits = session_show(d, second);
+    ck_assert_int_eq(json_count(waits, "queue/position"), 1);
+    json_decref(waits);
+    http_reply *const all[] = {before, spans, after, again};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        http_reply_free(all[i]);
+    }
+}
+END_TEST
+
+/* A damaged copy is told, and is nothing to stop for. */
+START_TEST(test_damaged_copy)
+{
+    char said[4000], id[33];
+    session_run(d, session_scene(3, 1, ""), id);
+    daemon_fixture_end(d, SIGTERM);
+    lose_database();
+    ck_assert_int_eq(truncate(daemon_fixture_path(d, "usage.json"), 40), 0);
+    ck_assert_ptr_nonnull(strstr(reindex(said), "Usage: 0 sums"));
+    daemon_fixture_resume(d);
+    ck_assert_double_eq(used_by("owner", 0), 0);
+    session_await(d, id, "succeeded");
+}
+END_TEST
+
 /* A group's sessions together: how many may wait, and how many run; the refusal says which group's limit it is. */
 START_TEST(test_limits_of_a_group)
 {
@@ -477,6 +577,8 @@ int main(void)
     tcase_add_test(cases, test_restarts);
     tcase_add_test(cases, test_shares_survive);
     tcase_add_test(cases, test_limits_of_a_group);
+    tcase_add_test(cases, test_survives_the_database);
+    tcase_add_test(cases, test_damaged_copy);
     tcase_add_test(cases, test_moves_into_a_group);
     tcase_add_test(cases, test_limits_by_command);
     return run_cases("usage", cases);
