@@ -400,13 +400,6 @@ static void disk_changed(void *context, bool full)
     }
 }
 
-static void back_up_usage(const pl_daemon *d)
-{
-    if (!pl_usage_backup_write(d->store, d->state_fd)) {
-        pl_logf(PL_LEVEL_WARN, "usage could not be written to usage.json: %s", strerror(errno));
-    }
-}
-
 /* Streams end first, so that their connections can; then what requests wait for; then workers, or they
  * go on. */
 static void stop_parts(pl_daemon *d)
@@ -456,7 +449,7 @@ static void stop_parts(pl_daemon *d)
     pl_learning_destroy(d->learning);
     pl_audit_destroy(d->audit);
     if (d->store && d->executor) {
-        back_up_usage(d);
+        pl_usage_backup_write(d->store, d->state_fd);
     }
     pl_store_close(d->store);
     pl_tickers_destroy(d->tickers);
@@ -483,7 +476,7 @@ static void sweep(void *context)
     pl_audit_sweep(d->audit);
     pl_usage_sweep(d->store);
     pl_usage_sample_bytes(d->store, d->sessions, 0);
-    back_up_usage(d);
+    pl_usage_backup_write(d->store, d->state_fd);
 }
 
 /* The command line, for SIGHUP. */

@@ -1,6 +1,7 @@
 #include "server/store/usage_backup.h"
 
 #include "protocol/log/sealed.h"
+#include "server/base/logger.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static void see_text(void *context, const char *const *columns)
     *text = columns[0] ? strdup(columns[0]) : NULL;
 }
 
-bool pl_usage_backup_write(pl_store *store, int state_fd)
+void pl_usage_backup_write(pl_store *store, int state_fd)
 {
     pl_json_writer w = {0};
     bool good = pl_store_flush(store);
@@ -58,9 +59,10 @@ bool pl_usage_backup_write(pl_store *store, int state_fd)
     if (!good) {
         pl_json_end_object(&w);
         free(pl_json_finish(&w, NULL));
-        return false;
+        pl_logf(PL_LEVEL_WARN, "usage could not be read from the database for %s", file_name);
+    } else if (pl_sealed_write(state_fd, file_name, &w, true) != PL_OK) {
+        pl_logf(PL_LEVEL_WARN, "usage could not be written to %s: %s", file_name, strerror(errno));
     }
-    return pl_sealed_write(state_fd, file_name, &w, true) == PL_OK;
 }
 
 int64_t pl_usage_backup_restore(pl_store *store, int state_fd)

@@ -7,8 +7,8 @@
 
 #include "server/store/store.h"
 
-/* Waits for what is queued. False with the old file as it was. */
-bool pl_usage_backup_write(pl_store *store, int state_fd);
+/* Waits for what is queued. Where it fails, a line in the log and the old file as it was. */
+void pl_usage_backup_write(pl_store *store, int state_fd);
 /* Put them into a fresh database: how many days of users, 0 where there is no file, -1 where it is damaged or cannot be
  * stored. */
 int64_t pl_usage_backup_restore(pl_store *store, int state_fd);
