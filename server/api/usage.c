@@ -72,18 +72,22 @@ typedef struct report {
     char *running; /* JSON: pieces of what runs now */
 } report;
 
-/* Whose: a user's own, or for administrators anybody's. False after replying. */
+/* Whose: a user's own, for a group's managers what its members used in it, for administrators anybody's. False after
+ * replying. */
 static bool read_whose(pl_request *r, report *q)
 {
     const pl_principal *p = pl_request_principal(r);
     const char *user = pl_request_query(r, "user");
-    bool admin = pl_principal_has(p, PL_SCOPE_ADMIN);
-    q->user = user ? user : p->user;
-    q->of = admin ? user : p->user;
+    bool admin = pl_principal_has(p, PL_SCOPE_ADMIN), own = !user || strcmp(user, p->user) == 0;
     q->group = pl_request_query(r, "group");
-    if (!admin && strcmp(q->user, p->user) != 0) {
+    bool manages = q->by && q->group && pl_principal_manages(p, q->group);
+    q->user = user && admin ? user : p->user;
+    q->of = admin || manages ? user : p->user;
+    if (!admin && !manages && !own) {
         pl_reply_problem(r, 403, "missing_scope", "Not allowed",
-                         "another user's usage is for administrators", NULL);
+                         "another user's usage is for administrators, and with ?group= for those "
+                         "who manage that group",
+                         NULL);
         return false;
     }
     return true;

@@ -98,6 +98,12 @@ pl_access pl_principal_access(const pl_principal *p, const char *id, const char 
     return m ? m->access : PL_ACCESS_NONE;
 }
 
+bool pl_principal_manages(const pl_principal *p, const char *group)
+{
+    const pl_membership *m = membership(p, group);
+    return !p->session[0] && (p->scopes & PL_SCOPE_ADMIN || (m && m->access == PL_ACCESS_MANAGE));
+}
+
 bool pl_principal_in(const pl_principal *p, const char *group)
 {
     return !p->session[0] && (p->scopes & PL_SCOPE_ADMIN || membership(p, group));

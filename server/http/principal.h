@@ -71,6 +71,8 @@ pl_access pl_principal_access(const pl_principal *principal, const char *id, con
                               const char *group);
 /* Whether it belongs to the group, in whatever role; an administrator to each. */
 bool pl_principal_in(const pl_principal *principal, const char *group);
+/* Whether it manages the group's sessions; an administrator each group's. */
+bool pl_principal_manages(const pl_principal *principal, const char *group);
 
 /* The names of scopes in a set, "read submit", and back; false where a word is none. */
 void pl_scopes_write(unsigned scopes, char out[64]);

@@ -236,6 +236,54 @@ static void remove_one(const char *target)
     http_reply_free(r);
 }
 
+/* Who manages a group sees what its members used in it, and nothing else of theirs; who only views it does not. */
+START_TEST(test_managers_see_their_group)
+{
+    char anna[TENANT_SECRET], bob[TENANT_SECRET], carl[TENANT_SECRET], id[33];
+    user_token("anna", anna);
+    user_token("bob", bob);
+    user_token("carl", carl);
+    tenant_group(d, "lab");
+    tenant_group(d, "shop");
+    tenant_member(d, "lab", "anna", "view");
+    tenant_member(d, "lab", "bob", "manage");
+    tenant_member(d, "lab", "carl", "view");
+    tenant_member(d, "shop", "anna", "view");
+    tenant_member(d, "shop", "bob", "view");
+    ck_assert_int_eq(post(anna, "lab", session_scene(20, 1, ""), id), 201);
+    session_await(d, id, "succeeded");
+    ck_assert_int_eq(post(anna, "shop", session_scene(3, 1, ""), id), 201);
+    session_await(d, id, "succeeded");
+    ck_assert_int_eq(post(anna, NULL, session_scene(3, 1, ""), id), 201);
+    session_await(d, id, "succeeded");
+    json_t *of_lab = get(bob, "/v1/usage?by=user&group=lab");
+    ck_assert_int_eq(json_count(row(of_lab, "user", "anna"), "runs"), 1);
+    ck_assert_str_eq(json_text(of_lab, "user"), "bob");
+    json_decref(of_lab);
+    json_t *of_anna = get(bob, "/v1/usage?by=day&group=lab&user=anna");
+    ck_assert_int_eq(json_count(of_anna, "items/0/runs"), 1);
+    ck_assert_str_eq(json_text(of_anna, "user"), "bob"); /* limits are one's own */
+    json_decref(of_anna);
+    static const char *const none[] = {"/v1/usage?by=user", "/v1/usage?by=user&group=shop"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *own = get(bob, none[i]);
+        ck_assert_ptr_null(row(own, "user", "anna"));
+        json_decref(own);
+    }
+    json_t *viewed = get(carl, "/v1/usage?by=user&group=lab");
+    ck_assert_ptr_null(row(viewed, "user", "anna"));
+    json_decref(viewed);
+    static const char *const refused[] = {"/v1/usage?by=day&user=anna&group=shop",
+                                          "/v1/usage?by=day&user=anna",
+                                          "/v1/usage?user=anna&group=lab"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        http_reply *r = tenant_call(d, bob, "GET", refused[i], NULL, NULL);
+        ck_assert_int_ge(r->status, 400);
+        http_reply_free(r);
+    }
+}
+END_TEST
+
 /* Of a user, or a group, that is removed the next one of that name inherits nothing; what was used stays. */
 START_TEST(test_removed)
 {
@@ -577,6 +625,7 @@ int main(void)
     tcase_add_test(cases, test_restarts);
     tcase_add_test(cases, test_shares_survive);
     tcase_add_test(cases, test_limits_of_a_group);
+    tcase_add_test(cases, test_managers_see_their_group);
     tcase_add_test(cases, test_survives_the_database);
     tcase_add_test(cases, test_damaged_copy);
     tcase_add_test(cases, test_moves_into_a_group);
