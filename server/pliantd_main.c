@@ -21,6 +21,7 @@
 #include "server/api/meshes.h"
 #include "server/api/ops.h"
 #include "server/base/pool.h"
+#include "server/base/state_folder.h"
 #include "server/run/reconcile.h"
 #include "server/run/reindex.h"
 #include "server/api/routes.h"
@@ -65,75 +66,8 @@ enum {
     COMMIT_THREADS = 16,
     DRAIN_MS = 3000,
     SWEEP_S = 3600,
-    STOP_MS = 20000,
-    LOCK_WAIT_MS = 2000,
-    LOCK_AGAIN_MS = 20
+    STOP_MS = 20000
 };
-
-/* ---- the state directory ---- */
-
-/* With the folders that it lies in. */
-static bool make_folder(const char *path)
-{
-    char part[PATH_MAX];
-    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    for (char *at = part + 1; *part && *at; at++) {
-        if (*at == '/') {
-            *at = 0;
-            mkdir(part, 0700); /* where that fails the last one does */
-            *at = '/';
-        }
-    }
-    return mkdir(part, 0700) == 0 || errno == EEXIST;
-}
-
-static bool open_state(pl_daemon *d)
-{
-    static const char *const below[] = {"incoming", "sessions", "meshes", "sweeps"};
-    if (!make_folder(d->options.state)) {
-        pl_logf(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
-        return false;
-    }
-    if (!realpath(d->options.state, d->state) ||
-        (d->state_fd = open(d->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        pl_logf(PL_LEVEL_ERROR, "%s: %s", d->options.state, strerror(errno));
-        return false;
-    }
-    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-        if (mkdirat(d->state_fd, below[i], 0700) != 0 && errno != EEXIST) {
-            pl_logf(PL_LEVEL_ERROR, "%s/%s: %s", d->state, below[i], strerror(errno));
-            return false;
-        }
-    }
-    return true;
-}
-
-/* One daemon a state; -1 where another holds it. The same lock as a session's. It is asked for again for a while: a
- * child that a killed daemon had just begun has copies of its descriptors, the lock's too, until it executes its
- * program. */
-static int lock_state(pl_daemon *d)
-{
-    int fd = -1;
-    int64_t end = pl_monotonic_ms() + LOCK_WAIT_MS;
-    pl_status status = pl_session_lock(d->state_fd, true, &fd);
-    if (status == PL_INVALID) {
-        pl_logf(PL_LEVEL_INFO, "%s/lock is held; it is asked for again for %d s", d->state,
-                LOCK_WAIT_MS / 1000);
-    }
-    while (status == PL_INVALID && pl_monotonic_ms() < end) {
-        nanosleep(&(struct timespec){.tv_nsec = LOCK_AGAIN_MS * 1000000}, NULL);
-        status = pl_session_lock(d->state_fd, true, &fd);
-    }
-    if (status != PL_OK) {
-        pl_logf(PL_LEVEL_ERROR, "%s/lock: %s", d->state,
-                status == PL_INVALID ? "another daemon runs on this state" : strerror(errno));
-        return -1;
-    }
-    return fd;
-}
 
 /* A connection is a descriptor, and a stream that reads a log has three more: a quarter is kept for
  * those, at least. */
@@ -572,7 +506,8 @@ int main(int argc, char **argv)
     umask(077);
     d->state_fd = d->stop_fd = -1;
     int lock_fd = -1;
-    bool good = open_state(d) && (lock_fd = lock_state(d)) >= 0;
+    bool good = pl_state_open(d->options.state, d->state, &d->state_fd) &&
+                (lock_fd = pl_state_lock(d->state, d->state_fd)) >= 0;
     good = good && (d->disk = pl_disk_create(d->state_fd, d->options.disk_reserve));
     if (good && d->options.reindex) {
         good = pl_reindex(d->state, d->state_fd, &d->counters) == 0;
