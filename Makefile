@@ -429,6 +429,15 @@ openapi: $(BUILD)/pliantd ## write build/openapi.json, and its hash for the test
 	@$(BUILD)/pliantd --openapi > $(BUILD)/openapi.json
 	@sha256sum < $(BUILD)/openapi.json | cut -d' ' -f1 > tests/http/openapi.sha256
 
+##@ Installing
+# [PREFIX=/usr/local] [DESTDIR=] [SYSCONFDIR=/etc] [UNITDIR=] [PYTHONDIR=]
+export DESTDIR PREFIX SYSCONFDIR UNITDIR PYTHONDIR
+.PHONY: install uninstall
+install: all ## programs, manuals, scenes, the Python client and a unit for systemd [PREFIX=/usr/local] [DESTDIR=]
+	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install install
+uninstall: ## remove what make install puts there; state and a changed configuration stay
+	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install uninstall
+
 ##@ Tidying
 FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]' -o -name '*.cu')
 .PHONY: format

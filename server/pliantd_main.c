@@ -20,6 +20,7 @@
 #include "server/tenants/login.h"
 #include "server/api/meshes.h"
 #include "server/api/ops.h"
+#include "server/base/notify.h"
 #include "server/base/pool.h"
 #include "server/base/state_folder.h"
 #include "server/run/reconcile.h"
@@ -320,6 +321,7 @@ static bool announce(pl_daemon *d)
     fflush(stdout);
     atomic_store(&d->ready, true);
     pl_executor_kick(d->executor);
+    pl_notify("READY=1\nSTATUS=listening on %s", d->url);
     return true;
 }
 
@@ -446,6 +448,7 @@ static void wait_for_signal(pl_daemon *d, const sigset_t *signals, const command
             pl_logf(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
                     d->options.stop_workers ? "running sessions stop at a checkpoint"
                                             : "running sessions go on");
+            pl_notify("STOPPING=1");
             return;
         }
     }
@@ -494,6 +497,7 @@ int main(int argc, char **argv)
         return check_config(&d->options);
     }
     pl_logf_level(d->options.level);
+    pl_notify_begin();
     /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
      * not a signal. */
     sigset_t signals;

@@ -2,6 +2,7 @@
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
+#include "server/base/notify.h"
 #include "server/http/waiter.h"
 #include "server/run/ending.h"
 #include "server/run/worker_start.h"
@@ -185,7 +186,10 @@ static void *supervise(void *context)
     pl_executor *e = context;
     for (;;) {
         struct epoll_event events[EVENTS];
-        int n = epoll_wait(e->epoll_fd, events, EVENTS, tend(e));
+        pl_notify_alive();
+        int most = pl_notify_interval_ms(), wait_ms = tend(e);
+        wait_ms = most && (wait_ms < 0 || wait_ms > most) ? most : wait_ms;
+        int n = epoll_wait(e->epoll_fd, events, EVENTS, wait_ms);
         for (int i = 0; i < n; i++) {
             uint64_t whose = events[i].data.u64;
             if (whose & PL_EVENT_PROCESS) {

@@ -1,0 +1,16 @@
+/* notify.h - telling a service manager how the daemon is: datagrams to $NOTIFY_SOCKET, as sd_notify(3) describes them,
+ * without libsystemd. Nothing happens where there is no such socket.
+ */
+#ifndef PLIANT_SERVER_BASE_NOTIFY_H
+#define PLIANT_SERVER_BASE_NOTIFY_H
+
+/* Takes socket and watchdog out of the environment, so that no child speaks for the daemon. Call once, before threads. */
+void pl_notify_begin(void);
+/* "READY=1", "STOPPING=1", several with newlines between; printf's format. */
+void pl_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* How often to call pl_notify_alive, ms: half of what the watchdog waits; 0: it need not be called. */
+int pl_notify_interval_ms(void);
+/* "WATCHDOG=1", where the last one was an interval ago. For one thread. */
+void pl_notify_alive(void);
+
+#endif
