@@ -223,6 +223,9 @@ static pl_job *even_out(const pl_schedule *s)
 pl_job *pl_schedule_resize(pl_schedule *s, double now)
 {
     giving g = {.s = s, .failed = INT32_MAX};
+    if (!pl_schedule_any_excess(s) && !poorest(s)) {
+        return NULL; /* nobody could give back, and nobody may take more */
+    }
     give_back(&g);
     if (g.victim || g.awaited) {
         return g.victim;

@@ -59,19 +59,21 @@ typedef enum pl_job_state {
 
 typedef struct pl_account pl_account;
 
-/* Read by the caller, written by this room alone. */
+/* Read by the caller, written by this room alone. What a decision asks of each waiting job comes first. */
 typedef struct pl_job {
     pl_job_state state;
-    uint64_t key;
+    int32_t cores_least;
     pl_account *user;
-    int64_t priority, order;
-    int32_t cores_least, cores_most;
-    int32_t cores;  /* while it runs: given; 0 beside another */
-    int32_t wanted; /* while it runs: what `cores` is to become; smaller while it gives back */
-    bool rigid;     /* its cores cannot change while it runs */
+    int64_t priority;
     double memory, gpu_memory, length;
-    double gpu_charge; /* bytes counted on its device while it runs */
+    int32_t cores_most;
     bool preemptible, interactive, shares;
+    bool rigid; /* its cores cannot change while it runs */
+    uint64_t key;
+    int64_t order;
+    int32_t cores;     /* while it runs: given; 0 beside another */
+    int32_t wanted;    /* while it runs: what `cores` is to become; smaller while it gives back */
+    double gpu_charge; /* bytes counted on its device while it runs */
     bool held;
     bool preempting; /* it was told to stop */
     bool beside;
