@@ -283,6 +283,8 @@ SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) server/run/cpus.c server/
 $(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_bench: $(call obj,$(SCHEDULE_SRC))
 # Parts of the daemon that stand alone.
 $(BUILD)/tests/unit/base_pool_test: $(call obj,server/base/pool.c)
+$(BUILD)/tests/unit/run_memory_groups_test: $(call obj,server/run/control_group.c server/run/memory_delegation.c server/run/memory_groups.c server/base/logger.c)
+$(BUILD)/tests/unit/run_memory_groups_test: LDFLAGS_ALL += -Wl,--wrap=mkdirat,--wrap=unlinkat
 # The kernels that are timed are optimised as the engine's.
 TIMED_KERNELS := $(patsubst tests/support/%.c,$(BUILD)/obj/tests/bench/%.o,$(wildcard tests/support/kernels_probe*.c))
 $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps

@@ -14,6 +14,7 @@
 #include "server/http/waiter.h"
 #include "server/run/gpus.h"
 #include "server/run/learning.h"
+#include "server/run/memory_groups.h"
 #include "server/http/http.h"
 #include "server/store/idempotency.h"
 #include "server/sessions/links.h"
@@ -218,6 +219,7 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .programs = d->programs,
                                .prepared = d->prepared_workers,
                                .memory = d->machine_memory,
+                               .memory_groups = d->memory_groups,
                                .sessions = d->sessions,
                                .dispatcher = d->dispatcher,
                                .counters = &d->counters,
@@ -288,6 +290,7 @@ static bool start_parts(pl_daemon *d)
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->commits = pl_pool_create("commits", COMMIT_THREADS, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&
+           pl_memory_groups_start(&d->options, d->state_fd, &d->memory_groups) &&
            start_prepared(d) && start_run(d, check_threads) &&
            pl_tenants_start(d->tenants, start_sessions, d) &&
            (!d->options.tls_cert || pl_tls_load(d->options.tls_cert, d->options.tls_key)) &&
@@ -369,6 +372,7 @@ static void stop_parts(pl_daemon *d)
     }
     pl_gpus_stop(d->gpus);
     pl_executor_destroy(d->executor);
+    pl_memory_groups_close(d->memory_groups);
     pl_prepared_destroy(d->prepared_workers);
     pl_prepared_destroy(d->prepared_checks);
     pl_exports_destroy(d->exports);

@@ -39,6 +39,7 @@ typedef struct pl_daemon {
     struct pl_sessions *sessions;
     struct pl_watch *watch;
     struct pl_executor *executor;
+    struct pl_memory_groups *memory_groups; /* of workers; NULL: they have none */
     struct pl_prepared *prepared_workers, *prepared_checks;
     struct pl_stream_hub *streams;
     struct pl_rate *rate;

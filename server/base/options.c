@@ -190,6 +190,18 @@ static pl_options_outcome take_on_exit(const char *text, pl_options *o)
                : wrong("--on-exit", text, "leave or stop");
 }
 
+static pl_options_outcome take_memory_groups(const char *text, pl_options *o)
+{
+    static const char *const modes[] = {"auto", "on", "off"}; /* as pl_memory_groups_mode */
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, modes[i]) == 0) {
+            o->memory_groups = (pl_memory_groups_mode)i;
+            return PL_OPTIONS_RUN;
+        }
+    }
+    return wrong("--memory-groups", text, "auto, on or off");
+}
+
 static bool take_limits(const char *text, pl_limits *limits)
 {
     bool good = pl_limits_parse(text, limits);
@@ -249,6 +261,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_NO_PIN:
         o->no_pin = true;
         return PL_OPTIONS_RUN;
+    case OPT_MEMORY_GROUPS:
+        return take_memory_groups(text, o);
     case OPT_NO_AUTH:
         o->no_auth = true;
         return r;

@@ -22,6 +22,13 @@ enum { PL_URL_MAX = 320 };
 
 enum { PL_OPTIONS_MAX = 64 };
 
+/* Whether workers have control groups of their own for their memory: where they can, they must, no. */
+typedef enum pl_memory_groups_mode {
+    PL_MEMORY_GROUPS_AUTO,
+    PL_MEMORY_GROUPS_ON,
+    PL_MEMORY_GROUPS_OFF,
+} pl_memory_groups_mode;
+
 /* Those that are _Atomic may change while the daemon runs (pl_options_renew). */
 typedef struct pl_options {
     char listen_host[256];          /* numeric address, without brackets */
@@ -33,8 +40,9 @@ typedef struct pl_options {
     const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
     const char *gpu_plugin; /* NULL: the worker's own */
     bool no_pin;            /* workers run on any CPU */
-    int64_t gpu_share;      /* small sessions on a GPU in one worker, at most */
-    int prepared;           /* owners whose next worker and check are prepared, at most */
+    pl_memory_groups_mode memory_groups;
+    int64_t gpu_share; /* small sessions on a GPU in one worker, at most */
+    int prepared;      /* owners whose next worker and check are prepared, at most */
     bool no_auth, behind_proxy;
     bool secure_cookies;                  /* whatever the proxy says */
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */

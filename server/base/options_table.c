@@ -36,6 +36,13 @@ const pl_option_row pl_option_rows[] = {
       "let workers run on any CPU. By default each worker has CPUs of its own, of one NUMA node "
       "where "
       "they fit; not where the daemon may use fewer CPUs than --cores"}},
+    {OPT_MEMORY_GROUPS,
+     0,
+     {"--memory-groups", "auto|on|off",
+      "a control group for each worker, which holds it to its memory limit and tells whether the "
+      "kernel killed it for memory. auto (the default): where the daemon may make groups and DIR "
+      "is not on tmpfs; on: the daemon does not start where it may not; off: limits are "
+      "RLIMIT_DATA only"}},
     {OPT_GPUS,
      0,
      {"--gpus", "auto|none|LIST",

@@ -19,6 +19,7 @@ enum {
     OPT_PREPARED,
     OPT_NO_AUTH,
     OPT_NO_PIN,
+    OPT_MEMORY_GROUPS,
     OPT_PROXY,
     OPT_HOST,
     OPT_QUEUED,

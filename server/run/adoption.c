@@ -59,6 +59,7 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     w->session = s;
     pl_session_acquire(s);
     open_worker(s, w);
+    pl_memory_groups_find(e->setup.memory_groups, s->id, s->attempt, w->group);
     w->holding = pl_holding_join(e, s, w->child.pid);
     bool follows = pl_resizing_find(s, &s->resizes, &s->cores, &s->held_ms);
     char *cpus = w->child.pid > 0 && !w->holding ? pl_cpu_set_of(w->child.pid) : NULL;
@@ -148,7 +149,11 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
         s->ended_ms = last_written(s->directory);
         pl_dispatcher_adopt(e->setup.dispatcher, s, false, true, NULL);
         e->setup.follower.start(e->setup.follower.context, s);
+        char group[PL_MEMORY_GROUP_NAME]; /* removed with what else is left (executor.c) */
+        pl_memory_groups *groups = e->setup.memory_groups;
+        pl_memory_groups_find(groups, s->id, s->attempt, group);
         pl_ending how = {.found = true,
+                         .out_of_memory = pl_memory_groups_kills(groups, group) > 0,
                          .rebooted = rebooted_since(s->worker),
                          .frame = e->setup.follower.finish(e->setup.follower.context, s)};
         pl_ending_conclude(&e->setup, s, &how);

@@ -15,7 +15,6 @@
 #include "server/sessions/directory_record.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,11 +276,11 @@ static void fail_crashed(ending *e, const char *crash)
     const char *last = tail ? strrchr(tail, '\n') : NULL;
     last = last ? last + 1 : tail;
     snprintf(f.message, sizeof f.message, "%s%s", crash,
-             memory ? "; the kernel was out of memory, and 1.5 times as much did not help"
+             memory ? "; it was out of memory, and 1.5 times as much did not help"
                     : ", 4 times without a new checkpoint");
     snprintf(f.advice, sizeof f.advice,
              "%s; the frames until then are kept. Its last words: %.120s",
-             memory ? "use a coarser mesh, or a machine with more memory"
+             memory ? "raise resources.memory, or use a coarser mesh or a machine with more memory"
                     : "the session's log says more",
              last ? last : "none");
     int status = e->how->status;
@@ -435,49 +434,4 @@ void pl_ending_conclude(const pl_worker_setup *setup, pl_session *s, const pl_en
     if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
         pl_removal_start(sessions, s);
     }
-}
-
-/* ---- the kernel's killings ---- */
-
-/* The number after `key` in a file of "key number" lines, or -1. */
-static int64_t read_count(const char *path, const char *key)
-{
-    char line[128];
-    long long value = -1, found;
-    FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file)) {
-        size_t n = strlen(key);
-        if (strncmp(line, key, n) == 0 && sscanf(line + n, " %lld", &found) == 1) {
-            value = found;
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return value;
-}
-
-int64_t pl_memory_kills(void)
-{
-    char line[PATH_MAX], path[2 * PATH_MAX];
-    int64_t kills = -1;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (kills < 0 && file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = 0;
-        char *memory = strstr(line, ":memory:");
-        if (strncmp(line, "0::", 3) == 0) {
-            snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.events", line + 3);
-            kills = read_count(path, "oom_kill");
-        } else if (memory) { /* version 1; in a container the group is the root that it sees */
-            snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.oom_control", memory + 8);
-            kills = read_count(path, "oom_kill");
-            if (kills < 0) {
-                kills = read_count("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill");
-            }
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return kills;
 }

@@ -27,8 +27,4 @@ typedef struct pl_ending {
 
 void pl_ending_conclude(const pl_worker_setup *setup, pl_session *session, const pl_ending *how);
 
-/* How often the kernel killed for want of memory in this process's control group; -1 where that can
- * not be read. */
-int64_t pl_memory_kills(void);
-
 #endif

@@ -32,8 +32,8 @@ enum {
 /* ---- ends ---- */
 
 /* Another holds the lock: a worker that an earlier daemon started at its very end. It is the one to
- * watch, by its lock. */
-static bool watch_other(pl_worker *w, bool known, int status)
+ * watch, by its lock, in the group that it has. */
+static bool watch_other(pl_executor *e, pl_worker *w, bool known, int status)
 {
     if (!known || !WIFEXITED(status) || WEXITSTATUS(status) != STATUS_REFUSED ||
         !pl_worker_lock_held(w)) {
@@ -42,6 +42,8 @@ static bool watch_other(pl_worker *w, bool known, int status)
     pl_logf(PL_LEVEL_WARN, "session %s: another worker holds its lock, and is watched now",
             w->session->id);
     w->ours = false;
+    pl_memory_groups_remove(e->setup.memory_groups, w->group);
+    pl_memory_groups_find(e->setup.memory_groups, w->session->id, 0, w->group);
     return true;
 }
 
@@ -56,10 +58,22 @@ static void conclude(pl_executor *e, pl_worker *w, pl_ending *how)
     free(w);
 }
 
-static bool killed_for_memory(const pl_worker *w, const pl_ending *how)
+/* What its own group says goes before what the daemon's says, where others are killed, too. */
+static bool killed_for_memory(const pl_worker *w, const pl_ending *how, int64_t group_kills)
 {
-    return how->status_known && !w->kill && WIFSIGNALED(how->status) &&
-           WTERMSIG(how->status) == SIGKILL && pl_memory_kills() > w->memory_kills;
+    if (w->kill || group_kills >= 0) {
+        return !w->kill && group_kills > 0;
+    }
+    return how->status_known && WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGKILL &&
+           pl_memory_kills() > w->memory_kills;
+}
+
+/* The kills in the group of a process that has ended, -1: not known; and its removal. */
+static int64_t close_group(pl_executor *e, const char *group)
+{
+    int64_t kills = pl_memory_groups_kills(e->setup.memory_groups, group);
+    pl_memory_groups_remove(e->setup.memory_groups, group);
+    return kills;
 }
 
 static void ended(pl_executor *e, pl_worker *w)
@@ -68,11 +82,11 @@ static void ended(pl_executor *e, pl_worker *w)
     if (w->child.pidfd >= 0) {
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
         how.status_known = pl_workers_reap(e, &w->child, &how.status) && w->ours;
-        if (watch_other(w, how.status_known, how.status)) {
+        if (watch_other(e, w, how.status_known, how.status)) {
             return;
         }
     }
-    how.out_of_memory = killed_for_memory(w, &how);
+    how.out_of_memory = killed_for_memory(w, &how, close_group(e, w->group));
     conclude(e, w, &how);
 }
 
@@ -100,6 +114,7 @@ static void process_ended(pl_executor *e, pl_worker_process *p)
         }
     }
     pthread_mutex_unlock(&e->mutex);
+    int64_t kills = close_group(e, p->group);
     for (pl_worker *w; (w = of_process(e, p));) {
         pl_ending how = {.kill = w->kill, .status_known = known, .status = status};
         if (known && WIFEXITED(status) && WEXITSTATUS(status) == STATUS_REFUSED &&
@@ -108,10 +123,11 @@ static void process_ended(pl_executor *e, pl_worker_process *p)
             pthread_mutex_lock(&e->mutex);
             w->shared = NULL;
             w->ours = false;
+            pl_memory_groups_find(e->setup.memory_groups, w->session->id, 0, w->group);
             pthread_mutex_unlock(&e->mutex);
             continue;
         }
-        how.out_of_memory = killed_for_memory(w, &how);
+        how.out_of_memory = killed_for_memory(w, &how, kills);
         conclude(e, w, &how);
     }
     free(p);
@@ -158,6 +174,19 @@ static pl_worker *find_over(pl_executor *e, bool *polled)
     return NULL;
 }
 
+/* Whether a group is that of a worker that is watched. */
+static bool is_watched(void *context, const char *group)
+{
+    pl_executor *e = context;
+    bool watched = false;
+    pthread_mutex_lock(&e->mutex);
+    for (pl_worker *w = e->workers; w; w = w->next) {
+        watched = watched || strcmp(w->shared ? w->shared->group : w->group, group) == 0;
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return watched;
+}
+
 /* What is due by the clock: workers to kill, locks to look at, sessions to restart. Returns ms until the next, or -1. */
 static int tend(pl_executor *e)
 {
@@ -173,6 +202,10 @@ static int tend(pl_executor *e)
     }
     int64_t watched = pl_worker_watch(e, now);
     next = watched < next ? watched : next;
+    if (atomic_load(e->setup.ready)) { /* before, an earlier daemon's may not be known yet */
+        int64_t swept = pl_memory_groups_sweep(e->setup.memory_groups, now, is_watched, e);
+        next = swept < next ? swept : next;
+    }
     int64_t due = pl_dispatcher_next_due(e->setup.dispatcher);
     if (due < next && pl_workers_may_start(e)) {
         next = due > now ? due : now;

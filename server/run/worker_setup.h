@@ -12,7 +12,8 @@ typedef struct pl_worker_setup {
     const pl_options *options;
     const char *programs; /* folder of pliant-worker */
     pl_prepared *prepared;
-    double memory; /* of the machine, bytes */
+    double memory;                          /* of the machine, bytes */
+    struct pl_memory_groups *memory_groups; /* NULL: workers have none */
     pl_sessions *sessions;
     pl_dispatcher *dispatcher;
     pl_counters *counters; /* of workers */

@@ -1,5 +1,6 @@
 #include "server/run/worker_start.h"
 
+#include "protocol/log/memory_limit.h"
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -28,17 +29,34 @@ static uint32_t worker_uid(const pl_options *o, const char *owner)
     return o->worker_uid ? o->worker_uid + pl_crc32c(0, owner, strlen(owner)) % count : 0;
 }
 
+/* A group for their worker, made before it is started: into `group`, and its directory into `path`, or "". */
+static void make_group(pl_executor *e, pl_session *const *sessions, int count, double memory,
+                       char group[PL_MEMORY_GROUP_NAME], char path[PATH_MAX])
+{
+    const pl_session *first = sessions[0];
+    int64_t threads = first->cores_most > first->cores ? first->cores_most : first->cores;
+    uint64_t bytes = memory >= 1
+                         ? pl_memory_limit_group((uint64_t)memory, count > 1 ? count : threads)
+                         : 0;
+    pl_memory_groups *groups = e->setup.memory_groups;
+    if (!pl_memory_groups_make(groups, first->id, first->attempt, bytes, group) ||
+        !pl_memory_groups_path(groups, group, path, PATH_MAX)) {
+        *path = 0;
+    }
+}
+
 /* A worker for one session, or for several that share it: threads are those of each, memory is that of all. */
-static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, pl_child *child)
+static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, pl_child *child,
+                        char group[PL_MEMORY_GROUP_NAME])
 {
     const pl_options *o = e->setup.options;
     const pl_session *first = sessions[0];
     char program[PATH_MAX + 32], attempts[PL_GPU_SHARE_MAX][24], threads[24], most_threads[24];
     char memory[32], every[16];
-    char log_path[PATH_MAX + 80], uid_text[16];
+    char log_path[PATH_MAX + 80], uid_text[16], group_path[PATH_MAX];
     double most = 0;
     bool limited = true;
-    char *argv[4 * PL_GPU_SHARE_MAX + 20] = {program};
+    char *argv[4 * PL_GPU_SHARE_MAX + 22] = {program};
     size_t n = 1;
     for (int i = 0; i < count; i++) {
         snprintf(attempts[i], sizeof attempts[i], "%lld", (long long)sessions[i]->attempt);
@@ -85,6 +103,11 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
         argv[n++] = (char *)"--gpu-plugin";
         argv[n++] = (char *)o->gpu_plugin;
     }
+    make_group(e, sessions, count, limited ? most : 0, group, group_path);
+    if (*group_path) {
+        argv[n++] = (char *)"--memory-group";
+        argv[n++] = group_path;
+    }
     cpu_set_t before;
     char *cpus = count == 1 ? pl_dispatcher_cpus(e->setup.dispatcher, first) : NULL;
     /* A GPU's driver is not forked. */
@@ -99,6 +122,11 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     pl_cpu_set_leave(cpus, &before);
     free(cpus);
     close(log_fd);
+    if (error) {
+        pl_memory_groups_remove(e->setup.memory_groups, group);
+    } else { /* it enters by itself, too, before it reads a scene */
+        pl_memory_groups_enter(e->setup.memory_groups, group, child->pid);
+    }
     return error;
 }
 
@@ -136,7 +164,7 @@ static void start(pl_executor *e, pl_session *s)
     pl_worker *w = calloc(1, sizeof *w);
     e->setup.follower.start(e->setup.follower.context, s);
     int64_t kills = pl_memory_kills();
-    int error = w ? spawn_worker(e, &s, 1, &w->child) : ENOMEM;
+    int error = w ? spawn_worker(e, &s, 1, &w->child, w->group) : ENOMEM;
     if (!error) {
         atomic_fetch_add(&e->setup.counters->workers_started, 1);
         w->ours = true;
@@ -147,6 +175,7 @@ static void start(pl_executor *e, pl_session *s)
         if (!pl_workers_add(e, w)) {
             error = errno;
             pl_child_kill(&w->child);
+            pl_memory_groups_remove(e->setup.memory_groups, w->group);
             pl_session_release(s);
         }
     }
@@ -166,7 +195,7 @@ static pl_worker_process *spawn_shared(pl_executor *e, pl_session *const *group,
 {
     pl_worker_process *p = calloc(1, sizeof *p);
     *error = ENOMEM;
-    if (!p || (*error = spawn_worker(e, group, count, &p->child)) != 0) {
+    if (!p || (*error = spawn_worker(e, group, count, &p->child, p->group)) != 0) {
         free(p);
         return NULL;
     }
@@ -174,6 +203,7 @@ static pl_worker_process *spawn_shared(pl_executor *e, pl_session *const *group,
     if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, p->child.pidfd, &event) != 0) {
         *error = errno;
         pl_child_kill(&p->child);
+        pl_memory_groups_remove(e->setup.memory_groups, p->group);
         free(p);
         return NULL;
     }

@@ -9,6 +9,7 @@
 
 #include "server/base/spawn.h"
 #include "server/run/ending.h"
+#include "server/run/memory_groups.h"
 #include "server/run/progress.h"
 #include "server/run/worker_setup.h"
 
@@ -25,6 +26,7 @@ typedef struct pl_holding {
 typedef struct pl_worker_process {
     struct pl_worker_process *next;
     pl_child child;
+    char group[PL_MEMORY_GROUP_NAME];
 } pl_worker_process;
 
 typedef struct pl_worker {
@@ -38,7 +40,8 @@ typedef struct pl_worker {
     int64_t deadline_ms;       /* to react to a request; 0: none */
     int64_t limit_ms;          /* when its time limit is over, on pl_monotonic_ms; 0: it has none */
     pl_progress progress;      /* the supervisor's own */
-    int64_t memory_kills;      /* pl_memory_kills when it was started */
+    char group[PL_MEMORY_GROUP_NAME]; /* of its process's memory; "": none, or of the shared one */
+    int64_t memory_kills;             /* pl_memory_kills when it was started */
 } pl_worker;
 
 typedef struct pl_executor {

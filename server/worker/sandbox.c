@@ -1,5 +1,6 @@
 #include "server/worker/sandbox.h"
 
+#include "protocol/log/memory_limit.h"
 #include "server/worker/sandbox_files.h"
 #include "server/worker/sandbox_calls.h"
 
@@ -13,10 +14,6 @@
 
 /* Descriptors that a worker can need at once, with room. */
 enum { DESCRIPTORS = 256 };
-
-/* Writable private memory that is mapped but hardly touched: BLAS work buffers, malloc's arenas. */
-#define BUFFERS_BYTES ((uint64_t)192 << 20)
-#define STACK_BYTES   ((uint64_t)8 << 20)
 
 /* The sanitizers map terabytes of shadow memory and their leak checker traces its own process. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -92,5 +89,5 @@ pl_status pl_sandbox_limit_memory(uint64_t bytes, int32_t threads)
         return PL_OK;
     /* RLIMIT_DATA counts writable private mappings; the address space would also count libraries
      * and reserved but unusable ranges, which differ from machine to machine. */
-    return lower(RLIMIT_DATA, bytes + BUFFERS_BYTES + (uint64_t)threads * STACK_BYTES);
+    return lower(RLIMIT_DATA, pl_memory_limit_data(bytes, threads));
 }

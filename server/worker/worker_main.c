@@ -1,6 +1,7 @@
 /* pliant-worker: run one session directory, or several on one GPU. */
 #include "server/worker/compare.h"
 #include "server/worker/gpu.h"
+#include "server/worker/memory_group.h"
 #include "server/worker/prepared.h"
 #include "server/worker/replay.h"
 #include "server/worker/sandbox.h"
@@ -41,6 +42,9 @@ static const char usage[] =
     "the\n"
     "                   answer is DIR/threads.json. The results are the same\n"
     "  --memory BYTES   most memory to use (default: no limit)\n"
+    "  --memory-group DIR\n"
+    "                   enter this control group first, in which the kernel holds the process to\n"
+    "                   its memory\n"
     "  --checkpoint-every SECONDS\n"
     "                   least time between two checkpoints (default 10); longer if they would\n"
     "                   take more than 2 % of the time\n"
@@ -114,6 +118,7 @@ int main(int argc, char **argv)
                                             {"threads", required_argument, NULL, 't'},
                                             {"threads-most", required_argument, NULL, 'n'},
                                             {"memory", required_argument, NULL, 'm'},
+                                            {"memory-group", required_argument, NULL, 'o'},
                                             {"checkpoint-every", required_argument, NULL, 'c'},
                                             {"compare", required_argument, NULL, 'p'},
                                             {"entries", required_argument, NULL, 'e'},
@@ -131,6 +136,7 @@ int main(int argc, char **argv)
     int count = 0;
     pl_compare_options compare = {.references = INT32_MAX};
     bool devices = false, replay = false;
+    const char *group = NULL;
     pl_prepared_run(&argc, &argv);
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
@@ -155,6 +161,9 @@ int main(int argc, char **argv)
             break;
         case 'm':
             run.memory = (uint64_t)number("memory", optarg, INT64_MAX / 2);
+            break;
+        case 'o':
+            group = optarg;
             break;
         case 'c':
             run.checkpoint_every = seconds("checkpoint-every", optarg);
@@ -209,6 +218,8 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return PL_WORKER_USAGE;
     }
+    if (group)
+        pl_memory_group_enter(group);
     if (count > 1)
         return pl_session_run_all(sessions, count);
     int status = compare.step ? (int)pl_compare_run(&run, &compare) : (int)pl_session_run(&run);

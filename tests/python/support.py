@@ -65,7 +65,8 @@ class Daemon:
         url = os.path.join(self.state, "url")
         program = os.path.join(BUILD, "pliantd")
         with open(os.path.join(self.directory, "log"), "ab") as log:
-            command = [program, "--state", self.state, "--no-pin", *self._options]
+            command = [program, "--state", self.state, "--no-pin", "--memory-groups", "off",
+                       *self._options]
             process = self.process = subprocess.Popen(command, stdout=log, stderr=log)
         until(lambda: os.path.exists(url) or process.poll() is not None, "the daemon's start")
         if process.poll() is not None:

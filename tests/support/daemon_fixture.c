@@ -62,9 +62,10 @@ static void become_daemon(const keeper *k)
 {
     const daemon_fixture *d = k->fixture;
     char log_path[300];
-    char *argv[32] = {(char *)k->program, "--listen",         "127.0.0.1:0", "--state",
-                      (char *)d->state,   "--restart-delays", "0.05,0.1,0.2"};
-    int at = 7;
+    char *argv[32] = {(char *)k->program, "--listen",        "127.0.0.1:0",
+                      "--state",          (char *)d->state,  "--restart-delays",
+                      "0.05,0.1,0.2",     "--memory-groups", "off"};
+    int at = 9;
     for (int i = 0; d->options[i]; i++)
         argv[at++] = (char *)d->options[i];
     if (!pins)
@@ -119,6 +120,24 @@ static void kill_children(void)
             closedir(processes);
         daemon_fixture_nap();
     }
+}
+
+/* Of workers that were killed with the daemon. */
+static void remove_groups(const daemon_fixture *d)
+{
+    char path[PATH_MAX], prefix[64], group[PATH_MAX + 256];
+    if (!daemon_fixture_groups(d, path))
+        return;
+    daemon_fixture_group_prefix(d, prefix);
+    DIR *groups = opendir(path);
+    for (struct dirent *e; groups && (e = readdir(groups));)
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0) {
+            snprintf(group, sizeof group, "%s/%s", path, e->d_name);
+            for (int i = 0; i < 400 && rmdir(group) != 0 && errno == EBUSY; i++)
+                daemon_fixture_nap();
+        }
+    if (groups)
+        closedir(groups);
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
@@ -182,6 +201,7 @@ static _Noreturn void keep(keeper *k)
     if (!orderly)
         show_log(k->fixture);
     kill_children();
+    remove_groups(k->fixture);
     nftw(k->fixture->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     _exit(0);
 }
@@ -329,6 +349,32 @@ bool daemon_fixture_said(const daemon_fixture *d, const char *words)
         found = strstr(line, words);
     fclose(file);
     return found;
+}
+
+bool daemon_fixture_groups(const daemon_fixture *d, char path[PATH_MAX])
+{
+    static const char words[] = "memory group of its own in ";
+    char log[300], line[PATH_MAX + 200], *at = NULL;
+    snprintf(log, sizeof log, "%s/daemon.log", d->directory);
+    FILE *file = fopen(log, "re");
+    while (file && !at && fgets(line, sizeof line, file))
+        at = strstr(line, words);
+    if (file)
+        fclose(file);
+    char *end = at ? strstr(at, " (version ") : NULL;
+    if (end) {
+        *end = 0;
+        snprintf(path, PATH_MAX, "%s", at + sizeof words - 1);
+    }
+    return end;
+}
+
+void daemon_fixture_group_prefix(const daemon_fixture *d, char prefix[64])
+{
+    struct stat st = {0};
+    stat(d->state, &st);
+    snprintf(prefix, 64, "pliant-%llx.%llx-", (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino);
 }
 
 int64_t daemon_fixture_memory(const daemon_fixture *d)

@@ -9,6 +9,7 @@
 #ifndef PLIANT_TESTS_SUPPORT_DAEMON_FIXTURE_H
 #define PLIANT_TESTS_SUPPORT_DAEMON_FIXTURE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,9 +26,8 @@ typedef struct daemon_fixture {
     bool unready; /* do not wait until it is ready when it is started again: it has no room */
 } daemon_fixture;
 
-/* Options are what follows --listen, --state and short --restart-delays, NULL at the end; NULL: --cores
- * 2. Kept by the
- * fixture, so they must outlive it. Returns when the daemon says that it is ready; with TLS, which
+/* Options are what follows --listen, --state, short --restart-delays and --memory-groups off, NULL at the
+ * end; NULL: --cores 2. Kept by the fixture, so they must outlive it. Returns when the daemon says that it is ready; with TLS, which
  * http_client does not speak, when it listens. */
 void daemon_fixture_start(daemon_fixture *d, const char *const *options);
 /* What is started from now on has a library of tests/preload in it, until LD_PRELOAD is unset. */
@@ -46,6 +46,10 @@ int daemon_fixture_command(const daemon_fixture *d, const char *const *args, cha
                            size_t size);
 /* Whether these words stand in a line of its log. */
 bool daemon_fixture_said(const daemon_fixture *d, const char *words);
+/* The group that its workers have memory groups in, as its log says it. False where they have none. */
+bool daemon_fixture_groups(const daemon_fixture *d, char path[PATH_MAX]);
+/* What the names of those groups begin with. */
+void daemon_fixture_group_prefix(const daemon_fixture *d, char prefix[64]);
 /* Resident memory of the daemon in bytes. */
 int64_t daemon_fixture_memory(const daemon_fixture *d);
 /* Whether it is built with a sanitizer, which keeps memory of its own. */

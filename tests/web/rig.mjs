@@ -99,7 +99,7 @@ export class Daemon {
             this.process = spawn(
                 join(build, 'pliantd'),
                 ['--listen', `127.0.0.1:${this.port}`, '--state', this.state, '--cores', '2']
-                    .concat(['--no-pin', '--log-level', 'warn'], this.options),
+                    .concat(['--no-pin', '--memory-groups', 'off', '--log-level', 'warn'], this.options),
                 { stdio: ['ignore', out, out] },
             );
             closeSync(out);
