@@ -45,6 +45,8 @@ class Install(unittest.TestCase):
     def test_uninstall_leaves_nothing(self):
         self.call("install")
         self.assertGreater(len(files_below(self.root)), 80)
+        with open(self.path("usr/share/bash-completion/completions/pliant")) as file:
+            self.assertIn("submit", file.read())
         self.call("install")  # over itself, as an upgrade is
         self.call("uninstall")
         self.assertEqual(files_below(self.root), [])
