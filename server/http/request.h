@@ -32,8 +32,9 @@ struct pl_request {
     bool old;  /* HTTP/1.0 */
     bool torn; /* its head has NULs or folded lines */
     bool chunked, head, dispatched, parked;
-    int64_t arrived_ms;
-    void (*begin)(void *); /* of pl_request_await; NULL: its handler has replied */
+    bool waited;                  /* for news, however long they take to come */
+    int64_t begun_us, arrived_ms; /* its head was read; it was complete */
+    void (*begin)(void *);        /* of pl_request_await; NULL: its handler has replied */
     void *begin_context;
     void (*next)(pl_request *r); /* the handler that runs next in its pool; NULL: the route's */
     void *sink;
