@@ -284,6 +284,7 @@ $(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_benc
 # Parts of the daemon that stand alone.
 $(BUILD)/tests/unit/base_pool_test: $(call obj,server/base/pool.c)
 $(BUILD)/tests/unit/base_histogram_test: $(call obj,server/base/histogram.c)
+$(BUILD)/tests/unit/base_logger_test: $(call obj,server/base/logger.c)
 # The kernels that are timed are optimised as the engine's.
 TIMED_KERNELS := $(patsubst tests/support/%.c,$(BUILD)/obj/tests/bench/%.o,$(wildcard tests/support/kernels_probe*.c))
 $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps

@@ -493,6 +493,7 @@ static void reload(pl_daemon *d, const command_line *line)
     } else {
         int changed = pl_options_renew(&d->options, &fresh);
         pl_logf_level(d->options.level);
+        pl_logf_choose(d->options.log_format);
         pl_logf(PL_LEVEL_INFO, "the options were read again: %d changed", changed);
     }
     pl_options_clear(&fresh);
@@ -560,6 +561,7 @@ int main(int argc, char **argv)
         return check_config(&d->options);
     }
     pl_logf_level(d->options.level);
+    pl_logf_choose(d->options.log_format);
     /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
      * not a signal. */
     sigset_t signals;

@@ -10,6 +10,7 @@
 #include "server/http/listener.h"
 #include "server/base/ticker.h"
 #include "server/http/request.h"
+#include "server/http/request_id.h"
 #include "server/http/tls.h"
 #include "server/base/logger.h"
 
@@ -217,6 +218,7 @@ static enum MHD_Result queue_reply(pl_request *r)
     }
     MHD_add_response_header(response, "Pliant-Version", PLIANT_VERSION);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "X-Request-Id", r->subject.request);
     if (r->http->setup.options->tls_cert) {
         MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
     }
@@ -242,6 +244,8 @@ static pl_request *request_create(pl_http *http, struct MHD_Connection *connecti
         r->http = http;
         r->daemon = http->setup.daemon;
         r->begun_us = pl_monotonic_us();
+        pl_request_id_make(pl_request_header(r, "traceparent"), r->subject.request);
+        pl_logf_about(&r->subject);
         atomic_fetch_add(&http->open_requests, 1);
     }
     return r;
@@ -282,17 +286,16 @@ static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, c
     return MHD_YES;
 }
 
-/* Called by the library with the head, with each piece of the body, at the end of the body, and
- * again after each resume. */
-static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
-                              const char *method, const char *version, const char *data,
-                              size_t *size, void **slot)
+static enum MHD_Result advance(pl_http *http, struct MHD_Connection *connection, const char *path,
+                               const char *method, const char *version, const char *data,
+                               size_t *size, void **slot)
 {
     pl_request *r = *slot;
     if (!r) {
-        await_now(context, connection, PL_ARRIVES_BODY);
-        return begin(context, connection, method, path, version, slot);
+        await_now(http, connection, PL_ARRIVES_BODY);
+        return begin(http, connection, method, path, version, slot);
     }
+    pl_logf_about(&r->subject);
     if (*size) {
         pl_deadline_received(r->http->deadlines, deadline_of(connection), *size);
         take_body(r, data, *size);
@@ -300,7 +303,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         return r->reply.status && r->received > pl_request_body_limit(r) + PL_SWALLOW_MAX ? MHD_NO
                                                                                           : MHD_YES;
     }
-    await_now(context, connection, PL_ARRIVED);
+    await_now(http, connection, PL_ARRIVED);
     bool again = r->dispatched && r->route && r->route->run == PL_RUN_HERE;
     if (!r->reply.status && (!r->dispatched || again)) {
         r->dispatched = true;
@@ -311,6 +314,17 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         }
     }
     return queue_reply(r);
+}
+
+/* Called by the library with the head, with each piece of the body, at the end of the body, and
+ * again after each resume. */
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **slot)
+{
+    enum MHD_Result result = advance(context, connection, path, method, version, data, size, slot);
+    pl_logf_about(NULL);
+    return result;
 }
 
 static void complete(void *context, struct MHD_Connection *connection, void **slot,

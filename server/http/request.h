@@ -2,6 +2,7 @@
 #ifndef PLIANT_SERVER_HTTP_REQUEST_H
 #define PLIANT_SERVER_HTTP_REQUEST_H
 
+#include "server/base/logger.h"
 #include "server/http/http.h"
 
 enum { PL_REPLY_HEADERS = 12 };
@@ -24,6 +25,7 @@ struct pl_request {
     pl_daemon *daemon;
     const pl_route *route;
     pl_principal *principal; /* a reference, or NULL */
+    pl_logf_subject subject; /* its id and user, for the log */
     char params[PL_PATH_PARAMS][80];
     char *body;
     size_t length, capacity;
