@@ -433,6 +433,7 @@ static void reload(pl_daemon *d, const command_line *line)
     } else {
         int changed = pl_options_renew(&d->options, &fresh);
         pl_logf_level(d->options.level);
+        pl_logf_choose(d->options.log_format);
         pl_logf(PL_LEVEL_INFO, "the options were read again: %d changed", changed);
     }
     pl_options_clear(&fresh);
@@ -502,6 +503,7 @@ int main(int argc, char **argv)
     }
     pl_logf_level(d->options.level);
     pl_notify_begin();
+    pl_logf_choose(d->options.log_format);
     /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
      * not a signal. */
     sigset_t signals;

@@ -172,7 +172,8 @@ static void put_reply(pl_json_writer *w, const char *status, const char *doc, co
     pl_json_set_string(w, "description", doc);
     pl_json_set_raw(w, "headers",
                     "{\"Pliant-Version\": {\"schema\": {\"type\": \"string\"}, \"required\": "
-                    "true}}");
+                    "true}, \"X-Request-Id\": {\"schema\": {\"type\": \"string\"}, "
+                    "\"required\": true}}");
     if (types) {
         put_content(w, types, schema);
     }

@@ -6,11 +6,11 @@
 #include "protocol/scene/scene_json.h"
 #include "server/base/daemon.h"
 #include "server/base/disk.h"
+#include "server/api/metrics_page.h"
 #include "server/run/gpus.h"
 #include "server/run/learning.h"
 #include "server/sessions/sessions.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,51 +114,35 @@ char *pl_capabilities_build(const pl_options *options, double memory, pl_gpus *g
 
 /* ---- Prometheus ---- */
 
-typedef struct page {
-    char *text;
-    size_t length, capacity;
-} page;
-
-__attribute__((format(printf, 2, 3))) static void put(page *p, const char *format, ...)
+static void put_sessions(pl_metrics_page *p, const pl_sessions *sessions, int cores)
 {
-    va_list args;
-    va_start(args, format);
-    if (p->capacity - p->length < 512) {
-        size_t capacity = p->capacity + 16384;
-        char *text = realloc(p->text, capacity);
-        if (!text) {
-            va_end(args);
-            return;
-        }
-        p->text = text;
-        p->capacity = capacity;
-    }
-    int n = vsnprintf(p->text + p->length, p->capacity - p->length, format, args);
-    va_end(args);
-    if (n > 0 && (size_t)n < p->capacity - p->length) {
-        p->length += (size_t)n;
-    }
-}
-
-static void put_one(page *p, const char *name, const char *type, const char *help, double value)
-{
-    put(p, "# HELP pliant_%s %s\n# TYPE pliant_%s %s\npliant_%s %.15g\n", name, help, name, type,
-        name, value);
-}
-
-static void put_sessions(page *p, const pl_sessions *sessions, int cores)
-{
-    put(p, "# HELP pliant_sessions Sessions by state.\n# TYPE pliant_sessions gauge\n");
+    pl_metrics_put(p, "# HELP pliant_sessions Sessions by state.\n# TYPE pliant_sessions gauge\n");
     for (int i = 0; i < PL_STATE_COUNT; i++) {
-        put(p, "pliant_sessions{state=\"%s\"} %lld\n", pl_state_name((pl_session_state)i),
-            (long long)pl_sessions_count(sessions, (pl_session_state)i));
+        pl_metrics_put(p, "pliant_sessions{state=\"%s\"} %lld\n",
+                       pl_state_name((pl_session_state)i),
+                       (long long)pl_sessions_count(sessions, (pl_session_state)i));
     }
-    put_one(p, "cores", "gauge", "Cores that sessions may use.", cores);
-    put_one(p, "cores_used", "gauge", "Cores that running sessions use.",
-            (double)pl_sessions_cores_used(sessions));
+    pl_metrics_put_one(p, "cores", "gauge", "Cores that sessions may use.", cores);
+    pl_metrics_put_one(p, "cores_used", "gauge", "Cores that running sessions use.",
+                       (double)pl_sessions_cores_used(sessions));
 }
 
-static void put_gpus(page *p, pl_gpus *gpus)
+static void put_ends(pl_metrics_page *p, const pl_counters *c)
+{
+    _Static_assert(sizeof c->sessions_ended / sizeof *c->sessions_ended == PL_STATE_COUNT,
+                   "a place for each state");
+    pl_metrics_put(p, "# HELP pliant_sessions_ended_total Sessions that ended since the daemon "
+                      "started, by state.\n# TYPE pliant_sessions_ended_total counter\n");
+    for (int i = 0; i < PL_STATE_COUNT; i++) {
+        if (pl_state_terminal((pl_session_state)i)) {
+            pl_metrics_put(p, "pliant_sessions_ended_total{state=\"%s\"} %lld\n",
+                           pl_state_name((pl_session_state)i),
+                           (long long)atomic_load(&c->sessions_ended[i]));
+        }
+    }
+}
+
+static void put_gpus(pl_metrics_page *p, pl_gpus *gpus)
 {
     static const char *const help[] = {"memory_bytes",
                                        "Memory of a GPU.",
@@ -169,33 +153,37 @@ static void put_gpus(page *p, pl_gpus *gpus)
                                        "sessions",
                                        "Sessions that run on a GPU."};
     for (int k = 0; k < 4 && pl_gpus_count(gpus) > 0; k++) {
-        put(p, "# HELP pliant_gpu_%s %s\n# TYPE pliant_gpu_%s gauge\n", help[2 * k],
-            help[2 * k + 1], help[2 * k]);
+        pl_metrics_put(p, "# HELP pliant_gpu_%s %s\n# TYPE pliant_gpu_%s gauge\n", help[2 * k],
+                       help[2 * k + 1], help[2 * k]);
         for (int i = 0; i < pl_gpus_count(gpus); i++) {
             pl_gpu_load gpu = pl_gpus_load(gpus, i);
             const double value[] = {gpu.memory, gpu.used, gpu.others, gpu.sessions};
-            put(p, "pliant_gpu_%s{uuid=\"%s\"} %.15g\n", help[2 * k], gpu.uuid, value[k]);
+            pl_metrics_put(p, "pliant_gpu_%s{uuid=\"%s\"} %.15g\n", help[2 * k], gpu.uuid,
+                           value[k]);
         }
     }
 }
 
 /* What runs took by what their owners were told. */
-static void put_errors(page *p, pl_learning *learning)
+static void put_errors(pl_metrics_page *p, pl_learning *learning)
 {
     pl_learning_errors e = pl_learning_get_errors(learning);
-    put(p,
+    pl_metrics_put(
+        p,
         "# HELP pliant_estimate_ratio Running time of sessions that succeeded, by its estimate.\n"
         "# TYPE pliant_estimate_ratio histogram\n");
     for (int i = 0; i < PL_LEARNING_BUCKETS; i++) {
-        put(p, "pliant_estimate_ratio_bucket{le=\"%g\"} %lld\n", e.most[i], (long long)e.count[i]);
+        pl_metrics_put(p, "pliant_estimate_ratio_bucket{le=\"%g\"} %lld\n", e.most[i],
+                       (long long)e.count[i]);
     }
-    put(p,
+    pl_metrics_put(
+        p,
         "pliant_estimate_ratio_bucket{le=\"+Inf\"} %lld\npliant_estimate_ratio_sum %.15g\n"
         "pliant_estimate_ratio_count %lld\n",
         (long long)e.runs, e.sum, (long long)e.runs);
 }
 
-static void put_counters(page *p, const pl_counters *c)
+static void put_counters(pl_metrics_page *p, const pl_counters *c)
 {
     const struct {
         const char *name, *type, *help;
@@ -247,59 +235,56 @@ static void put_counters(page *p, const pl_counters *c)
          &c->store_rows},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put_one(p, rows[i].name, rows[i].type, rows[i].help, (double)atomic_load(rows[i].value));
+        pl_metrics_put_one(p, rows[i].name, rows[i].type, rows[i].help,
+                           (double)atomic_load(rows[i].value));
     }
 }
 
-static void put_syncs(page *p)
+static void put_syncs(pl_metrics_page *p)
 {
     pl_directory_syncs n = pl_directory_sync_counts();
-    put_one(p, "directories_synced_total", "counter",
-            "New directories made durable by a sync of the file system, which they share.",
-            (double)n.shared);
-    put_one(
+    pl_metrics_put_one(
+        p, "directories_synced_total", "counter",
+        "New directories made durable by a sync of the file system, which they share.",
+        (double)n.shared);
+    pl_metrics_put_one(
         p, "directories_synced_singly_total", "counter",
         "New directories made durable file by file, which is slower: the file system is not one "
         "whose syncs are shared, much was unwritten, or such a sync has failed.",
         (double)n.single);
 }
 
-static void put_disk(page *p, pl_disk *disk)
+static void put_disk(pl_metrics_page *p, pl_disk *disk)
 {
     pl_disk_state s = pl_disk_look(disk);
-    put_one(p, "disk_free_bytes", "gauge", "Free on the file system of the state directory.",
-            (double)s.free_bytes);
-    put_one(p, "disk_size_bytes", "gauge", "Size of the file system of the state directory.",
-            (double)s.size_bytes);
-    put_one(p, "disk_reserve_bytes", "gauge", "Kept free for the daemon when the disk is full.",
-            (double)s.reserve_bytes);
-    put_one(p, "disk_full", "gauge", "1 while nothing new is stored for want of room.", s.full);
+    pl_metrics_put_one(p, "disk_free_bytes", "gauge",
+                       "Free on the file system of the state directory.", (double)s.free_bytes);
+    pl_metrics_put_one(p, "disk_size_bytes", "gauge",
+                       "Size of the file system of the state directory.", (double)s.size_bytes);
+    pl_metrics_put_one(p, "disk_reserve_bytes", "gauge",
+                       "Kept free for the daemon when the disk is full.", (double)s.reserve_bytes);
+    pl_metrics_put_one(p, "disk_full", "gauge", "1 while nothing new is stored for want of room.",
+                       s.full);
 }
 
 void pl_handle_metrics_page(pl_request *r)
 {
     const pl_daemon *d = pl_request_daemon(r);
-    page p = {0};
-    put(&p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
+    pl_metrics_page p = {0};
+    pl_metrics_put(
+        &p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
             "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
     put_sessions(&p, d->sessions, d->options.cores);
     put_gpus(&p, d->gpus);
     put_disk(&p, d->disk);
     put_syncs(&p);
     put_counters(&p, &d->counters);
+    put_ends(&p, &d->counters);
+    pl_metrics_put_waits(&p, &d->counters.queue_wait);
     put_errors(&p, d->learning);
-    put_one(&p, "connections", "gauge", "Connections open now.",
-            (double)pl_http_connections(d->http));
-    put(&p, "# HELP pliant_http_requests_total Requests answered.\n"
-            "# TYPE pliant_http_requests_total counter\n");
-    const pl_route *routes = pl_http_routes(d->http);
-    for (size_t i = 0; routes[i].method; i++) {
-        for (int class = 2; class <= 5; class ++) {
-            put(&p, "pliant_http_requests_total{method=\"%s\",route=\"%s\",status=\"%dxx\"} %lld\n",
-                routes[i].method, routes[i].path, class,
-                (long long)pl_http_count(d->http, i, class));
-        }
-    }
+    pl_metrics_put_one(&p, "connections", "gauge", "Connections open now.",
+                       (double)pl_http_connections(d->http));
+    pl_metrics_put_replies(&p, pl_http_routes(d->http), pl_http_reply_counts(d->http));
     pl_reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", p.text, p.length);
     pl_reply_header(r, "Cache-Control", "no-store");
 }

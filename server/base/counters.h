@@ -4,6 +4,8 @@
 #ifndef PLIANT_SERVER_BASE_COUNTERS_H
 #define PLIANT_SERVER_BASE_COUNTERS_H
 
+#include "server/base/histogram.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -18,6 +20,8 @@ typedef struct pl_counters {
     _Atomic int64_t meshes_stored, mesh_bytes;
     _Atomic int64_t store_commits, store_rows, store_failures;
     _Atomic int64_t sessions_created;
+    _Atomic int64_t sessions_ended[8]; /* by pl_session_state; 0 for those that are no end */
+    pl_histogram queue_wait;           /* of sessions, from the queue to their first start */
     _Atomic int64_t connections_late, connections_evicted;
     _Atomic int64_t auth_failures, audit_dropped, rate_refusals;
 } pl_counters;

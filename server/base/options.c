@@ -356,6 +356,10 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         return pl_level_parse(text, &o->level) == 0
                    ? r
                    : wrong("--log-level", text, "error, warn, info or debug");
+    case OPT_LOG_FORMAT:
+        return pl_logf_format_parse(text, &o->log_format) == 0
+                   ? r
+                   : wrong("--log-format", text, "text or json");
     case OPT_HELP:
         pl_options_help();
         return PL_OPTIONS_DONE;

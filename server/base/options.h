@@ -74,6 +74,7 @@ typedef struct pl_options {
     int64_t address_rate; /* requests a second (rate.h); 0: no limit */
     pl_limits limits;     /* of a user who has none of their own */
     pl_level level;
+    pl_logf_format log_format;
     const char *config;         /* the file that options were read from; NULL: none */
     const char *token_file;     /* of the owner's token; NULL: STATE/token */
     bool check_config;          /* say what is wrong, and end */

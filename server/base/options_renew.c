@@ -6,6 +6,7 @@
 static void take_live(pl_options *now, const pl_options *fresh)
 {
     now->level = fresh->level;
+    now->log_format = fresh->log_format;
     now->tls_cert = fresh->tls_cert && now->tls_cert ? fresh->tls_cert : now->tls_cert;
     now->tls_key = fresh->tls_key && now->tls_key ? fresh->tls_key : now->tls_key;
     now->patience = fresh->patience;

@@ -168,6 +168,11 @@ const pl_option_row pl_option_rows[] = {
      PL_OPTION_COMMAND,
      {"--openapi", NULL, "print the description of the HTTP API (OpenAPI 3.1), and exit"}},
     {OPT_LEVEL, PL_OPTION_LIVE, {"--log-level", "LEVEL", "error, warn, info or debug (info)"}},
+    {OPT_LOG_FORMAT,
+     PL_OPTION_LIVE,
+     {"--log-format", "text|json",
+      "form of the log on standard error: lines of text (default), or a JSON object a line, with "
+      "time, level, message and, where known, session, request and user"}},
     {OPT_HELP, PL_OPTION_COMMAND, {"--help", NULL, "print this text"}},
     {OPT_MANUAL,
      PL_OPTION_COMMAND,

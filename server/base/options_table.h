@@ -47,6 +47,7 @@ enum {
     OPT_OPENAPI,
     OPT_REINDEX,
     OPT_LEVEL,
+    OPT_LOG_FORMAT,
     OPT_HELP,
     OPT_MANUAL,
     OPT_VERSION,

@@ -7,7 +7,9 @@ static void run_in_pool(void *context)
 {
     pl_request *r = context;
     r->begin = NULL;
+    pl_logf_about(&r->subject);
     (r->next ? r->next : r->route->handler)(r);
+    pl_logf_about(NULL);
     if (r->begin) {
         r->begin(r->begin_context); /* it is another thread's from here on */
     } else {

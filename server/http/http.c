@@ -4,18 +4,18 @@
 #include "server/http/dispatch.h"
 #include "server/http/head_layout.h"
 #include "server/http/library_replies.h"
+#include "server/http/reply_counts.h"
 #include "server/http/waiter.h"
 #include "server/http/request_check.h"
 #include "server/http/listener.h"
 #include "server/base/ticker.h"
 #include "server/http/request.h"
+#include "server/http/request_id.h"
 #include "server/http/tls.h"
 #include "server/base/logger.h"
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +40,12 @@ struct pl_http {
     listener listeners[LISTENERS];
     _Atomic int64_t body_bytes;
     _Atomic int64_t open_requests;
-    _Atomic int64_t (*counts)[6]; /* [routes][status class] */
+    pl_reply_counts *counts;
     pl_deadlines *deadlines;
     pl_ticker ticker; /* enforces them each second */
 };
 
 /* ---- what arrives too slowly ---- */
-
-/* What was sent and is not acknowledged, because the peer is gone without a word, for as long as an idle
- * connection may be: then it is over. The kernel alone would try for a quarter of an hour. */
-static void bound_silence(int fd, int idle_s)
-{
-    unsigned ms = 1000 * (unsigned)idle_s;
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms); /* of no use on a unix socket */
-}
 
 static uint64_t address_key(struct MHD_Connection *connection)
 {
@@ -70,7 +62,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         if (info) {
-            bound_silence(info->connect_fd, http->setup.options->idle_timeout);
+            pl_listener_bound_silence(info->connect_fd, http->setup.options->idle_timeout);
         }
         *slot = info ? pl_deadline_open(http->deadlines, info->connect_fd, address_key(connection),
                                         pl_monotonic_ms())
@@ -203,11 +195,10 @@ static struct MHD_Response *build_response(pl_request *r)
 
 static void count_reply(pl_request *r)
 {
-    int class = r->reply.status / 100;
-    if (r->route && class >= 1 && class <= 5) {
-        atomic_fetch_add_explicit(&r->http->counts[r->route - r->http->setup.routes][class], 1,
-                                  memory_order_relaxed);
-    }
+    bool streams = r->reply.source && r->reply.size < 0;
+    size_t route = r->route ? (size_t)(r->route - r->http->setup.routes) : SIZE_MAX;
+    pl_reply_counts_add(r->http->counts, route, r->reply.status, !streams && !r->waited,
+                        pl_monotonic_us() - r->begun_us);
     pl_logf(PL_LEVEL_DEBUG, "%s %s -> %d", r->route ? r->route->method : "-",
             r->route ? r->route->path : "-", r->reply.status);
 }
@@ -227,6 +218,7 @@ static enum MHD_Result queue_reply(pl_request *r)
     }
     MHD_add_response_header(response, "Pliant-Version", PLIANT_VERSION);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "X-Request-Id", r->subject.request);
     if (r->http->setup.options->tls_cert) {
         MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
     }
@@ -251,6 +243,9 @@ static pl_request *request_create(pl_http *http, struct MHD_Connection *connecti
         r->connection = connection;
         r->http = http;
         r->daemon = http->setup.daemon;
+        r->begun_us = pl_monotonic_us();
+        pl_request_id_make(pl_request_header(r, "traceparent"), r->subject.request);
+        pl_logf_about(&r->subject);
         atomic_fetch_add(&http->open_requests, 1);
     }
     return r;
@@ -291,17 +286,16 @@ static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, c
     return MHD_YES;
 }
 
-/* Called by the library with the head, with each piece of the body, at the end of the body, and
- * again after each resume. */
-static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
-                              const char *method, const char *version, const char *data,
-                              size_t *size, void **slot)
+static enum MHD_Result advance(pl_http *http, struct MHD_Connection *connection, const char *path,
+                               const char *method, const char *version, const char *data,
+                               size_t *size, void **slot)
 {
     pl_request *r = *slot;
     if (!r) {
-        await_now(context, connection, PL_ARRIVES_BODY);
-        return begin(context, connection, method, path, version, slot);
+        await_now(http, connection, PL_ARRIVES_BODY);
+        return begin(http, connection, method, path, version, slot);
     }
+    pl_logf_about(&r->subject);
     if (*size) {
         pl_deadline_received(r->http->deadlines, deadline_of(connection), *size);
         take_body(r, data, *size);
@@ -309,7 +303,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         return r->reply.status && r->received > pl_request_body_limit(r) + PL_SWALLOW_MAX ? MHD_NO
                                                                                           : MHD_YES;
     }
-    await_now(context, connection, PL_ARRIVED);
+    await_now(http, connection, PL_ARRIVED);
     bool again = r->dispatched && r->route && r->route->run == PL_RUN_HERE;
     if (!r->reply.status && (!r->dispatched || again)) {
         r->dispatched = true;
@@ -320,6 +314,17 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         }
     }
     return queue_reply(r);
+}
+
+/* Called by the library with the head, with each piece of the body, at the end of the body, and
+ * again after each resume. */
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **slot)
+{
+    enum MHD_Result result = advance(context, connection, path, method, version, data, size, slot);
+    pl_logf_about(NULL);
+    return result;
 }
 
 static void complete(void *context, struct MHD_Connection *connection, void **slot,
@@ -415,6 +420,7 @@ const char *pl_request_header(pl_request *r, const char *name)
 void pl_request_park(pl_request *r)
 {
     r->parked = true;
+    r->waited = r->waited || r->route->run == PL_RUN_HERE;
     MHD_suspend_connection(r->connection);
 }
 
@@ -506,7 +512,7 @@ bool pl_http_create(const pl_http_setup *setup, char url[PL_URL_MAX], pl_http **
         return false;
     }
     http->setup = *setup;
-    http->counts = calloc(count, sizeof *http->counts);
+    http->counts = pl_reply_counts_create(count);
     http->listeners[BY_ADDRESS].fd = http->listeners[BY_UNIX].fd = -1;
     const pl_options *o = setup->options;
     http->deadlines = pl_deadlines_create(o->idle_timeout, o->max_connections,
@@ -559,13 +565,13 @@ void pl_http_destroy(pl_http *http, int timeout_ms)
     }
     pl_tickers_delist(http->setup.tickers, &http->ticker);
     pl_deadlines_destroy(http->deadlines);
-    free(http->counts);
+    pl_reply_counts_destroy(http->counts);
     free(http);
 }
 
-int64_t pl_http_count(const pl_http *http, size_t route, int status_class)
+const pl_reply_counts *pl_http_reply_counts(const pl_http *http)
 {
-    return atomic_load_explicit(&http->counts[route][status_class], memory_order_relaxed);
+    return http->counts;
 }
 
 const pl_route *pl_http_routes(const pl_http *http)

@@ -108,9 +108,7 @@ void pl_http_quiesce(pl_http *http);
  * request must have been resumed by its holder before. */
 void pl_http_destroy(pl_http *http, int timeout_ms);
 
-/* Requests answered so far, for /metrics: status class 2..5 of a route by its place in the table.
- */
-int64_t pl_http_count(const pl_http *http, size_t route, int status_class);
+const struct pl_reply_counts *pl_http_reply_counts(const pl_http *http);
 const pl_route *pl_http_routes(const pl_http *http);
 int64_t pl_http_connections(const pl_http *http);
 

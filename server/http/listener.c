@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -110,4 +111,10 @@ void pl_listener_name(const struct sockaddr *address, char out[64])
     } else if (address && address->sa_family == AF_UNIX) {
         snprintf(out, 64, "unix");
     }
+}
+
+void pl_listener_bound_silence(int fd, int idle_s)
+{
+    unsigned ms = 1000 * (unsigned)idle_s;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }

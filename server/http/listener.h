@@ -17,4 +17,8 @@ uint64_t pl_listener_key(const struct sockaddr *address);
 /* The other end as text: "127.0.0.1", "unix", "" for NULL. */
 void pl_listener_name(const struct sockaddr *address, char out[64]);
 
+/* What was sent and is not acknowledged, because the peer is gone without a word, for as long as an idle
+ * connection may be: then it is over. The kernel alone would try for a quarter of an hour. Of no use on a unix socket. */
+void pl_listener_bound_silence(int fd, int idle_s);
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef PLIANT_SERVER_HTTP_REQUEST_H
 #define PLIANT_SERVER_HTTP_REQUEST_H
 
+#include "server/base/logger.h"
 #include "server/http/http.h"
 
 enum { PL_REPLY_HEADERS = 12 };
@@ -24,6 +25,7 @@ struct pl_request {
     pl_daemon *daemon;
     const pl_route *route;
     pl_principal *principal; /* a reference, or NULL */
+    pl_logf_subject subject; /* its id and user, for the log */
     char params[PL_PATH_PARAMS][80];
     char *body;
     size_t length, capacity;
@@ -32,8 +34,9 @@ struct pl_request {
     bool old;  /* HTTP/1.0 */
     bool torn; /* its head has NULs or folded lines */
     bool chunked, head, dispatched, parked;
-    int64_t arrived_ms;
-    void (*begin)(void *); /* of pl_request_await; NULL: its handler has replied */
+    bool waited;                  /* for news, however long they take to come */
+    int64_t begun_us, arrived_ms; /* its head was read; it was complete */
+    void (*begin)(void *);        /* of pl_request_await; NULL: its handler has replied */
     void *begin_context;
     void (*next)(pl_request *r); /* the handler that runs next in its pool; NULL: the route's */
     void *sink;

@@ -236,6 +236,7 @@ static void check_access(pl_request *r, const framing *f, const char *path)
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
         r->principal = policy->authenticate_address(policy->signer, r, path);
     }
+    snprintf(r->subject.user, sizeof r->subject.user, "%s", r->principal ? r->principal->user : "");
     if (!policy->rate_allows(policy->rate, r)) {
         return;
     }

@@ -297,6 +297,7 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
                                                              : "user");
     s->restart_ms = what->delay_ms > 0 ? pl_clock_us() / 1000 + what->delay_ms : 0;
     s->since_ms = pl_clock_us() / 1000;
+    atomic_fetch_add(&t->setup.counters->sessions_ended[to], pl_state_terminal(to));
     if (pl_state_terminal(to) && s->webhook && desire != PL_DESIRE_DELETED) {
         pl_session_set_text(&s->webhook_status, "waiting");
     }
@@ -541,7 +542,10 @@ void pl_sessions_unlock(pl_sessions *t)
 
 void pl_sessions_run_locked(pl_sessions *t, pl_session *s)
 {
-    s->attempt++;
+    if (s->attempt++ == 0) {
+        pl_histogram_add(&t->setup.counters->queue_wait, &pl_bounds_of_waits,
+                         pl_clock_us() - 1000 * s->since_ms);
+    }
     enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
     save(t, s);
     tell(t, s, "state");

@@ -340,13 +340,14 @@ static int mesh(const role *who, const char *method, const char *group)
     return status;
 }
 
-/* Status, headers but Date, and body, in one text. */
+/* Status, headers but Date and the random id, and body, in one text. */
 static void whole_reply(const char *secret, const char *method, const char *where, char out[4096])
 {
     http_reply *r = tenant_call(d, secret, method, where, NULL, NULL);
     int at = snprintf(out, 4096, "%d\n", r->status);
     for (int i = 0; i < r->header_count; i++)
-        if (strcmp(r->headers[i].name, "Date") != 0)
+        if (strcmp(r->headers[i].name, "Date") != 0 &&
+            strcmp(r->headers[i].name, "X-Request-Id") != 0)
             at += snprintf(out + at, (size_t)(4096 - at), "%s: %s\n", r->headers[i].name,
                            r->headers[i].value);
     snprintf(out + at, (size_t)(4096 - at), "%s", r->body);

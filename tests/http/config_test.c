@@ -147,7 +147,7 @@ START_TEST(test_wrong)
     char said[2048];
     set_up();
     write_config("# a comment\nstate = /nowhere\ncorse = 3\ncores = many\n\ntoken = 0123456789\n"
-                 "no-pin = maybe\nreindex = true\ncores\nno-auth\n");
+                 "no-pin = maybe\nreindex = true\ncores\nno-auth\nlog-format = xml\n");
     ck_assert_int_eq(check_config(config, said, sizeof said), 2);
     static const char *const words[] = {
         "pliantd.conf:3: 'corse' is no option; did you mean 'cores'?",
@@ -156,6 +156,7 @@ START_TEST(test_wrong)
         "pliantd.conf:7: no-pin: got 'maybe', expected true or false",
         "pliantd.conf:8: 'reindex' is for the command line alone",
         "pliantd.conf:9: cores: expected 'cores = N'",
+        "pliantd.conf:11: --log-format: got 'xml', expected text or json",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         ck_assert_msg(strstr(said, words[i]), "%s: %s", words[i], said);

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,6 +301,159 @@ START_TEST(test_prometheus_series)
 }
 END_TEST
 
+/* Of "pliant_http_request_seconds": the series of a route and a status class, by its suffix. */
+static double timing(const char *page, const char *method, const char *route, int class,
+                     const char *suffix)
+{
+    char series[256];
+    snprintf(series, sizeof series,
+             "pliant_http_request_seconds_%s{method=\"%s\",route=\"%s\",status=\"%dxx\"}", suffix,
+             method, route, class);
+    return sample(page, series);
+}
+
+static double bucket(const char *page, const char *method, const char *route, int class,
+                     const char *bound)
+{
+    char series[256];
+    snprintf(
+        series, sizeof series,
+        "pliant_http_request_seconds_bucket{method=\"%s\",route=\"%s\",status=\"%dxx\",le=\"%s\"}",
+        method, route, class, bound);
+    return sample(page, series);
+}
+
+/* A histogram for each counter of requests, from the start; bounds ascend, counts do not fall, and the last bucket is
+ * the count. */
+START_TEST(test_prometheus_histograms)
+{
+    http_reply_free(http_get(d, "/v1/version"));
+    char *page = metrics_page(), *rest = page, *line;
+    int counters = 0, ends = 0, buckets = 0;
+    double bound = -1, count = -1;
+    while ((line = strsep(&rest, "\n")) && rest) {
+        const char *le = strstr(line, "le=\"");
+        counters += strncmp(line, "pliant_http_requests_total{", 27) == 0;
+        if (le && strncmp(line, "pliant_http_request_seconds_bucket{", 35) == 0) {
+            double value = strtod(strrchr(line, ' '), NULL);
+            ck_assert_double_gt(strtod(le + 4, NULL), bound);
+            ck_assert_double_ge(value, count);
+            bound = strtod(le + 4, NULL);
+            count = value;
+            buckets++;
+        } else if (strncmp(line, "pliant_http_request_seconds_count{", 34) == 0) {
+            ck_assert(isinf(bound));
+            ck_assert_double_eq(strtod(strrchr(line, ' '), NULL), count);
+            bound = count = -1;
+            ends++;
+        }
+    }
+    ck_assert_int_gt(counters, 4 * 50);
+    ck_assert_int_eq(ends, counters);
+    ck_assert_int_eq(buckets, 12 * counters);
+    free(page);
+}
+END_TEST
+
+/* By the route's pattern, or "none": no path and no method as a client wrote it. */
+START_TEST(test_requests_timed)
+{
+    static const char show[] = "/v1/sessions/{id}";
+    char id[33], target[80];
+    char *page = metrics_page();
+    for (int class = 2; class <= 5; class ++) {
+        ck_assert_double_eq(timing(page, "GET", show, class, "count"), 0);
+        ck_assert_double_eq(timing(page, "GET", show, class, "sum"), 0);
+        ck_assert_double_eq(bucket(page, "GET", show, class, "0.0005"), 0);
+        ck_assert_double_eq(timing(page, "none", "none", class, "count"), 0);
+    }
+    free(page);
+    session_run(d, session_scene(2, 1, ""), id);
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    page = metrics_page();
+    double before = timing(page, "GET", show, 2, "count");
+    free(page);
+    http_reply_free(http_get(d, target));
+    http_reply_free(http_get(d, "/v1/sessions/0123456789abcdef0123456789abcdef"));
+    http_reply_free(http_get(d, "/hidden/path"));
+    http_reply_free(http_call(d, "BREW", "/v1/version", NULL, NULL, 0));
+    http_reply_free(http_call(d, "GET", "/v1/version", "Transfer-Encoding: gzip\r\n", NULL, 0));
+    http_reply_free(http_post(d, "/v1/sessions", "{}"));
+    page = metrics_page();
+    ck_assert_double_eq(timing(page, "GET", show, 2, "count"), before + 1);
+    ck_assert_double_gt(timing(page, "GET", show, 2, "sum"), 0);
+    ck_assert_double_eq(bucket(page, "GET", show, 2, "+Inf"), before + 1);
+    ck_assert_double_eq(timing(page, "GET", show, 4, "count"), 1);
+    ck_assert_double_eq(timing(page, "POST", "/v1/sessions", 4, "count"), 1);
+    ck_assert_double_eq(timing(page, "none", "none", 4, "count"), 3);
+    ck_assert_ptr_null(strstr(page, "hidden"));
+    ck_assert_ptr_null(strstr(page, "BREW"));
+    ck_assert_ptr_null(strstr(page, id));
+    free(page);
+}
+END_TEST
+
+/* A check is work, and a wait for news is none: long polls that waited and streams are counted, and not timed. */
+START_TEST(test_waits_not_timed)
+{
+    static const char events[] = "/v1/sessions/{id}/events";
+    char id[33];
+    session_run(d, session_scene(2, 1, ""), id);
+    http_reply *r = http_getf(d, "/v1/sessions/%s/events?since=0&wait=5", id); /* has some */
+    long long next = (long long)json_integer_value(json_object_get(r->json, "next"));
+    http_reply_free(r);
+    char *page = metrics_page();
+    ck_assert_double_eq(timing(page, "GET", events, 2, "count"), 1);
+    free(page);
+    http_reply_free(http_getf(d, "/v1/sessions/%s/events?since=%lld&wait=1", id, next));
+    http_reply_free(http_getf(d, "/v1/sessions/%s/metrics", id));
+    http_reply_free(http_getf(d, "/v1/sessions/%s/export?format=csv", id));
+    page = metrics_page();
+    ck_assert_double_eq(timing(page, "GET", events, 2, "count"), 1);
+    ck_assert_double_eq(
+        sample(page, "pliant_http_requests_total{method=\"GET\",route=\"/v1/sessions/{id}/"
+                     "events\",status=\"2xx\"}"),
+        2);
+    ck_assert_double_eq(timing(page, "GET", "/v1/sessions/{id}/metrics", 2, "count"), 0);
+    ck_assert_double_eq(timing(page, "GET", "/v1/sessions/{id}/export", 2, "count"), 0);
+    ck_assert_double_eq(timing(page, "POST", "/v1/sessions", 2, "count"), 1);
+    free(page);
+}
+END_TEST
+
+/* One wait for each session, whatever starts follow; each end once. */
+START_TEST(test_waits_and_ends)
+{
+    char id[33], other[33];
+    char *page = metrics_page();
+    ck_assert_double_eq(sample(page, "pliant_queue_wait_seconds_count"), 0);
+    ck_assert_double_eq(sample(page, "pliant_queue_wait_seconds_sum"), 0);
+    ck_assert_double_eq(sample(page, "pliant_queue_wait_seconds_bucket{le=\"86400\"}"), 0);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"rejected\"}"), 0);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"failed\"}"), 0);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"cancelled\"}"), 0);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"running\"}"), -1);
+    free(page);
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 1);
+    session_tell(d, id, "pause");
+    session_await(d, id, "paused");
+    session_tell(d, id, "resume");
+    session_await(d, id, "running");
+    session_run(d, session_scene(2, 1, ""), other);
+    session_tell(d, id, "cancel");
+    session_await(d, id, "cancelled");
+    page = metrics_page();
+    ck_assert_double_eq(sample(page, "pliant_queue_wait_seconds_count"), 2);
+    ck_assert_double_eq(sample(page, "pliant_queue_wait_seconds_bucket{le=\"+Inf\"}"), 2);
+    ck_assert_double_lt(sample(page, "pliant_queue_wait_seconds_sum"), 3600);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"succeeded\"}"), 1);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"cancelled\"}"), 1);
+    ck_assert_double_eq(sample(page, "pliant_sessions_ended_total{state=\"failed\"}"), 0);
+    free(page);
+}
+END_TEST
+
 /* ---- on the cores ---- */
 
 /* How many threads a process has; each under this policy. */
@@ -360,6 +514,10 @@ int main(void)
     tcase_add_test(tests, test_openapi);
     tcase_add_test(tests, test_prometheus_text);
     tcase_add_test(tests, test_prometheus_series);
+    tcase_add_test(tests, test_prometheus_histograms);
+    tcase_add_test(tests, test_requests_timed);
+    tcase_add_test(tests, test_waits_not_timed);
+    tcase_add_test(tests, test_waits_and_ends);
     tcase_add_test(tests, test_gives_way);
     tcase_add_test(tests, test_keeps_a_chosen_policy);
     suite_add_tcase(suite, tests);

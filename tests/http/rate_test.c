@@ -96,6 +96,10 @@ START_TEST(users)
     http_reply *r = http_get(d, "/metrics");
     http_expect(r, 200);
     ck_assert_ptr_nonnull(strstr(r->body, "\npliant_rate_refusals_total 3\n"));
+    /* Early refusals are timed, too, those of streams as well. */
+    ck_assert_ptr_nonnull(
+        strstr(r->body, "\npliant_http_request_seconds_count{method=\"GET\",route=\"/v1/sessions/"
+                        "{id}/metrics\",status=\"4xx\"} 1\n"));
     http_reply_free(r);
 }
 END_TEST

@@ -106,6 +106,12 @@ START_TEST(test_streams_of_one)
     http_reply *r = tenant_call(d, other, "GET", "/v1/sessions", NULL, NULL);
     http_expect(r, 200);
     http_reply_free(r);
+    /* What was refused early is timed as any other reply. */
+    char series[140];
+    snprintf(series, sizeof series,
+             "http_request_seconds_count{method=\"GET\",route=\"/v1/sessions/{id}/events\","
+             "status=\"5xx\"}");
+    ck_assert_int_eq(session_counter(d, series), refused);
     r = tenant_call(d, NULL, "GET", "/healthz", NULL, NULL);
     http_expect(r, 200);
     http_reply_free(r);

@@ -194,7 +194,7 @@ const char *session_target(const char *id, const char *rest)
 
 int64_t session_counter(const daemon_fixture *d, const char *name)
 {
-    char wanted[80];
+    char wanted[160];
     http_reply *r = http_get(d, "/metrics");
     snprintf(wanted, sizeof wanted, "\npliant_%s ", name);
     const char *at = strstr(r->body, wanted);
