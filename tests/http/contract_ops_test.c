@@ -323,7 +323,7 @@ static double bucket(const char *page, const char *method, const char *route, in
     return sample(page, series);
 }
 
-/* A histogram for each counter of requests, from the start; bounds ascend, counts do not fall, and the last bucket is
+/* A histogram for each route from the start, and for each class of refusals that it has had; bounds ascend, counts do not fall, and the last bucket is
  * the count. */
 START_TEST(test_prometheus_histograms)
 {
@@ -349,8 +349,9 @@ START_TEST(test_prometheus_histograms)
         }
     }
     ck_assert_int_gt(counters, 4 * 50);
-    ck_assert_int_eq(ends, counters);
-    ck_assert_int_eq(buckets, 12 * counters);
+    ck_assert_int_ge(ends, counters / 4);
+    ck_assert_int_lt(ends, counters / 2);
+    ck_assert_int_eq(buckets, 12 * ends);
     free(page);
 }
 END_TEST
@@ -362,10 +363,11 @@ START_TEST(test_requests_timed)
     char id[33], target[80];
     char *page = metrics_page();
     for (int class = 2; class <= 5; class ++) {
-        ck_assert_double_eq(timing(page, "GET", show, class, "count"), 0);
-        ck_assert_double_eq(timing(page, "GET", show, class, "sum"), 0);
-        ck_assert_double_eq(bucket(page, "GET", show, class, "0.0005"), 0);
-        ck_assert_double_eq(timing(page, "none", "none", class, "count"), 0);
+        double none = class == 2 ? 0 : -1; /* -1: there is no such series yet */
+        ck_assert_double_eq(timing(page, "GET", show, class, "count"), none);
+        ck_assert_double_eq(timing(page, "GET", show, class, "sum"), none);
+        ck_assert_double_eq(bucket(page, "GET", show, class, "0.0005"), none);
+        ck_assert_double_eq(timing(page, "none", "none", class, "count"), none);
     }
     free(page);
     session_run(d, session_scene(2, 1, ""), id);
