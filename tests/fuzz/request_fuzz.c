@@ -327,8 +327,9 @@ static void start_daemon(void)
     FUZZ_REQUIRE(pl_options_parse(11, arguments, &fuzzed.options) == PL_OPTIONS_RUN, "options");
     pl_logf_level(fuzzed.options.level);
     fuzzed.state_fd = fuzzed.stop_fd = -1;
-    FUZZ_REQUIRE(open_state(&fuzzed) && lock_state(&fuzzed) >= 0 && start_parts(&fuzzed) &&
-                     announce(&fuzzed),
+    pl_daemon *d = &fuzzed;
+    FUZZ_REQUIRE(pl_state_open(d->options.state, d->state, &d->state_fd) &&
+                     pl_state_lock(d->state, d->state_fd) >= 0 && start_parts(d) && announce(d),
                  "the daemon does not start");
     atexit(end_daemon);
     int fd = openat(fuzzed.state_fd, "token", O_RDONLY | O_CLOEXEC);
