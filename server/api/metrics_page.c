@@ -120,8 +120,8 @@ void pl_metrics_put_replies(pl_metrics_page *p, const pl_route *routes,
                       "# TYPE pliant_http_request_seconds histogram\n");
     for (size_t i = 0; i <= n; i++) {
         for (int class = 2; class <= 5; class ++) {
-            if (class > 2 && pl_reply_counts_total(counts, i, class) == 0) {
-                continue; /* a page of half a megabyte, nearly all of it zeros */
+            if (pl_reply_counts_total(counts, i, class) == 0) {
+                continue; /* else a page of half a megabyte, nearly all of it zeros */
             }
             write_labels(&routes[i], class, labels);
             put_histogram(p, "http_request_seconds", labels, &pl_bounds_of_requests,

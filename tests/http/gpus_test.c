@@ -177,7 +177,7 @@ END_TEST
 /* A preemptible session gives its GPU to another, goes on from its checkpoint and ends with the same bits. */
 START_TEST(it_is_given_to_another)
 {
-    enum { STEPS = 400 };
+    enum { STEPS = 150 };
     static const char preemptible[] = ", \"resources\": {\"preemptible\": true}";
     char yielding[33], urgent[33], whole[33];
     session_post_free(d, scene_with(4, "gpu", STEPS, preemptible), yielding);
