@@ -12,7 +12,7 @@
 
 /* Starts zeroed. What finds no memory is left out. */
 typedef struct pl_metrics_page {
-    char *text; /* malloc'ed, for whoever takes it */
+    char *text; /* malloc'ed; the caller frees it */
     size_t length, capacity;
 } pl_metrics_page;
 

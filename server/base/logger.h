@@ -12,7 +12,7 @@ void pl_logf_level(pl_level level);
 /* 0 and *out, or -1 where the name is none of error warn info debug. */
 int pl_level_parse(const char *name, pl_level *out);
 void pl_logf_choose(pl_logf_format format); /* PL_LOGF_TEXT at start */
-/* 0 and *out, or -1 where the name is none of text json. */
+/* Sets *out and returns 0, or -1 if the name is neither text nor json. */
 int pl_logf_format_parse(const char *name, pl_logf_format *out);
 
 /* What a thread works for. JSON has it as members. */

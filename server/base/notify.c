@@ -65,7 +65,7 @@ void pl_notify(const char *format, ...)
     size_t length = n < (int)sizeof text ? (size_t)n : sizeof text - 1;
     ssize_t sent = sendto(fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT,
                           (const struct sockaddr *)&address, address_length);
-    (void)sent; /* the manager is not there: nobody else to tell */
+    (void)sent; /* no service manager is listening */
     close(fd);
 }
 

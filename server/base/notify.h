@@ -4,13 +4,14 @@
 #ifndef PLIANT_SERVER_BASE_NOTIFY_H
 #define PLIANT_SERVER_BASE_NOTIFY_H
 
-/* Takes socket and watchdog out of the environment, so that no child speaks for the daemon. Call once, before threads. */
+/* Reads NOTIFY_SOCKET and WATCHDOG_* and unsets them, so that no child process can notify in the daemon's name. Call
+ * once, before the first thread. */
 void pl_notify_begin(void);
 /* "READY=1", "STOPPING=1", several with newlines between; printf's format. */
 void pl_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* How often to call pl_notify_alive, ms: half of what the watchdog waits; 0: it need not be called. */
 int pl_notify_interval_ms(void);
-/* "WATCHDOG=1", where the last one was an interval ago. For one thread. */
+/* Sends "WATCHDOG=1" once an interval. Call it from one thread only. */
 void pl_notify_alive(void);
 
 #endif

@@ -22,7 +22,7 @@ enum { PL_URL_MAX = 320 };
 
 enum { PL_OPTIONS_MAX = 64 };
 
-/* Whether workers have control groups of their own for their memory: where they can, they must, no. */
+/* Control groups for workers' memory: if possible, required, never. */
 typedef enum pl_memory_groups_mode {
     PL_MEMORY_GROUPS_AUTO,
     PL_MEMORY_GROUPS_ON,

@@ -23,7 +23,7 @@ static bool is_traceparent(const char *text)
            strspn(text + 53, "0123456789abcdef") == 2;
 }
 
-/* Random, as a number that counts would tell each user how much the others ask. */
+/* Random: a counter would reveal how many requests other users make. */
 void pl_request_id_make(const char *traceparent, char out[33])
 {
     static _Atomic uint64_t last;

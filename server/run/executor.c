@@ -58,7 +58,7 @@ static void conclude(pl_executor *e, pl_worker *w, pl_ending *how)
     free(w);
 }
 
-/* What its own group says goes before what the daemon's says, where others are killed, too. */
+/* The worker's own group decides if it has one: the daemon's group also counts kills of other workers. */
 static bool killed_for_memory(const pl_worker *w, const pl_ending *how, int64_t group_kills)
 {
     if (w->kill || group_kills >= 0) {
@@ -68,7 +68,7 @@ static bool killed_for_memory(const pl_worker *w, const pl_ending *how, int64_t 
            pl_memory_kills() > w->memory_kills;
 }
 
-/* The kills in the group of a process that has ended, -1: not known; and its removal. */
+/* Removes the group of a process that has ended; returns its number of kills, -1: unknown. */
 static int64_t close_group(pl_executor *e, const char *group)
 {
     int64_t kills = pl_memory_groups_kills(e->setup.memory_groups, group);
@@ -174,7 +174,7 @@ static pl_worker *find_over(pl_executor *e, bool *polled)
     return NULL;
 }
 
-/* Whether a group is that of a worker that is watched. */
+/* Whether a watched worker is in the group. */
 static bool is_watched(void *context, const char *group)
 {
     pl_executor *e = context;
@@ -202,7 +202,9 @@ static int tend(pl_executor *e)
     }
     int64_t watched = pl_worker_watch(e, now);
     next = watched < next ? watched : next;
-    if (atomic_load(e->setup.ready)) { /* before, an earlier daemon's may not be known yet */
+    if (atomic_load(
+            e->setup
+                .ready)) { /* before that, workers of an earlier daemon may not be adopted yet */
         int64_t swept = pl_memory_groups_sweep(e->setup.memory_groups, now, is_watched, e);
         next = swept < next ? swept : next;
     }

@@ -21,7 +21,7 @@ static bool lists_memory(int dir_fd, const char *name)
     return found;
 }
 
-/* Whether this process is in it, and another one of it, or 0. */
+/* Whether this process is in the group; *other is another process in it, or 0. */
 static bool holds_self(int dir_fd, int *other)
 {
     int pid;

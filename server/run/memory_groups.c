@@ -38,13 +38,13 @@ static const setting settings[2][3] = {
     {{"memory.max", NULL, false}, {"memory.swap.max", "0", true}, {"memory.oom.group", "1", true}},
 };
 
-/* Make it and limit it. 0, or an errno with the file in *what; then there is none. */
+/* Creates a group with its limits. Returns 0, or an errno after removing it, with the failing file in *what. */
 static int make(pl_memory_groups *g, const char *name, uint64_t bytes, const char **what)
 {
     char limit[24];
     snprintf(limit, sizeof limit, "%" PRIu64, bytes);
     *what = "mkdir";
-    /* One of that name was of a worker that did not come to write: its counts are not this one's. */
+    /* A group of that name belonged to a worker that ended early: its counters must not be inherited. */
     if (mkdirat(g->fd, name, 0755) != 0 &&
         (errno != EEXIST || unlinkat(g->fd, name, AT_REMOVEDIR) != 0 ||
          mkdirat(g->fd, name, 0755) != 0)) {

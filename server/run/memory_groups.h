@@ -25,25 +25,25 @@ typedef struct pl_memory_groups pl_memory_groups;
 /* Groups below `own`. NULL with `why` where none can be made there. */
 pl_memory_groups *pl_memory_groups_open(const pl_control_group *own, int state_fd,
                                         char why[PL_WHY_NO_GROUP]);
-/* As --memory-groups says; the log says what came of it. False where they must be and cannot. */
+/* Applies --memory-groups and logs the result. False if the option is `on` and no groups can be created. */
 bool pl_memory_groups_start(const pl_options *options, int state_fd, pl_memory_groups **out);
 void pl_memory_groups_close(pl_memory_groups *groups);
 
-/* A new group with these limits (bytes; 0: none) for a worker that is started next. False with "" and,
- * where groups can be made otherwise, a line in the log: the worker then goes without. */
+/* Creates a group with this limit (bytes; 0: none) for a worker that is started next. If it fails, returns
+ * false, sets `name` to "" and logs why; the worker then runs without a group. */
 bool pl_memory_groups_make(pl_memory_groups *groups, const char *session, int64_t attempt,
                            uint64_t bytes, char name[PL_MEMORY_GROUP_NAME]);
-/* Its directory, for a worker that enters it by itself. False where that is too long. */
+/* The group's directory, which the worker joins by itself. False if the path does not fit. */
 bool pl_memory_groups_path(const pl_memory_groups *groups, const char *name, char *out,
                            size_t size);
-/* Put a process into it. Where that fails, a line in the log, and the name is "". */
+/* Moves a process into the group. On failure, logs it and sets the name to "". */
 void pl_memory_groups_enter(pl_memory_groups *groups, char name[PL_MEMORY_GROUP_NAME], pid_t pid);
 /* The group of the session's newest attempt from this one on, which an earlier daemon made. */
 bool pl_memory_groups_find(const pl_memory_groups *groups, const char *session, int64_t attempt,
                            char name[PL_MEMORY_GROUP_NAME]);
 /* Processes of it that the kernel killed for want of memory; -1: not known, or no group. */
 int64_t pl_memory_groups_kills(const pl_memory_groups *groups, const char *name);
-/* Its worker has ended. Where a process is left in it, it is for pl_memory_groups_sweep. */
+/* Removes the group of a worker that has ended; pl_memory_groups_sweep retries if a process is left in it. */
 void pl_memory_groups_remove(pl_memory_groups *groups, const char *name);
 /* Removes empty groups of this state that are not in use: at the first call, those that earlier daemons
  * left; later, those that could not be removed at once. Returns when it should be called next, on

@@ -64,18 +64,24 @@ static void collect(pl_schedule *s, double now)
     }
 }
 
-/* What those that were told to stop give back of each device. */
+/* Memory of each device that jobs told to stop will free. */
 typedef struct coming {
     double memory[PL_SCHEDULE_DEVICES];
 } coming;
+
+static void add_coming(coming *c, const pl_job *r)
+{
+    if (r->device >= 0) {
+        c->memory[r->device] += r->gpu_charge;
+    }
+}
 
 static coming find_coming(const pl_schedule *s)
 {
     coming c = {0};
     for (size_t i = 0; i < s->running.count; i++) {
-        const pl_job *r = s->running.jobs[i];
-        if (r->preempting && r->device >= 0) {
-            c.memory[r->device] += r->gpu_charge;
+        if (s->running.jobs[i]->preempting) {
+            add_coming(&c, s->running.jobs[i]);
         }
     }
     return c;
@@ -345,7 +351,7 @@ static claim_room count_room(const pl_schedule *s, const pl_job *job, double now
         if (r->preempting || (all && yields(r, job, now))) {
             room.cores += r->cores;
             room.memory += r->memory;
-            c.memory[r->device >= 0 ? r->device : 0] += r->device >= 0 ? r->gpu_charge : 0;
+            add_coming(&c, r);
         } else {
             room.cores += pl_job_leaving(r) + (all ? pl_job_excess(r) : 0);
         }

@@ -49,7 +49,7 @@ enum { RESERVATIONS = 16 };
 /* A job for which others were stopped, and that has not started yet. */
 typedef struct pl_claim {
     const pl_job *job;
-    bool cores; /* it is after cores: what it lacks is no device, or that is there */
+    bool cores; /* it needs cores now: it needs no device, or one has or will have room */
 } pl_claim;
 
 struct pl_schedule {
@@ -121,11 +121,11 @@ int32_t pl_schedule_pick_device(const pl_schedule *s, const pl_job *job);
 
 /* Limits but those of cores. */
 bool pl_schedule_may_run(const pl_job *job);
-/* Whether a job that runs is stopped for that one however short it has run. */
+/* Whether a running job yields to `job` without a minimum run time. */
 bool pl_job_yields_at_once(const pl_job *victim, const pl_job *job);
-/* It would take the room that was made for another, and be stopped at once. */
+/* Whether it would take room freed for another job, and be stopped again at once. */
 bool pl_schedule_gives_way(const pl_schedule *s, const pl_job *job);
-/* It waits no more. */
+/* Removes the claim of a job that no longer waits. */
 void pl_schedule_drop_claim(pl_schedule *s, const pl_job *job);
 
 /* elastic.c */

@@ -48,14 +48,14 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Of the cores that are kept for interactive jobs those that have none, where such jobs use so many. */
+/* Cores kept free for interactive jobs while such jobs use `interactive_used`. */
 static int32_t kept(const pl_schedule *s, int32_t interactive_used)
 {
     int32_t left = s->setup.interactive_cores - interactive_used;
     return left > 0 ? left : 0;
 }
 
-/* What jobs that are not interactive get when it ends, beyond what it gives back for the asking. */
+/* Cores that other jobs gain when it ends, without its excess, which counts as free already. */
 static int32_t returns(const pl_schedule *s, const pl_job *job, int32_t *interactive_used)
 {
     int32_t cores = job->cores - pl_job_excess(job) - pl_job_leaving(job);
@@ -150,7 +150,7 @@ void pl_profile_release(pl_schedule *s, const pl_job *job, double now)
     take(&s->profile, pl_job_expected_end(s, job, now), INFINITY, cores, job->memory);
 }
 
-/* Of the profile, which has no cores that are kept. */
+/* Cores that the job takes from the profile, which leaves out those kept for interactive jobs. */
 static int32_t counted(const pl_schedule *s, const pl_job *job, int32_t cores)
 {
     int32_t left = cores - (job->interactive ? kept(s, s->interactive_used) : 0);

@@ -179,20 +179,11 @@ START_TEST(it_is_given_to_another)
 {
     enum { STEPS = 150 };
     static const char preemptible[] = ", \"resources\": {\"preemptible\": true}";
-    char yielding[33], urgent[33], whole[33];
+    char yielding[33], urgent[33];
     session_post_free(d, scene_with(4, "gpu", STEPS, preemptible), yielding);
     session_await_frame(d, yielding, 5);
     post("gpu", 2, urgent);
-    session_await(d, urgent, "succeeded");
-    json_t *first = session_show(d, yielding);
-    ck_assert_str_ne(json_text(first, "state"), "succeeded");
-    json_decref(first);
-    session_await(d, yielding, "succeeded");
-    json_t *twice = session_show(d, yielding);
-    ck_assert_int_eq(json_count(twice, "attempt"), 2);
-    json_decref(twice);
-    session_run(d, scene("gpu", STEPS), whole);
-    ck_assert(session_same_frame(d, yielding, STEPS, whole, STEPS));
+    session_check_preempted(d, yielding, urgent, scene("gpu", STEPS), STEPS);
     ck_assert_int_eq(of_gpu("memory_used"), 0);
 }
 END_TEST

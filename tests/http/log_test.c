@@ -53,7 +53,7 @@ static char *read_log(void)
     return text;
 }
 
-/* The newest line whose message has these words, waiting for it; NULL where there is none with `patient` false. */
+/* The newest line whose message contains these words. With `patient` it waits for one, else NULL means none. */
 static json_t *find(const char *words, bool patient)
 {
     for (double last = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {

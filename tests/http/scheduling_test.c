@@ -160,22 +160,13 @@ END_TEST
 /* A preemptible session gives its core to another, goes on from its checkpoint and ends with the same bits. */
 START_TEST(test_preemption)
 {
-    char yielding[33], urgent[33], whole[33];
+    char yielding[33], urgent[33];
     begin("1", NULL, NULL);
     session_post_free(d, session_scene(2000, 1, ", \"resources\": {\"preemptible\": true}"),
                       yielding);
     session_await_frame(d, yielding, 20);
     session_post_free(d, session_scene(2, 1, ""), urgent);
-    session_await(d, urgent, "succeeded");
-    json_t *first = session_show(d, yielding);
-    ck_assert_str_ne(json_text(first, "state"), "succeeded");
-    json_decref(first);
-    session_await(d, yielding, "succeeded");
-    json_t *twice = session_show(d, yielding);
-    ck_assert_int_eq(json_count(twice, "attempt"), 2);
-    json_decref(twice);
-    session_run(d, session_scene(2000, 1, ""), whole);
-    ck_assert(session_same_frame(d, yielding, 2000, whole, 2000));
+    session_check_preempted(d, yielding, urgent, session_scene(2000, 1, ""), 2000);
 }
 END_TEST
 

@@ -247,9 +247,7 @@ START_TEST(they_survive_the_database)
     limit("alice", "{\"sessions\": 7}");
     tenant_session(d, secret, "lab", id);
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
-    static const char *const files[] = {"pliant.db", "pliant.db-wal", "pliant.db-shm"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(daemon_fixture_path(d, "%s", files[i]));
+    daemon_fixture_lose_database(d);
     ck_assert_int_eq(COMMAND("--reindex"), 0);
     daemon_fixture_resume(d);
     http_reply *r = tenant_call(d, secret, "GET", "/v1/me", NULL, NULL);

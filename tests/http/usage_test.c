@@ -365,10 +365,22 @@ START_TEST(test_restarts)
 }
 END_TEST
 
+/* While nothing starts, the second user's session is ahead of the first's, which was posted before. */
+static void check_goes_first(const char *second, const char *first)
+{
+    char early[33], late[33];
+    http_reply_free(http_post(d, "/v1/devices/cpu/drain", "{}"));
+    ck_assert_int_eq(post(first, NULL, session_scene(3, 1, ""), early), 201);
+    ck_assert_int_eq(post(second, NULL, session_scene(3, 1, ""), late), 201);
+    json_t *waits = session_show(d, late);
+    ck_assert_int_eq(json_count(waits, "queue/position"), 1);
+    json_decref(waits);
+}
+
 /* Usage survives a restart: the user who used less goes first. */
 START_TEST(test_shares_survive)
 {
-    char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33], first[33], second[33];
+    char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33];
     user_token("anna", anna);
     user_token("bob", bob);
     ck_assert_int_eq(post(anna, NULL, session_scene(40, 1, ""), used), 201);
@@ -376,22 +388,9 @@ START_TEST(test_shares_survive)
     http_reply_free(http_post(d, "/v1/devices/cpu/drain", "{}"));
     daemon_fixture_end(d, SIGTERM);
     daemon_fixture_resume(d);
-    http_reply_free(http_post(d, "/v1/devices/cpu/drain", "{}"));
-    ck_assert_int_eq(post(anna, NULL, session_scene(3, 1, ""), first), 201);
-    ck_assert_int_eq(post(bob, NULL, session_scene(3, 1, ""), second), 201);
-    json_t *waits = session_show(d, second);
-    ck_assert_int_eq(json_count(waits, "queue/position"), 1);
-    json_decref(waits);
+    check_goes_first(bob, anna);
 }
 END_TEST
-
-static void lose_database(void)
-{
-    static const char *const files[] = {"pliant.db", "pliant.db-wal", "pliant.db-shm"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        unlink(daemon_fixture_path(d, "%s", files[i]));
-    }
-}
 
 static char *reindex(char said[4000])
 {
@@ -433,7 +432,7 @@ static int64_t probe_times(void)
 /* The database lost, usage comes back from the copy beside it, and with it whose turn it is; runs count once. */
 START_TEST(test_survives_the_database)
 {
-    char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33], first[33], second[33], said[4000];
+    char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33], said[4000];
     user_token("anna", anna);
     user_token("bob", bob);
     ck_assert_int_eq(post(anna, NULL, session_scene(40, 1, ""), used), 201);
@@ -443,7 +442,7 @@ START_TEST(test_survives_the_database)
     daemon_fixture_resume(d);
     http_reply *before = http_get(d, "/v1/usage?by=user"), *spans = http_get(d, "/v1/usage/spans");
     daemon_fixture_end(d, SIGTERM);
-    lose_database();
+    daemon_fixture_lose_database(d);
     ck_assert_ptr_nonnull(
         strstr(reindex(said), "Usage: 1 sums by day and user from usage.json, written"));
     daemon_fixture_resume(d);
@@ -456,12 +455,7 @@ START_TEST(test_survives_the_database)
     ck_assert_uint_eq(json_array_size(json_at(again->json, "items")), 1);
     ck_assert_str_eq(json_text(again->json, "items/0/from"),
                      json_text(spans->json, "items/0/from"));
-    http_reply_free(http_post(d, "/v1/devices/cpu/drain", "{}"));
-    ck_assert_int_eq(post(anna, NULL, session_scene(3, 1, ""), first), 201);
-    ck_assert_int_eq(post(bob, NULL, session_scene(3, 1, ""), second), 201);
-    json_t *waits = session_show(d, second);
-    ck_assert_int_eq(json_count(waits, "queue/position"), 1);
-    json_decref(waits);
+    check_goes_first(bob, anna);
     http_reply *const all[] = {before, spans, after, again};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         http_reply_free(all[i]);
@@ -469,13 +463,13 @@ START_TEST(test_survives_the_database)
 }
 END_TEST
 
-/* A damaged copy is told, and is nothing to stop for. */
+/* A damaged usage.json is reported, and --reindex succeeds without it. */
 START_TEST(test_damaged_copy)
 {
     char said[4000], id[33];
     session_run(d, session_scene(3, 1, ""), id);
     daemon_fixture_end(d, SIGTERM);
-    lose_database();
+    daemon_fixture_lose_database(d);
     ck_assert_int_eq(truncate(daemon_fixture_path(d, "usage.json"), 40), 0);
     ck_assert_ptr_nonnull(strstr(reindex(said), "Usage: 0 sums"));
     daemon_fixture_resume(d);

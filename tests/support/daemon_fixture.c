@@ -477,3 +477,10 @@ pid_t daemon_fixture_await_worker(const char *id)
         ck_assert_msg(daemon_fixture_clock() < end, "session %s has no worker", id);
     }
 }
+
+void daemon_fixture_lose_database(const daemon_fixture *d)
+{
+    static const char *const files[] = {"pliant.db", "pliant.db-wal", "pliant.db-shm"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(daemon_fixture_path(d, "%s", files[i]));
+}

@@ -58,6 +58,8 @@ bool daemon_fixture_sanitized(const daemon_fixture *d);
 /* A path below the state directory; the text is static, four calls live at once. */
 __attribute__((format(printf, 2, 3))) const char *daemon_fixture_path(const daemon_fixture *d,
                                                                       const char *format, ...);
+/* Deletes the database of a stopped daemon. */
+void daemon_fixture_lose_database(const daemon_fixture *d);
 /* Entries of a directory below the state, without those of a dot; -1 where there is none. */
 int daemon_fixture_entries(const daemon_fixture *d, const char *below);
 /* Directories of sessions in the state. */

@@ -203,3 +203,19 @@ int64_t session_counter(const daemon_fixture *d, const char *name)
     http_reply_free(r);
     return value;
 }
+
+void session_check_preempted(const daemon_fixture *d, const char *yielding, const char *urgent,
+                             char *scene, int64_t frames)
+{
+    char whole[33];
+    session_await(d, urgent, "succeeded");
+    json_t *first = session_show(d, yielding);
+    ck_assert_str_ne(json_text(first, "state"), "succeeded");
+    json_decref(first);
+    session_await(d, yielding, "succeeded");
+    json_t *twice = session_show(d, yielding);
+    ck_assert_int_eq(json_count(twice, "attempt"), 2);
+    json_decref(twice);
+    session_run(d, scene, whole);
+    ck_assert(session_same_frame(d, yielding, frames, whole, frames));
+}

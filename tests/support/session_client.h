@@ -23,6 +23,10 @@ void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame)
 /* Wait until its k-th control, from 1, is in effect; the first frame that it is in effect in. 202 says that it
  * will be: before the next frame, unless a pause comes with it. */
 int64_t session_await_control(const daemon_fixture *d, const char *id, int k);
+/* `yielding`, which is preemptible, gives its place to `urgent`, resumes from its checkpoint, and ends with the bits of a
+ * run of `scene` (freed here) that nobody interrupts. */
+void session_check_preempted(const daemon_fixture *d, const char *yielding, const char *urgent,
+                             char *scene, int64_t frames);
 /* Whether frame k of one has the positions that frame l of another has, to the bit. */
 bool session_same_frame(const daemon_fixture *d, const char *a, int64_t k, const char *b,
                         int64_t l);

@@ -136,7 +136,7 @@ static void write_file(const char *group, const char *file, const char *text)
     fclose(out);
 }
 
-/* Its text up to the first newline; static. "-": there is none. */
+/* The file's first line, in a static buffer; "-" if there is no file. */
 static const char *read_file(const char *group, const char *file)
 {
     static char texts[4][256];
