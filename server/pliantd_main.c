@@ -99,7 +99,13 @@ static void note_session(void *context, int parent_fd, const char *path, const c
 /* A database is made where there is nothing yet to be indexed. */
 static bool is_new(pl_daemon *d)
 {
+    static const char *const copies[] = {"usage.json", "tenants.json"};
     bool sessions = false;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        if (faccessat(d->state_fd, copies[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+            return false; /* they would be written over */
+        }
+    }
     pl_each_below(d->state_fd, "sessions", note_session, &sessions);
     return !sessions;
 }

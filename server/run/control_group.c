@@ -143,7 +143,7 @@ bool pl_control_group_find(FILE *groups, FILE *mounts, pl_control_group *out,
     bool down = path && leads_down(path);
     bool found = down && find_directory(mounts, path, out, &mounted);
     if (!path) {
-        snprintf(why, PL_WHY_NO_GROUP, "the kernel says of no control group of this process");
+        snprintf(why, PL_WHY_NO_GROUP, "the kernel lists no control group for this process");
     } else if (!down || (!found && mounted)) {
         snprintf(why, PL_WHY_NO_GROUP,
                  "the daemon's control group, %.200s, is not below what is mounted", path);

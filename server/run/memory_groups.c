@@ -74,7 +74,7 @@ static bool try(pl_memory_groups *g, char why[PL_WHY_NO_GROUP])
     snprintf(name, sizeof name, "%stry", g->prefix);
     int error = make(g, name, (uint64_t)1 << 30, &what);
     if (error) {
-        snprintf(why, PL_WHY_NO_GROUP, "no group with a limit can be made in it: %s: %s", what,
+        snprintf(why, PL_WHY_NO_GROUP, "cannot create a group with a limit in it: %s: %s", what,
                  strerror(error));
     } else {
         unlinkat(g->fd, name, AT_REMOVEDIR);
@@ -127,7 +127,7 @@ bool pl_memory_groups_start(const pl_options *o, int state_fd, pl_memory_groups 
     char why[PL_WHY_NO_GROUP] = "--memory-groups is off";
     *out = NULL;
     if (o->memory_groups == PL_MEMORY_GROUPS_AUTO && in_memory(state_fd)) {
-        snprintf(why, sizeof why, "the state lies in memory (tmpfs), and would count");
+        snprintf(why, sizeof why, "the state directory is on tmpfs, whose files count as memory");
     } else if (o->memory_groups != PL_MEMORY_GROUPS_OFF && pl_control_group_own(&own, why)) {
         *out = pl_memory_groups_open(&own, state_fd, why);
     }
@@ -136,7 +136,9 @@ bool pl_memory_groups_start(const pl_options *o, int state_fd, pl_memory_groups 
                 (*out)->path, (*out)->version);
     } else if (o->memory_groups == PL_MEMORY_GROUPS_ON) {
         pl_logf(PL_LEVEL_ERROR,
-                "--memory-groups on: workers can have no control groups of their own: %s", why);
+                "--memory-groups on: cannot create control groups for workers: %s; see "
+                "deploy/README.md, or use auto",
+                why);
         return false;
     } else {
         pl_logf(PL_LEVEL_INFO, "memory of workers is limited by RLIMIT_DATA only: %s", why);

@@ -377,8 +377,9 @@ static bool open_files(pl_store *store, const char *path, bool create)
     flags |= create ? SQLITE_OPEN_CREATE : 0;
     if (!create && access(path, F_OK) != 0) {
         pl_logf(PL_LEVEL_ERROR,
-                "%s is missing, but there are sessions: run pliantd --reindex on this state to "
-                "rebuild it from their directories",
+                "%s is missing, but there are sessions, usage.json or tenants.json: run pliantd "
+                "--reindex "
+                "on this state to rebuild it from these",
                 path);
         return false;
     }

@@ -23,7 +23,7 @@ typedef struct pl_kept_reply {
     const char *reply, *location;
 } pl_kept_reply;
 
-/* Opens STATE/pliant.db, or makes it with `create` (without, a missing one is said to be missing).
+/* Opens STATE/pliant.db, or creates it with `create` (else a missing one is an error).
  * One of the format before is brought up to date. NULL with a line in the log, also where the
  * database is damaged: PRAGMA quick_check runs first. */
 pl_store *pl_store_open(const char *state, bool create, pl_counters *counters);

@@ -524,8 +524,8 @@ START_TEST(test_must)
     if (geteuid() != 0)
         skip_test("memory_groups: test_must: only root can become nobody");
     ck_assert_int_eq(run_as_nobody("on", said, sizeof said), 1);
-    ck_assert_msg(strstr(said, "--memory-groups on: workers can have no control groups"), "%s",
-                  said);
+    ck_assert_msg(strstr(said, "--memory-groups on: cannot create control groups for workers"),
+                  "%s", said);
     ck_assert_int_eq(run_as_nobody("auto", said, sizeof said), -1);
     ck_assert_int_eq(run_as_nobody("perhaps", said, sizeof said), 2);
     ck_assert_msg(strstr(said, "--memory-groups: got 'perhaps', expected auto, on or off"), "%s",

@@ -291,6 +291,18 @@ START_TEST(test_damaged_pages)
 }
 END_TEST
 
+/* Without sessions, too, a lost database is no new state: usage and users would be written over. */
+START_TEST(test_no_sessions)
+{
+    end_daemon();
+    daemon_fixture_lose_database(d);
+    ck_assert_int_eq(pliantd("--no-auth"), 1);
+    ck_assert_ptr_nonnull(strstr(said, "--reindex"));
+    ck_assert_int_eq(pliantd("--reindex"), 0);
+    daemon_fixture_resume(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("reindex");
@@ -298,6 +310,7 @@ int main(void)
     tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_loop_test(tests, test_database_lost, 0, 2);
+    tcase_add_test(tests, test_no_sessions);
     tcase_add_test(tests, test_crashed_is_kept);
     tcase_add_test(tests, test_refuses_beside_a_daemon);
     tcase_add_loop_test(tests, test_flipped_bit, 0, 2);

@@ -62,7 +62,7 @@ START_TEST(test_own)
         {"0::/a\n", "1 2 0:3 / relative rw - cgroup2 c rw\n", 0, "not mounted"},
         {"0::/a\n", "1 2 0:3 - cgroup2 c rw\n - cgroup2 c rw\n - \n1 - cgroup2\n", 0,
          "not mounted"},
-        {"4:cpu:/a\nmemory\n:\n::\n0:\n\n", V2_MOUNT, 0, "says of no control group"},
+        {"4:cpu:/a\nmemory\n:\n::\n0:\n\n", V2_MOUNT, 0, "lists no control group"},
     };
     char why[PL_WHY_NO_GROUP];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
