@@ -18,8 +18,8 @@ class RunTestsTest(unittest.TestCase):
         self.root = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.root)
 
-    def program(self, name, text):
-        path = os.path.join(self.root, "tests", "unit", name)
+    def program(self, name, text, kind="unit"):
+        path = os.path.join(self.root, "tests", kind, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write("#!/bin/sh\n" + text)
@@ -70,6 +70,33 @@ class RunTestsTest(unittest.TestCase):
         code, last, said = self.run_tests(hang)
         self.assertEqual((code, last), (1, "0 passed, 1 failed"))
         self.assertIn("it ran out of time", said)
+
+    def passes_at_second(self, name, kind):
+        """A program that fails at its first run and passes at its second."""
+        mark = os.path.join(self.root, name + ".ran")
+        text = f"[ -e {mark} ] && {{ {checks(4)[:-1]}; exit 0; }}\ntouch {mark}\n"
+        return self.program(name, text + "echo too late\n" + checks(4, 1) + "exit 1\n", kind)
+
+    def test_a_waiting_test_may_pass_at_its_second_run(self):
+        again = self.passes_at_second("again_test", "http")
+        code, last, said = self.run_tests(again)
+        self.assertEqual((code, last), (0, "4 passed, 0 failed"))
+        self.assertIn("UNSTEADY http/again_test", said)
+        self.assertIn("too late", said)
+
+    def test_a_computing_test_has_one_run(self):
+        again = self.passes_at_second("again_test", "unit")
+        self.assertEqual(self.run_tests(again)[:2], (1, "3 passed, 1 failed"))
+
+    def test_what_fails_twice_has_failed(self):
+        bad = self.program("bad_test", checks(2, 1) + "exit 1\n", "http")
+        code, last, said = self.run_tests(bad)
+        self.assertEqual((code, last), (1, "1 passed, 1 failed"))
+        self.assertNotIn("UNSTEADY", said)
+
+    def test_many_failures_are_not_run_again(self):
+        bad = [self.passes_at_second(f"{n}_test", "http") for n in range(4)]
+        self.assertEqual(self.run_tests(*bad)[:2], (1, "12 passed, 4 failed"))
 
     def test_a_fuzz_target_that_was_not_built(self):
         absent = os.path.join(self.root, "fuzz", "absent")
