@@ -322,6 +322,14 @@ SLOW_SYNC := $(BUILD)/tests/libslow_sync.so
 $(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
+# A shared folder as another machine sees it; not built where libfuse is missing, and its test is skipped then.
+NODE_VIEW := $(if $(shell pkg-config --exists fuse3 && echo yes),$(BUILD)/tests/node_view)
+DISK_RECORDER := $(if $(NODE_VIEW),$(BUILD)/tests/disk_recorder)
+$(BUILD)/tests/python/power_cut_test: | $(DISK_RECORDER)
+$(BUILD)/tests/node_view $(BUILD)/tests/disk_recorder: $(BUILD)/tests/%: tests/faults/%.c | deps
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $$(pkg-config --cflags fuse3) -o $@ $< $$(pkg-config --libs fuse3)
+$(BUILD)/tests/faults/other_node_test: | $(NODE_VIEW)
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
 $(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)

@@ -1,5 +1,6 @@
 #include "protocol/log/log_index.h"
 
+#include "protocol/log/fresh.h"
 #include "protocol/text/bytes.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ bool pl_index_entry_decode(const unsigned char *bytes, const pl_segment *segment
 uint64_t pl_file_length(int fd)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    return pl_stat_fresh(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
 bool pl_read_range(int fd, void *out, size_t size, uint64_t offset)

@@ -1,3 +1,4 @@
+#include "protocol/log/fresh.h"
 #include "protocol/log/head_recover.h"
 #include "protocol/log/log.h"
 #include "protocol/log/log_index.h"
@@ -48,7 +49,7 @@ struct pl_log_reader {
 static file_stamp stamp_of(int dir_fd, const char *name)
 {
     struct stat st;
-    if (fstatat(dir_fd, name, &st, 0) != 0)
+    if (pl_stat_fresh_at(dir_fd, name, &st) != 0)
         return (file_stamp){0};
     return (file_stamp){true, st.st_dev, st.st_ino, st.st_size, st.st_mtim};
 }

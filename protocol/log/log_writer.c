@@ -1,7 +1,9 @@
+#include "protocol/log/fresh.h"
 #include "protocol/log/head_recover.h"
 #include "protocol/log/log.h"
 #include "protocol/log/log_index.h"
 #include "protocol/log/log_prune.h"
+#include "protocol/log/segment_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,17 +14,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The two files of a segment. */
-typedef struct segment_files {
-    int seg, idx; /* -1: none */
-} segment_files;
-
 struct pl_log_writer {
     int dir_fd;
     pl_head head;            /* as published; the last segment is the open one */
     pthread_mutex_t lock;    /* of the descriptors, which pl_log_sync duplicates */
-    segment_files files;     /* of the open segment */
-    segment_files rolled;    /* of the segment before, until pl_log_sync has synced them */
+    pl_segment_files files;  /* of the open segment */
+    pl_segment_files rolled; /* of the segment before, until pl_log_sync has synced them */
     uint64_t end;            /* of the last committed record in the open segment */
     int64_t count;           /* frames in the open segment */
     int64_t indexed;         /* of them, entries that are on disk */
@@ -37,15 +34,6 @@ struct pl_log_writer {
     int64_t segment_frames; /* when to roll, at the latest */
     char *epoch;            /* the attempt's; a log that is pruned repeats it in each segment */
 };
-
-static void close_files(segment_files *files)
-{
-    if (files->seg >= 0)
-        close(files->seg);
-    if (files->idx >= 0)
-        close(files->idx);
-    *files = (segment_files){-1, -1};
-}
 
 static pl_segment *open_segment(pl_log_writer *w)
 {
@@ -124,28 +112,6 @@ static void write_index(pl_log_writer *w)
 static pl_status publish(pl_log_writer *w)
 {
     return pl_head_write(w->dir_fd, &w->head);
-}
-
-/* Create the files of a segment. They are in no published head, so whatever bears their names is
- * left over from a worker that died before publishing. */
-static pl_status create_files(int dir_fd, const pl_segment *segment, segment_files *out)
-{
-    char name[PL_SEGMENT_NAME];
-    const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-    segment_files files = {-1, -1};
-    pl_segment_name(name, segment, "seg");
-    files.seg = openat(dir_fd, name, flags, 0640);
-    pl_segment_name(name, segment, "idx");
-    if (files.seg >= 0)
-        files.idx = openat(dir_fd, name, flags, 0640);
-    if (files.idx < 0) {
-        int kept = errno;
-        close_files(&files);
-        errno = kept;
-        return PL_IO;
-    }
-    *out = files;
-    return PL_OK;
 }
 
 /* Room for one segment more in the head's list. */
@@ -248,7 +214,7 @@ static pl_status start(pl_log_writer *w, int32_t attempt, int64_t first_frame,
         return PL_IO;
     pl_status status = adopt_chain(w, attempt, first_frame);
     if (status == PL_OK)
-        status = create_files(w->dir_fd, open_segment(w), &w->files);
+        status = pl_segment_files_create(w->dir_fd, open_segment(w), &w->files);
     if (status == PL_OK && epoch_json)
         status = pl_log_append_epoch(w, epoch_json);
     return status == PL_OK ? publish(w) : status;
@@ -257,8 +223,8 @@ static pl_status start(pl_log_writer *w, int32_t attempt, int64_t first_frame,
 static void destroy(pl_log_writer *w)
 {
     int kept = errno;
-    close_files(&w->files);
-    close_files(&w->rolled);
+    pl_segment_files_close(&w->files);
+    pl_segment_files_close(&w->rolled);
     if (w->dir_fd >= 0)
         close(w->dir_fd);
     pl_head_clear(&w->head);
@@ -279,7 +245,7 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
     if (!w)
         return PL_NO_MEMORY;
     pthread_mutex_init(&w->lock, NULL);
-    w->files = w->rolled = (segment_files){-1, -1};
+    w->files = w->rolled = (pl_segment_files){-1, -1};
     w->entries = calloc(PL_SEGMENT_FRAMES, sizeof *w->entries);
     w->segment_frames = PL_SEGMENT_FRAMES;
     w->epoch = strdup(epoch_json ? epoch_json : "");
@@ -295,16 +261,6 @@ pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
 }
 
 /* ---- appending ---- */
-
-/* Sync and close what a roll left behind. */
-static pl_status settle(segment_files *files)
-{
-    int failed = files->seg >= 0 && (fdatasync(files->seg) | fdatasync(files->idx)) != 0;
-    int kept = errno;
-    close_files(files);
-    errno = kept;
-    return failed ? PL_IO : PL_OK;
-}
 
 void pl_log_writer_keep(pl_log_writer *w, const pl_log_keep *keep)
 {
@@ -358,7 +314,7 @@ static pl_status repeat_epoch(pl_log_writer *w)
  * disk has, so that a failed roll can be tried again. */
 static pl_status roll(pl_log_writer *w)
 {
-    segment_files files = {-1, -1};
+    pl_segment_files files = {-1, -1};
     pl_status status = grow_head(&w->head);
     if (status != PL_OK)
         return status;
@@ -368,7 +324,7 @@ static pl_status roll(pl_log_writer *w)
                        .first_frame = open.first_frame + w->count,
                        .frames = -1,
                        .length = -1};
-    status = create_files(w->dir_fd, &next, &files);
+    status = pl_segment_files_create(w->dir_fd, &next, &files);
     if (status != PL_OK)
         return status;
     last->frames = w->count;
@@ -380,18 +336,19 @@ static pl_status roll(pl_log_writer *w)
         int kept = errno;
         w->head.segment_count--;
         *last = open;
-        close_files(&files);
+        pl_segment_files_close(&files);
         errno = kept;
         return status;
     }
     pthread_mutex_lock(&w->lock);
-    segment_files older = w->rolled;
+    pl_segment_files older = w->rolled;
     w->rolled = w->files;
     w->files = files;
     pthread_mutex_unlock(&w->lock);
     w->end = 0;
     w->count = w->indexed = w->noted = 0;
-    settle(&older); /* only where nobody calls pl_log_sync is there anything to do */
+    pl_segment_files_settle(
+        &older); /* only where nobody calls pl_log_sync is there anything to do */
     prune(w);
     return repeat_epoch(w);
 }
@@ -520,7 +477,7 @@ void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number
 bool pl_log_writer_fenced(pl_log_writer *w)
 {
     struct stat now;
-    if (w->fenced || fstatat(w->dir_fd, "head.json", &now, 0) != 0)
+    if (w->fenced || pl_stat_fresh_at(w->dir_fd, "head.json", &now) != 0)
         return w->fenced;
     /* head.json is only ever replaced whole: another file, or the same one. */
     if (now.st_ino == w->head_seen.st_ino && now.st_dev == w->head_seen.st_dev &&
@@ -544,17 +501,16 @@ bool pl_log_writer_fenced(pl_log_writer *w)
 pl_status pl_log_sync(pl_log_writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    segment_files rolled = w->rolled;
-    w->rolled = (segment_files){-1, -1};
-    segment_files open = {fcntl(w->files.seg, F_DUPFD_CLOEXEC, 0),
-                          fcntl(w->files.idx, F_DUPFD_CLOEXEC, 0)};
+    pl_segment_files rolled = w->rolled;
+    w->rolled = (pl_segment_files){-1, -1};
+    pl_segment_files open = pl_segment_files_copy(&w->files);
     int dir = fcntl(w->dir_fd, F_DUPFD_CLOEXEC, 0);
     pthread_mutex_unlock(&w->lock);
     /* The waiting happens on copies, outside the lock: a roll never waits for the disk here. */
-    pl_status status = settle(&rolled);
+    pl_status status = pl_segment_files_settle(&rolled);
     if (open.seg < 0 || open.idx < 0 || dir < 0)
         status = PL_IO;
-    else if (settle(&open) != PL_OK)
+    else if (pl_segment_files_settle(&open) != PL_OK)
         status = PL_IO;
     int kept = errno;
     /* The names too: of the segments, and of the head.json that lists them. */
@@ -567,9 +523,18 @@ pl_status pl_log_sync(pl_log_writer *w)
         close(log);
     if (dir >= 0)
         close(dir);
-    close_files(&open);
+    pl_segment_files_close(&open);
     errno = kept;
     return status;
+}
+
+void pl_log_send(pl_log_writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    pl_segment_files open = pl_segment_files_copy(&w->files);
+    pthread_mutex_unlock(&w->lock);
+    pl_segment_files_send(&open);
+    pl_segment_files_close(&open);
 }
 
 pl_status pl_log_writer_close(pl_log_writer *w)

@@ -1,5 +1,6 @@
 #include "protocol/log/session_dir.h"
 
+#include "protocol/log/fresh.h"
 #include "protocol/text/json.h"
 #include "protocol/log/sealed.h"
 
@@ -51,7 +52,7 @@ void pl_session_beat(int lock_fd)
 int64_t pl_session_last_beat(int dir_fd)
 {
     struct stat st;
-    if (fstatat(dir_fd, "lock", &st, AT_SYMLINK_NOFOLLOW) != 0)
+    if (pl_stat_fresh_at(dir_fd, "lock", &st) != 0)
         return 0;
     return (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000;
 }

@@ -2,6 +2,7 @@
 
 #include "engine/clock.h"
 #include "protocol/log/cores.h"
+#include "protocol/log/fresh.h"
 #include "server/base/logger.h"
 #include "server/sessions/session_view.h"
 #include "server/streams/tail.h"
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, IDLE_MS = 1000 };
+enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, POLL_NETWORK_MS = 150, IDLE_MS = 1000 };
 
 /* A file that is replaced by rename: one that was read has this inode and time. */
 typedef struct seen_file {
@@ -30,7 +31,8 @@ typedef struct seen_file {
 typedef struct followed {
     struct followed *next;
     pl_session *session;       /* a reference */
-    int log_wd, dir_wd;        /* -1: not watched, so polled */
+    int log_wd, dir_wd;        /* inotify's; -1: not watched */
+    int slowest_ms;            /* between looks without inotify; 0: not polled */
     int64_t frames;            /* committed, as last seen */
     seen_file warnings, cores; /* warnings.json and threads.json, as last read */
     int64_t due_ms;            /* next look, where polled */
@@ -52,15 +54,18 @@ struct pl_watch {
 static int open_if_new(const followed *f, const char *name, const seen_file *last, seen_file *now)
 {
     struct stat file;
-    char path[PATH_MAX + 80];
-    snprintf(path, sizeof path, "%s/%s", f->session->directory, name);
-    if (stat(path, &file) != 0 ||
+    int dir_fd = open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
+        return -1;
+    }
+    if (pl_stat_fresh_at(dir_fd, name, &file) != 0 ||
         (file.st_ino == last->inode && file.st_mtim.tv_sec == last->written.tv_sec &&
          file.st_mtim.tv_nsec == last->written.tv_nsec)) {
+        close(dir_fd);
         return -1;
     }
     *now = (seen_file){file.st_ino, file.st_mtim};
-    return open(f->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dir_fd;
 }
 
 /* The worker replaces warnings.json when its counts change, at most once a second. */
@@ -150,7 +155,7 @@ static void mark_touched(pl_watch *watch)
 
 static bool wants_look(const followed *f, int64_t now)
 {
-    return !f->busy && (f->touched || (f->log_wd < 0 && f->due_ms <= now));
+    return !f->busy && (f->touched || (f->slowest_ms > 0 && f->due_ms <= now));
 }
 
 /* Look at what was touched and at what is polled and due. Each look lets go of the mutex, so the list is gone
@@ -166,7 +171,7 @@ static void look_around(pl_watch *watch)
         f->due_ms = INT64_MAX; /* once a round */
         bool news = look_in_list(watch, f);
         int slower = 2 * f->interval_ms;
-        f->interval_ms = news ? POLL_FIRST_MS : slower < POLL_MOST_MS ? slower : POLL_MOST_MS;
+        f->interval_ms = news ? POLL_FIRST_MS : slower < f->slowest_ms ? slower : f->slowest_ms;
         f->due_ms = now + f->interval_ms;
         f = watch->list;
     }
@@ -177,7 +182,7 @@ static int next_due(const pl_watch *watch)
 {
     int64_t now = pl_monotonic_ms(), next = now + IDLE_MS;
     for (const followed *f = watch->list; f; f = f->next) {
-        if (f->log_wd < 0 && !f->busy && f->due_ms < next) {
+        if (f->slowest_ms > 0 && !f->busy && f->due_ms < next) {
             next = f->due_ms;
         }
     }
@@ -278,6 +283,7 @@ static void start_watch(pl_watch *watch, pl_session *session)
     mkdirat(dir_fd, "log", 0700);
     f->log_wd = inotify_add_watch(watch->inotify_fd, path, IN_MODIFY | IN_MOVED_TO | IN_CREATE);
     f->dir_wd = inotify_add_watch(watch->inotify_fd, session->directory, IN_MOVED_TO);
+    f->slowest_ms = pl_is_on_network(dir_fd) ? POLL_NETWORK_MS : f->log_wd < 0 ? POLL_MOST_MS : 0;
     if (f->log_wd < 0) {
         pl_logf(PL_LEVEL_WARN, "session %s: polled, as its log cannot be watched: %s", session->id,
                 strerror(errno));

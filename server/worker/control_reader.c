@@ -1,5 +1,6 @@
 #include "server/worker/control_reader.h"
 
+#include "protocol/log/fresh.h"
 #include "protocol/text/json.h"
 #include "protocol/log/record.h"
 #include "server/worker/worker_log.h"
@@ -155,7 +156,7 @@ void pl_control_reader_poll(pl_control_reader *c)
     if (c->fd < 0)
         c->fd = openat(c->directory, "control.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat st;
-    if (c->fd < 0 || fstat(c->fd, &st) != 0 || (uint64_t)st.st_size == c->seen)
+    if (c->fd < 0 || pl_stat_fresh(c->fd, &st) != 0 || (uint64_t)st.st_size == c->seen)
         return;
     unsigned char *window = malloc(WINDOW);
     if (!window)

@@ -13,13 +13,15 @@
 struct pl_log_syncer {
     pl_log_writer *log;
     int lines; /* where its lines go */
+    bool on_network;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     bool ending;         /* under mutex, and the two below */
     void (*act)(void *); /* to be called after the next sync, NULL: nothing */
     void *context;
-    atomic_bool dirty;
+    atomic_bool dirty;  /* appended since the last sync */
+    atomic_bool unsent; /* since pl_log_send */
     atomic_int error;
 };
 
@@ -34,11 +36,21 @@ static bool sync_now(pl_log_syncer *s)
     return false;
 }
 
-/* Half a second between looks: what is appended is on the disk within one second, the sync's own
- * time included. */
+/* Half a second between syncs: what is appended is on the disk within one second, the sync's own
+ * time included. Meanwhile new records are sent. */
 static void wait_half_a_second(pl_log_syncer *s)
 {
-    pl_condition_wait_until(&s->wake, &s->mutex, pl_monotonic_us() + 500000);
+    enum { SYNC_US = 500000, SEND_US = 25000 };
+    int64_t until = pl_monotonic_us() + SYNC_US, now;
+    while (!s->ending && !s->act && (now = pl_monotonic_us()) < until) {
+        int64_t next = s->on_network && now + SEND_US < until ? now + SEND_US : until;
+        pl_condition_wait_until(&s->wake, &s->mutex, next);
+        if (s->on_network && atomic_exchange(&s->unsent, false)) {
+            pthread_mutex_unlock(&s->mutex);
+            pl_log_send(s->log);
+            pthread_mutex_lock(&s->mutex);
+        }
+    }
 }
 
 static void *sync_loop(void *argument)
@@ -76,7 +88,7 @@ static int create_thread(pl_log_syncer *s)
     return failed;
 }
 
-pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
+pl_status pl_log_syncer_start(pl_log_writer *log, bool on_network, pl_log_syncer **out)
 {
     pl_log_syncer *s = calloc(1, sizeof *s);
     if (!s || !pl_condition_init(&s->wake)) {
@@ -84,6 +96,7 @@ pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
         return PL_NO_MEMORY;
     }
     s->log = log;
+    s->on_network = on_network;
     s->lines = pl_worker_log_used();
     pthread_mutex_init(&s->mutex, NULL);
     if (create_thread(s) != 0) {
@@ -99,6 +112,7 @@ pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out)
 void pl_log_syncer_mark(pl_log_syncer *s)
 {
     atomic_store(&s->dirty, true);
+    atomic_store(&s->unsent, true);
 }
 
 bool pl_log_syncer_then(pl_log_syncer *s, void (*act)(void *context), void *context)

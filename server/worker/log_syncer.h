@@ -1,5 +1,6 @@
 /* log_syncer.h - a thread that brings the log to the disk at least each second, and does what has
- * to follow a sync (writing a checkpoint), so that the solver never waits for the disk.
+ * to follow a sync (writing a checkpoint), so that the solver never waits for the disk. On a network file system it
+ * also sends new records 40 times a second, so that readers on other machines see them.
  */
 #ifndef PLIANT_SERVER_WORKER_LOG_SYNCER_H
 #define PLIANT_SERVER_WORKER_LOG_SYNCER_H
@@ -7,8 +8,8 @@
 #include "protocol/log/log.h"
 
 typedef struct pl_log_syncer pl_log_syncer;
-/* Start the thread; the writer must outlive it. PL_NO_MEMORY where none can be started. */
-pl_status pl_log_syncer_start(pl_log_writer *log, pl_log_syncer **out);
+/* Start the thread; the writer must outlive it. on_network: pl_is_on_network. PL_NO_MEMORY where none can be started. */
+pl_status pl_log_syncer_start(pl_log_writer *log, bool on_network, pl_log_syncer **out);
 /* Say that something was appended. Cheap. */
 void pl_log_syncer_mark(pl_log_syncer *s);
 /* Sync at once and then call act(context) on the syncer's thread; not where the sync failed. False

@@ -40,8 +40,10 @@ typedef struct pl_run {
     int directory, lock;
     bool shares; /* the process with other sessions */
     int32_t threads;
-    double started; /* s, monotonic */
-    double beaten;  /* when a heartbeat was given last */
+    double started;  /* s, monotonic */
+    double beaten;   /* when a heartbeat was given last */
+    bool on_network; /* the directory: pl_is_on_network */
+    double looked;   /* when commands and fences were looked for last */
     double frame_began;
     double earlier; /* s of running that the checkpoint brought along */
     pl_session_scene scene;

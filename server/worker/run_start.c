@@ -140,6 +140,6 @@ bool pl_run_open_log(pl_run *run)
     unlinkat(run->directory, "exit.json", 0);
     pl_recovery_clean(run->directory);
     pl_session_reserve(run->directory);
-    return pl_run_done_or_fail(run, pl_log_syncer_start(run->log, &run->syncer), &(pl_faults){0},
-                               "starting the log's sync");
+    return pl_run_done_or_fail(run, pl_log_syncer_start(run->log, run->on_network, &run->syncer),
+                               &(pl_faults){0}, "starting the log's sync");
 }

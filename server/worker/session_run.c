@@ -1,3 +1,4 @@
+#include "protocol/log/fresh.h"
 #include "protocol/log/log_prune.h"
 #include "server/worker/gpu.h"
 #include "server/worker/run.h"
@@ -129,6 +130,31 @@ static void beat(pl_run *run)
     }
 }
 
+/* Whether to ask the file server again: each look is a few round trips. A local one costs nothing. */
+static bool may_look(pl_run *run)
+{
+    double now = run->on_network ? pl_worker_clock() : 0;
+    if (run->on_network && now - run->looked < 0.025)
+        return false;
+    run->looked = now;
+    return true;
+}
+
+/* Take in what others have written: commands, and other cores. True: a newer attempt has fenced this one off. */
+static bool look_for_orders(pl_run *run)
+{
+    if (!may_look(run))
+        return false;
+    pl_control_reader_poll(&run->control);
+    if (run->control.has_keep) {
+        run->control.has_keep = false;
+        pl_log_writer_keep(run->log,
+                           &(pl_log_keep){run->control.keep_last, run->control.keep_every});
+    }
+    pl_thread_count_poll(&run->thread_count, &run->steering);
+    return pl_log_writer_fenced(run->log);
+}
+
 /* Asked between steps. True ends the run: run->end says how. */
 static bool should_stop(pl_run *run)
 {
@@ -137,14 +163,7 @@ static bool should_stop(pl_run *run)
     if (run->end != PL_RUN_ON) /* a frame that was to be written meanwhile has failed */
         return true;
     beat(run);
-    pl_control_reader_poll(&run->control);
-    if (run->control.has_keep) {
-        run->control.has_keep = false;
-        pl_log_writer_keep(run->log,
-                           &(pl_log_keep){run->control.keep_last, run->control.keep_every});
-    }
-    pl_thread_count_poll(&run->thread_count, &run->steering);
-    if (pl_log_writer_fenced(run->log))
+    if (look_for_orders(run))
         run->end = PL_RUN_FENCED;
     else if (run->control.cancelled)
         run->end = PL_RUN_CANCELLED;
@@ -528,6 +547,7 @@ pl_worker_exit pl_run_one(const pl_session_options *options, const pl_session_en
 {
     pl_run run = {.options = options,
                   .directory = entry->directory,
+                  .on_network = pl_is_on_network(entry->directory),
                   .lock = entry->lock,
                   .shares = shares,
                   .resumed = {.frame = -1},

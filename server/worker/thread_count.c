@@ -1,6 +1,7 @@
 #include "server/worker/thread_count.h"
 
 #include "protocol/log/cores.h"
+#include "protocol/log/fresh.h"
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ void pl_thread_count_begin(const pl_thread_count *t, int32_t threads)
 /* Whether the file was not read before. */
 static bool is_new(const pl_thread_count *t, struct stat *now)
 {
-    if (fstatat(t->directory, PL_CORES_WANTED, now, AT_SYMLINK_NOFOLLOW) != 0)
+    if (pl_stat_fresh_at(t->directory, PL_CORES_WANTED, now) != 0)
         return false;
     return now->st_ino != t->file || now->st_mtim.tv_sec != t->seen.tv_sec ||
            now->st_mtim.tv_nsec != t->seen.tv_nsec;

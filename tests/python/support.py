@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, List, Optional
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PLIANT_BUILD") or os.path.join(ROOT, "build")
 sys.path.insert(0, os.path.join(ROOT, "clients", "python"))
+LONG = os.environ.get("PLIANT_LONG") == "1"
 for _name in [n for n in os.environ if n.startswith("PLIANT_") and n != "PLIANT_BUILD"]:
     del os.environ[_name]
 
@@ -51,18 +52,23 @@ def endless(**more: Any) -> Dict[str, Any]:
 
 
 class Daemon:
-    """A daemon of the build. Ends with its sessions, whatever becomes of the test."""
+    """A daemon of the build. Ends with its sessions, whatever becomes of the test. In a given
+    `directory`, which may have a state already, the test ends it itself."""
 
-    def __init__(self, *options: str, listen: str = "127.0.0.1:0") -> None:
-        self.directory = tempfile.mkdtemp(prefix="pliant-python-")
+    def __init__(self, *options: str, listen: str = "127.0.0.1:0",
+                 directory: Optional[str] = None) -> None:
+        self.directory = directory or tempfile.mkdtemp(prefix="pliant-python-")
         self.state = os.path.join(self.directory, "state")
         self._options = ["--listen", listen, "--cores", "2", *options]
         self.process: Optional["subprocess.Popen[bytes]"] = None
-        atexit.register(self.stop)  # where a test stops before its own call
+        if directory is None:
+            atexit.register(self.stop)  # where a test stops before its own call
         self.start()
 
     def start(self) -> None:
         url = os.path.join(self.state, "url")
+        if os.path.exists(url):  # of one that was killed
+            os.unlink(url)
         program = os.path.join(BUILD, "pliantd")
         with open(os.path.join(self.directory, "log"), "ab") as log:
             command = [program, "--state", self.state, "--no-pin", "--memory-groups", "off",
@@ -86,14 +92,18 @@ class Daemon:
         try:
             if self.process is None:
                 self.start()
-            with pliant.Client(state=self.state, retry_for=30) as client:
-                for session in client.sessions():
-                    if not session.over:
-                        session.delete()
-                until(lambda: all(s.over for s in client.sessions()), "the end of its sessions")
+            self.cancel_all()
         finally:
             self.end()
             shutil.rmtree(self.directory, ignore_errors=True)
+
+    def cancel_all(self) -> None:
+        """Delete what still runs and wait until it has ended."""
+        with pliant.Client(state=self.state, retry_for=30) as client:
+            for session in client.sessions():
+                if not session.over:
+                    session.delete()
+            until(lambda: all(s.over for s in client.sessions()), "the end of its sessions")
 
     @property
     def port(self) -> int:

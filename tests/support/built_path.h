@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 
 enum { BUILT_PATH_MAX = PATH_MAX + 64 };
 
-/* In `path`, which is returned: of $PLIANT_BUILD, or of the build that the test is in, which lies two folders
- * below it. `mode` is access()'s. */
-static inline const char *built_path(const char *name, int mode, char path[BUILT_PATH_MAX])
+/* In `path`: of $PLIANT_BUILD, or of the build that the test is in, which lies two folders below it. `mode` is
+ * access()'s. False with errno where it may not be used so. */
+static inline bool find_built(const char *name, int mode, char path[BUILT_PATH_MAX])
 {
     const char *build = getenv("PLIANT_BUILD");
     char self[PATH_MAX];
@@ -30,7 +31,14 @@ static inline const char *built_path(const char *name, int mode, char path[BUILT
         build = self;
     }
     snprintf(path, BUILT_PATH_MAX, "%s/%s", build, name);
-    ck_assert_msg(access(path, mode) == 0, "%s: %s", path, strerror(errno));
+    return access(path, mode) == 0;
+}
+
+/* The same, which has to be there; returns `path`. */
+static inline const char *built_path(const char *name, int mode, char path[BUILT_PATH_MAX])
+{
+    bool found = find_built(name, mode, path);
+    ck_assert_msg(found, "%s: %s", path, strerror(errno));
     return path;
 }
 

@@ -18,7 +18,7 @@ START_TEST(test_stop)
     for (int n = 1; n <= 200; n++) {
         int calls = 0;
         pl_log_syncer *s;
-        ck_assert_int_eq(pl_log_syncer_start(log, &s), PL_OK);
+        ck_assert_int_eq(pl_log_syncer_start(log, false, &s), PL_OK);
         ck_assert(pl_log_syncer_then(s, count, &calls));
         pl_log_syncer_stop(s);
         ck_assert_msg(calls == 1, "called %d times in start %d", calls, n);
@@ -33,7 +33,7 @@ START_TEST(test_one_at_a_time)
     pl_log_writer *log = open_writer(1, 0);
     int calls = 0;
     pl_log_syncer *s;
-    ck_assert_int_eq(pl_log_syncer_start(log, &s), PL_OK);
+    ck_assert_int_eq(pl_log_syncer_start(log, false, &s), PL_OK);
     int asked = 0;
     for (int i = 0; i < 1000; i++)
         asked += pl_log_syncer_then(s, count, &calls);
