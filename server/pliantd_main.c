@@ -270,10 +270,27 @@ static bool start_http(pl_daemon *d)
     return pl_http_create(&http, d->url, &d->http);
 }
 
+/* What decided how much sessions may use: of a control group, the file that says so. */
+static void say_capacity(const pl_options *o)
+{
+    const pl_capacity *c = &o->capacity;
+    bool cores = strcmp(o->cores_by, "option") == 0, memory = strcmp(o->memory_by, "option") == 0;
+    pl_logf(PL_LEVEL_INFO, "sessions may use %d cores (%s%s%s) and %.1f GB of memory (%s%s%s)",
+            o->cores, o->cores_by, cores || !*c->cores_file ? "" : " ", cores ? "" : c->cores_file,
+            1e-9 * (double)o->memory, o->memory_by, memory || !*c->memory_file ? "" : " ",
+            memory ? "" : c->memory_file);
+    if (o->cores > c->cores || o->memory > c->memory) {
+        pl_logf(PL_LEVEL_WARN,
+                "that is more than the daemon may use: %d cores (%s) and %.1f GB (%s)", c->cores,
+                c->cores_by, 1e-9 * (double)c->memory, c->memory_by);
+    }
+}
+
 static bool start_parts(pl_daemon *d)
 {
     int check_threads = d->options.cores < 2 ? 2 : d->options.cores > 8 ? 8 : d->options.cores;
-    d->machine_memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    d->machine_memory = (double)d->options.memory;
+    say_capacity(&d->options);
     d->stop_fd = eventfd(0, EFD_CLOEXEC);
     pl_gpu_source gpus = {.options = &d->options,
                           .programs = d->programs,

@@ -77,7 +77,9 @@ char *pl_capabilities_build(const pl_options *options, double memory, pl_gpus *g
     pl_json_begin_object(&devices);
     pl_json_set_string(&devices, "device", "cpu");
     pl_json_set_integer(&devices, "cores", options->cores);
+    pl_json_set_string(&devices, "cores_by", options->cores_by);
     pl_json_set_number(&devices, "memory", memory);
+    pl_json_set_string(&devices, "memory_by", options->memory_by);
     pl_json_end_object(&devices);
     for (int i = 0; i < pl_gpus_count(gpus); i++) {
         pl_gpu_load gpu = pl_gpus_load(gpus, i);

@@ -210,7 +210,9 @@ static const pl_reply_field capabilities_fields[] = {
     {"carries", "{}object",
      "for each method, its materials, and if it supports hard constraints and contact"},
     {"integrators", "[]string", "time integrators"},
-    {"devices", "[]object", "the CPU, then each GPU"},
+    {"devices", "[]object",
+     "the CPU, then each GPU; `cores_by` and `memory_by` of the CPU say what limits them: option, "
+     "machine, affinity or control_group"},
     {"exports", "[]#ExportFormat", "formats of GET /v1/sessions/{id}/export"},
     {"mesh_sources", "[]string", "sources of a body's mesh"},
     {"mesh_formats", "[]string", "formats of mesh files"},

@@ -246,7 +246,11 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_CORES:
         r = take_count("--cores", text, 1, 4096, &v);
         o->cores = (int)v;
+        o->cores_by = "option";
         return r;
+    case OPT_MEMORY:
+        o->memory_by = "option";
+        return take_count("--memory", text, 1 << 20, (int64_t)1 << 50, &o->memory);
     case OPT_GPUS:
         return take_gpus(text, o);
     case OPT_GPU_PLUGIN:
@@ -542,12 +546,19 @@ static pl_options_outcome check_options(const pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
+static void take_capacity(pl_options *o)
+{
+    pl_capacity_own(&o->capacity);
+    o->cores = o->capacity.cores;
+    o->cores_by = o->capacity.cores_by;
+    o->memory = o->capacity.memory;
+    o->memory_by = o->capacity.memory_by;
+}
+
 pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
     *out = (pl_options){.listen_host = "127.0.0.1",
                         .listen_port = 8080,
-                        .cores = online > 0 ? (int)online : 1,
                         .gpus = "auto",
                         .gpu_share = 16,
                         .prepared = 8,
@@ -570,6 +581,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .webhook_delay_count = 7,
                         .level = PL_LEVEL_INFO};
     out->limits.value[PL_LIMIT_REQUESTS] = 1000;
+    take_capacity(out);
     pl_options_outcome r = take_all(argc, argv, out);
     if (r != PL_OPTIONS_RUN) {
         return r;

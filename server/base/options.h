@@ -2,6 +2,7 @@
 #ifndef PLIANT_SERVER_BASE_OPTIONS_H
 #define PLIANT_SERVER_BASE_OPTIONS_H
 
+#include "protocol/machine/capacity.h"
 #include "server/base/limits.h"
 #include "server/base/logger.h"
 
@@ -36,10 +37,13 @@ typedef struct pl_options {
     const char *listen_unix;        /* path of a socket; NULL: none */
     bool address_given, no_address; /* no_address: the unix socket alone */
     const char *state;
-    int cores;
-    const char *gpus;       /* "auto", "none", or a list of places and UUIDs */
-    const char *gpu_plugin; /* NULL: the worker's own */
-    bool no_pin;            /* workers run on any CPU */
+    int cores;                        /* for sessions */
+    int64_t memory;                   /* bytes, for sessions */
+    const char *cores_by, *memory_by; /* what decided: "option", or as pl_capacity's */
+    pl_capacity capacity;             /* what this process may use */
+    const char *gpus;                 /* "auto", "none", or a list of places and UUIDs */
+    const char *gpu_plugin;           /* NULL: the worker's own */
+    bool no_pin;                      /* workers run on any CPU */
     pl_memory_groups_mode memory_groups;
     int64_t gpu_share; /* small sessions on a GPU in one worker, at most */
     int prepared;      /* owners whose next worker and check are prepared, at most */

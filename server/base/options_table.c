@@ -29,7 +29,17 @@ const pl_option_row pl_option_rows[] = {
      0,
      {"--state", "DIR",
       "directory of sessions, meshes, database and the owner's token; created if missing"}},
-    {OPT_CORES, 0, {"--cores", "N", "cores for sessions (all of this machine)"}},
+    {OPT_CORES,
+     0,
+     {"--cores", "N",
+      "cores for sessions (all that the daemon may use: those of the machine, of its CPU affinity, "
+      "or "
+      "of the CPU quotas of its control group and all above it, whichever are fewest)"}},
+    {OPT_MEMORY,
+     0,
+     {"--memory", "BYTES",
+      "memory for sessions together (all that the daemon may use: that of the machine, or of its "
+      "control group and all above it, whichever is least)"}},
     {OPT_NO_PIN,
      0,
      {"--no-pin", NULL,

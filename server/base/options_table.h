@@ -13,6 +13,7 @@ enum {
     OPT_TLS_KEY,
     OPT_STATE,
     OPT_CORES,
+    OPT_MEMORY,
     OPT_GPUS,
     OPT_GPU_PLUGIN,
     OPT_GPU_SHARE,

@@ -1,28 +1,14 @@
-/* control_group.h - the control group in which the kernel counts this process's memory, in version 1
- * or 2 of its interface, and what the kernel says of it.
+/* control_group.h - files of control groups, and what the kernel says of memory in them. Where the daemon's
+ * own group is: protocol/machine/own_group.h.
  */
 #ifndef PLIANT_SERVER_RUN_CONTROL_GROUP_H
 #define PLIANT_SERVER_RUN_CONTROL_GROUP_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "protocol/machine/own_group.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
-
-enum { PL_WHY_NO_GROUP = 400 }; /* characters of a reason, with its NUL */
-
-typedef struct pl_control_group {
-    int version;         /* 1 or 2 */
-    char path[PATH_MAX]; /* its directory */
-} pl_control_group;
-
-/* By the lines of /proc/self/cgroup and /proc/self/mountinfo. False with the reason in `why`. */
-bool pl_control_group_find(FILE *groups, FILE *mounts, pl_control_group *out,
-                           char why[PL_WHY_NO_GROUP]);
-/* The group that this process is in. */
-bool pl_control_group_own(pl_control_group *out, char why[PL_WHY_NO_GROUP]);
 
 /* A group below another, by its descriptor; -1 with errno. */
 int pl_control_group_open(int dir_fd, const char *name);

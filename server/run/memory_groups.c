@@ -128,7 +128,8 @@ bool pl_memory_groups_start(const pl_options *o, int state_fd, pl_memory_groups 
     *out = NULL;
     if (o->memory_groups == PL_MEMORY_GROUPS_AUTO && in_memory(state_fd)) {
         snprintf(why, sizeof why, "the state directory is on tmpfs, whose files count as memory");
-    } else if (o->memory_groups != PL_MEMORY_GROUPS_OFF && pl_control_group_own(&own, why)) {
+    } else if (o->memory_groups != PL_MEMORY_GROUPS_OFF &&
+               pl_control_group_own("memory", &own, why)) {
         *out = pl_memory_groups_open(&own, state_fd, why);
     }
     if (*out) {

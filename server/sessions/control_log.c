@@ -16,6 +16,59 @@
 
 /* What is read, and how much of it controls may fill: what is left is for cancel and pause. */
 enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
+enum { RECORD_MOST = 64 << 10 }; /* no command is larger */
+
+static bool is_whole(const unsigned char *record, size_t left, pl_record *out)
+{
+    return pl_record_decode(record, left, out) == PL_RECORD_GOOD &&
+           pl_record_size(out->length) <= left &&
+           pl_crc32c(0, record + PL_RECORD_HEADER, out->length) == out->payload_crc;
+}
+
+/* ---- the end of the file ---- */
+
+/* Where the last whole record of these bytes ends; they begin at a multiple of 8. */
+static size_t last_end(const unsigned char *bytes, size_t size)
+{
+    size_t end = 0;
+    for (size_t at = 0; at + PL_RECORD_HEADER <= size;) {
+        pl_record r;
+        bool whole = is_whole(bytes + at, size - at, &r);
+        at += whole ? pl_record_size(r.length) : 8;
+        end = whole ? at : end;
+    }
+    return end;
+}
+
+/* The same of `most` bytes at the file's end; 0: none of them is whole. */
+static off_t find_end(int fd, off_t size, off_t most)
+{
+    off_t from = size > most ? (size - most) & ~(off_t)7 : 0;
+    unsigned char *bytes = malloc((size_t)(size - from));
+    ssize_t got = bytes ? pread(fd, bytes, (size_t)(size - from), from) : -1;
+    size_t end = got > 0 ? last_end(bytes, (size_t)got) : 0;
+    free(bytes);
+    if (got < size - from) {
+        errno = got < 0 ? errno : EIO;
+        return -1;
+    }
+    return end ? from + (off_t)end : 0;
+}
+
+/* What follows the last whole command was never answered for: a daemon was killed while it wrote. The next command must
+ * not stand behind it, where readers, who go by multiples of 8, may not find it. 0 or an errno. */
+static int cut_torn_end(int fd, off_t *size)
+{
+    off_t end = *size ? find_end(fd, *size, 2 * RECORD_MOST) : 0;
+    end = *size && end == 0 ? find_end(fd, *size, LOG_LIMIT) : end;
+    if (end < 0 || (end < *size && ftruncate(fd, end) != 0)) {
+        return errno;
+    }
+    *size = end;
+    return 0;
+}
+
+/* ---- appending ---- */
 
 /* Whole, or not at all. */
 static int append_record(int fd, const void *record, size_t size, off_t before, bool synced)
@@ -57,7 +110,7 @@ static int put(const char *directory, const char *json, size_t length, off_t lim
     pl_record_encode(&r, record);
     memcpy(record + PL_RECORD_HEADER, json, length);
     snprintf(path, sizeof path, "%s/control.log", directory);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     int error = fd < 0 ? errno : 0;
     struct stat st, folder;
     if (!error && (fstat(fd, &st) != 0 || st.st_size > limit)) {
@@ -68,6 +121,7 @@ static int put(const char *directory, const char *json, size_t length, off_t lim
         fchown(fd, folder.st_uid, folder.st_gid) != 0) {
         error = errno;
     }
+    error = error ? error : cut_torn_end(fd, &st.st_size);
     if (!error) {
         error = append_record(fd, record, size, st.st_size, synced);
     }
@@ -151,9 +205,7 @@ static int walk(const char *directory, seeing see, void *context)
     for (size_t at = 0; at + PL_RECORD_HEADER <= size && !error;) {
         pl_record r;
         const unsigned char *record = (unsigned char *)bytes + at;
-        bool whole = pl_record_decode(record, size - at, &r) == PL_RECORD_GOOD &&
-                     pl_record_size(r.length) <= size - at &&
-                     pl_crc32c(0, record + PL_RECORD_HEADER, r.length) == r.payload_crc;
+        bool whole = is_whole(record, size - at, &r);
         if (whole && r.type == PL_RECORD_CONTROL) {
             pl_json *document = pl_json_parse((const char *)record + PL_RECORD_HEADER, r.length,
                                               NULL);

@@ -23,7 +23,7 @@ static bool find(const char *groups, const char *mounts, pl_control_group *out, 
 {
     FILE *g = fmemopen((void *)groups, strlen(groups), "r");
     FILE *m = fmemopen((void *)mounts, strlen(mounts), "r");
-    bool found = pl_control_group_find(g, m, out, why);
+    bool found = pl_control_group_find(g, m, "memory", out, why);
     fclose(g);
     fclose(m);
     return found;
