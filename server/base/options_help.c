@@ -10,7 +10,7 @@ static const char summary[] = "simulate deformable bodies for clients over HTTP"
 static const char usage[] = "pliantd --state DIR [options]\n"
                             "pliantd --config FILE [options]\n"
                             "pliantd user|group|token --help\n"
-                            "pliantd backup|restore|doctor --help";
+                            "pliantd backup|restore|doctor|support-bundle --help";
 static const char more[] =
     "The daemon prints its base URL and keeps it in DIR/url while it runs; the token is in\n"
     "DIR/token. SIGTERM ends it: streams end with reason shutdown. Running sessions continue (see\n"

@@ -1,6 +1,7 @@
 #include "server/upkeep/upkeep_command.h"
 
 #include "server/upkeep/backup.h"
+#include "server/upkeep/bundle.h"
 #include "server/upkeep/doctor.h"
 
 #include <getopt.h>
@@ -99,7 +100,7 @@ static int parse(command *c, int argc, char **argv)
 bool pl_upkeep_command_is(const char *word)
 {
     return strcmp(word, "backup") == 0 || strcmp(word, "restore") == 0 ||
-           strcmp(word, "doctor") == 0;
+           strcmp(word, "doctor") == 0 || strcmp(word, "support-bundle") == 0;
 }
 
 int pl_upkeep_command(int argc, char **argv)
@@ -107,6 +108,9 @@ int pl_upkeep_command(int argc, char **argv)
     command c;
     if (strcmp(argv[0], "doctor") == 0) {
         return pl_doctor_command(argc, argv);
+    }
+    if (strcmp(argv[0], "support-bundle") == 0) {
+        return pl_bundle_command(argc, argv);
     }
     int status = parse(&c, argc, argv);
     if (status >= 0) {

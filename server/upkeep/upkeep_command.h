@@ -1,4 +1,4 @@
-/* upkeep_command.h - `pliantd backup`, `pliantd restore`: what an administrator does with a state directory, with a
+/* upkeep_command.h - `pliantd backup`, `restore`, `doctor` and `support-bundle`: what an administrator does with a state directory, with a
  * daemon on it or without.
  */
 #ifndef PLIANT_SERVER_UPKEEP_UPKEEP_COMMAND_H
