@@ -45,6 +45,7 @@
 #include "server/http/tls.h"
 #include "server/streams/watch.h"
 #include "server/sweeps/sweep_runner.h"
+#include "server/upkeep/upkeep_command.h"
 #include "server/run/webhooks.h"
 
 #include "protocol/log/session_dir.h"
@@ -510,6 +511,9 @@ int main(int argc, char **argv)
     pl_daemon *d = &daemon;
     if (argc > 1 && pl_tenant_command_is(argv[1])) {
         return pl_tenant_command(argc - 1, argv + 1);
+    }
+    if (argc > 1 && pl_upkeep_command_is(argv[1])) {
+        return pl_upkeep_command(argc - 1, argv + 1);
     }
     switch (pl_options_parse(argc, argv, &d->options)) {
     case PL_OPTIONS_OPENAPI:

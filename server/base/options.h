@@ -98,6 +98,11 @@ void pl_options_clear(pl_options *options);
  * what has changed, and whether it is in effect. How many have. */
 int pl_options_renew(pl_options *now, pl_options *fresh);
 
+/* Each option that was given: its name without dashes, and its value as it was said. */
+void pl_options_each_said(const pl_options *options,
+                          void (*see)(void *context, const char *name, const char *value),
+                          void *context);
+
 bool pl_options_loopback(const pl_options *o); /* listens on this machine only */
 
 /* What --help and --man print, of one table (options_help.c). */

@@ -9,7 +9,8 @@ enum { LEFT = 27, COLUMNS = 100 };
 static const char summary[] = "simulate deformable bodies for clients over HTTP";
 static const char usage[] = "pliantd --state DIR [options]\n"
                             "pliantd --config FILE [options]\n"
-                            "pliantd user|group|token --help";
+                            "pliantd user|group|token --help\n"
+                            "pliantd backup|restore|doctor|support-bundle --help";
 static const char more[] =
     "The daemon prints its base URL and keeps it in DIR/url while it runs; the token is in\n"
     "DIR/token. SIGTERM ends it: streams end with reason shutdown. Running sessions continue (see\n"
@@ -19,7 +20,10 @@ void pl_options_help(void)
 {
     printf("pliantd - %s\n\nusage: pliantd --state DIR [options]\n"
            "       pliantd --config FILE [options]\n"
-           "       pliantd user|group|token --help    manage access\n\n",
+           "       pliantd user|group|token --help    manage access\n"
+           "       pliantd backup|restore --help      copy a state directory, and put it back\n"
+           "       pliantd doctor --help              say what is wrong with machine, state and "
+           "options\n\n",
            summary);
     for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
         pl_help_option(stdout, &o->shown, LEFT, COLUMNS);

@@ -51,3 +51,17 @@ int pl_options_renew(pl_options *now, pl_options *fresh)
     take_live(now, fresh);
     return changed;
 }
+
+void pl_options_each_said(const pl_options *options,
+                          void (*see)(void *context, const char *name, const char *value),
+                          void *context)
+{
+    int last = -1;
+    for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
+        const char *said = options->said[o->id - OPT_LISTEN];
+        if (said && o->id != last) {
+            see(context, o->shown.name + 2, said);
+        }
+        last = o->id;
+    }
+}

@@ -4,6 +4,7 @@
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,24 @@ static bool fits(generation *g, const char *key)
         pl_logf(PL_LEVEL_ERROR, "%s is not the key of the certificate", key);
     }
     return good;
+}
+
+int64_t pl_tls_ends(const char *certificate)
+{
+    gnutls_datum_t text;
+    gnutls_x509_crt_t first;
+    int64_t ends = -1;
+    if (gnutls_load_file(certificate, &text) < 0) {
+        return -1;
+    }
+    if (gnutls_x509_crt_init(&first) >= 0) {
+        if (gnutls_x509_crt_import(first, &text, GNUTLS_X509_FMT_PEM) >= 0) {
+            ends = (int64_t)gnutls_x509_crt_get_expiration_time(first);
+        }
+        gnutls_x509_crt_deinit(first);
+    }
+    gnutls_free(text.data);
+    return ends;
 }
 
 bool pl_tls_load(const char *certificate, const char *key)

@@ -5,6 +5,7 @@
 #define PLIANT_SERVER_HTTP_TLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Protocols and ciphers, as gnutls writes them. */
 #define PL_TLS_PRIORITIES                                                                          \
@@ -14,6 +15,8 @@
 /* Read both files (PEM; the certificate's chain after it). False with a line in the log, and what was there before
  * stays. */
 bool pl_tls_load(const char *certificate, const char *key);
+/* When the first certificate of a file is over, in s since 1970; -1 where that cannot be read. */
+int64_t pl_tls_ends(const char *certificate);
 /* What the HTTP library asks for the certificate, a gnutls_certificate_retrieve_function2. */
 void *pl_tls_callback(void);
 void pl_tls_clear(void);

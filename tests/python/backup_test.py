@@ -1,0 +1,139 @@
+"""pliantd backup and pliantd restore: of a daemon whose sessions run, onto a state of its own."""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from support import BUILD, Daemon, endless, main, pliant, scene, until
+
+
+def frames_of(session, count):
+    """The bytes of the first frames."""
+    return [bytes(session.frame(k).positions) for k in range(count)]
+
+
+class Backup(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon("--cores", "1", "--checkpoint-every", "1")
+        self.addCleanup(self.daemon.stop)
+        self.folder = tempfile.mkdtemp(prefix="pliant-backup-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.restored = None
+
+    def command(self, *words, expect=0):
+        done = subprocess.run([os.path.join(BUILD, "pliantd"), *words], capture_output=True,
+                              text=True, timeout=120)
+        self.assertEqual(done.returncode, expect, done.stderr + done.stdout)
+        return done.stdout + done.stderr
+
+    def back_up(self, *options):
+        text = self.command("backup", self.folder, "--state", self.daemon.state, "--json", *options)
+        return os.path.join(self.folder, json.loads(text)["name"])
+
+    def restore(self, backup, *options):
+        """A daemon on what was restored."""
+        other = Daemon(*options)
+        self.addCleanup(other.stop)
+        other.end()
+        shutil.rmtree(other.state)
+        self.command("restore", backup, "--state", other.state)
+        other.start()
+        return other
+
+    def client(self, daemon, **more):
+        client = pliant.Client(state=daemon.state, retry_for=60, **more)
+        self.addCleanup(client.close)
+        return client
+
+    def test_sessions_that_ran_go_on_with_the_same_bits(self):
+        client = self.client(self.daemon)
+        self.command("user", "create", "anna", "--state", self.daemon.state)
+        token = json.loads(self.command("token", "create", "--user", "anna", "--json",
+                                        "--state", self.daemon.state))["token"]
+        over = client.submit(scene(steps=5))
+        over.wait()
+        runs = client.submit(endless())
+        waits = client.submit(scene(steps=7))
+        until(lambda: (runs.refresh().last_frame or 0) >= 5, "the first frames")
+        deleted = client.submit(scene(steps=1))
+        deleted.delete()
+        backup = self.back_up()
+
+        other = self.client(self.restore(backup, "--cores", "1"))
+        listed = {s.id for s in other.sessions()}
+        self.assertLessEqual({over.id, runs.id, waits.id}, listed)
+        again = other.session(runs.id)
+        known = runs.refresh().last_frame
+        until(lambda: (again.refresh().last_frame or 0) >= known + 5, "more frames of the copy")
+        until(lambda: runs.refresh().last_frame >= known + 5, "more frames of the original")
+        self.assertEqual(again.state, "running")
+        self.assertEqual(frames_of(again, known + 5), frames_of(runs, known + 5))
+        again.cancel()
+        runs.cancel()
+        for session in (waits, other.session(waits.id)):
+            self.assertEqual(session.wait().state, "succeeded")
+        self.assertEqual(frames_of(other.session(waits.id), 8), frames_of(waits, 8))
+        self.assertEqual(frames_of(other.session(over.id), 6), frames_of(over, 6))
+        anna = pliant.Client(other.url, token=token)
+        self.addCleanup(anna.close)
+        self.assertEqual(anna.me()["user"], "anna")
+
+    def test_later_backups_share_what_has_not_changed(self):
+        client = self.client(self.daemon)
+        session = client.submit(scene(steps=3))
+        session.wait()
+        first = self.back_up()
+        second = self.back_up("--keep", "1", "--with-secrets")
+        self.assertFalse(os.path.exists(first))
+        for text in ("scene.json", "log/0001-0000.seg"):
+            path = os.path.join("sessions", session.id[:2], session.id, text)
+            with open(os.path.join(second, path), "rb") as a:
+                with open(os.path.join(self.daemon.state, path), "rb") as b:
+                    self.assertEqual(a.read(), b.read())
+        third = self.back_up()
+        with open(os.path.join(third, "backup.json")) as file:
+            self.assertGreater(json.load(file)["shared_bytes"], 0)
+        kept = os.stat(os.path.join(second, path))
+        self.assertEqual(os.stat(os.path.join(third, path)).st_ino, kept.st_ino)
+        self.assertFalse(os.path.exists(os.path.join(third, "token")))
+        other = self.restore(second)
+        self.assertEqual(other.token, self.daemon.token)
+        self.assertEqual(self.client(other).session(session.id).state, "succeeded")
+
+    def test_damage_is_found(self):
+        session = self.client(self.daemon).submit(scene(steps=3))
+        session.wait()
+        backup = self.back_up()
+        target = os.path.join(self.folder, "target")
+        path = glob.glob(os.path.join(backup, "sessions", "*", "*", "topology.json"))[0]
+        with open(path, "r+b") as file:
+            first = file.read(1)
+            file.seek(0)
+            file.write(bytes([first[0] ^ 1]))
+        said = self.command("restore", backup, "--state", target, expect=1)
+        self.assertIn("topology.json: is damaged in the backup", said)
+        self.assertFalse(os.path.exists(os.path.join(target, "pliant.db")))
+        # The next backup does not take over the damage.
+        said = self.command("backup", self.folder, "--state", self.daemon.state)
+        self.assertIn("topology.json: was damaged in the backup before", said)
+        newest = max(glob.glob(os.path.join(self.folder, "2*")), key=os.path.getmtime)
+        self.command("restore", newest, "--state", os.path.join(self.folder, "good"))
+
+    def test_restore_is_careful(self):
+        backup = self.back_up()
+        said = self.command("restore", backup, "--state", self.daemon.state, expect=1)
+        self.assertIn("is not empty", said)
+        os.remove(os.path.join(backup, "backup.json"))
+        target = os.path.join(self.folder, "target")
+        said = self.command("restore", backup, "--state", target, expect=1)
+        self.assertIn("is no complete backup", said)
+        self.command("backup", self.folder, expect=2)
+        self.command("backup", self.folder, "--state", target, expect=1)
+
+
+if __name__ == "__main__":
+    main()
