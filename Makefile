@@ -442,6 +442,12 @@ install: all ## programs, manuals, scenes, the Python client and a unit for syst
 uninstall: ## remove what make install puts there; state and a changed configuration stay
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install uninstall
 
+.PHONY: wheel
+wheel: ## the Python package as a wheel and a source archive, in build/wheel
+	@mkdir -p build/wheel
+	@cd clients/python && $(PYTHON) -B -c 'import build_backend as b; \
+	  print(b.build_sdist("../../build/wheel")); print(b.build_wheel("../../build/wheel"))'
+
 ##@ Tidying
 FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]' -o -name '*.cu')
 .PHONY: format
