@@ -405,7 +405,7 @@ check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that
 .PHONY: check-long
 check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
-	@PLIANT_LONG=1 tests/run-tests $(ALL_CHECKS)
+	@PLIANT_LONG=1 TEST_TIMEOUT=$${TEST_TIMEOUT:-5400} tests/run-tests $(ALL_CHECKS)
 
 .PHONY: fuzz
 fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]
@@ -450,6 +450,15 @@ install: all ## programs, manuals, scenes, the Python client and a unit for syst
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install install
 uninstall: ## remove what make install puts there; state and a changed configuration stay
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install uninstall
+
+# [PACKAGE_ARGS=--source, --no-cuda; deploy/package --help]
+.PHONY: deb wheel
+deb: ## Debian packages in build/deb: pliant, python3-pliant, and pliant-cuda where nvcc is [PACKAGE_ARGS=--source]
+	@deploy/package $(PACKAGE_ARGS)
+wheel: ## the Python package as a wheel and a source archive, in build/wheel
+	@mkdir -p build/wheel
+	@cd clients/python && $(PYTHON) -B -c 'import build_backend as b; \
+	  print(b.build_sdist("../../build/wheel")); print(b.build_wheel("../../build/wheel"))'
 
 ##@ Tidying
 FORMATTED = $(shell find engine protocol server clients tests -name '*.[ch]' -o -name '*.cu')

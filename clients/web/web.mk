@@ -1,13 +1,15 @@
 # What is put into the daemon: the dashboard, bundled by esbuild, and the gallery's scenes. Both as they
 # are and gzipped, by deploy/embed. Without npm, or with NPM= given, the dashboard is left out.
+# DASHBOARD=DIR takes one that was built elsewhere, as packages do.
 
 NPM ?= npm
+DASHBOARD ?=
 WEB := build/web
 WEB_SRC := $(sort $(shell find clients/web -type f ! -path '*/node_modules/*' ! -name '*.md'))
 EMBEDDED_SRC := $(WEB)/web_files.c $(WEB)/gallery_files.c
 
 $(WEB)/made: $(WEB_SRC) | deps
-	@NPM='$(NPM)' clients/web/build $(WEB)
+	@NPM='$(NPM)' DASHBOARD='$(DASHBOARD)' clients/web/build $(WEB)
 $(WEB)/web_files.c: $(WEB)/made deploy/embed
 	@deploy/embed pl_web_files $(WEB)/dist $@
 $(WEB)/gallery_files.c: $(wildcard clients/scenes/*.json) deploy/embed | deps

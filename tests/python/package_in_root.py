@@ -1,0 +1,225 @@
+"""Installs packages into a fresh Debian, uses them, removes them, and compares the file system
+before and after. package_test.py runs this in namespaces of its own, so that mounts and processes
+end with it: package_in_root.py ROOT PACKAGE.deb...
+
+The Debian is debootstrap's smallest, from where apt gets its packages on this machine."""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import time
+
+# What changes with any package: apt's and dpkg's books, caches, copies that tools of /etc/passwd
+# keep.
+BOOKS = re.compile(
+    r"^(?:proc|dev|sys|var/lib/(?:apt|dpkg)|var/cache/(?:apt|debconf|ldconfig)|var/log"
+    r"|etc/(?:passwd|shadow|group|gshadow|subuid|subgid)-|etc/\.pwd\.lock|etc/ld\.so\.cache)(?:/|$)"
+)
+SCENE = {
+    "pliant": 1,
+    "time": {"step": 0.01, "steps": 3},
+    "materials": {"rubber": {"young": 1e4, "poisson": 0.3, "density": 1000}},
+    "bodies": [
+        {
+            "name": "box",
+            "mesh": {"box": {"size": [1, 1, 1], "cells": [2, 2, 2]}},
+            "material": "rubber",
+        }
+    ],
+}
+AS_PLIANT = ["setpriv", "--reuid=pliant", "--regid=pliant", "--clear-groups", "--reset-env"]
+ENDLESS = dict(SCENE, time={"step": 0.01, "pace": "realtime"})
+
+
+def run(*words, **more):
+    ran = subprocess.run(words, capture_output=True, text=True, **more)
+    if ran.returncode != 0:
+        sys.exit(f"{shlex.join(words)}: {ran.returncode}\n{ran.stdout[-4000:]}{ran.stderr[-4000:]}")
+    return ran.stdout
+
+
+def until(condition, what):
+    end = time.monotonic() + 120
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"waited for {what}")
+        time.sleep(0.05)
+
+
+class Root:
+    def __init__(self, folder):
+        self.folder = folder
+        given = {k: v for k, v in os.environ.items() if not k.startswith(("PLIANT_", "PYTHON"))}
+        path = "/usr/sbin:/usr/bin:/sbin:/bin"
+        self.environment = dict(given, PATH=path, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def bootstrap(self):
+        """The first archive that apt is configured with, and then all of them."""
+        form = "$(SITE) $(CODENAME)"
+        targets = run("apt-get", "indextargets", "--format", form, "Created-By: Packages")
+        site, codename = targets.split("\n")[0].split()
+        run("debootstrap", "--variant=minbase", codename, self.folder, site)
+        sources = "etc/apt/sources.list.d"
+        shutil.copytree("/" + sources, self.path(sources), dirs_exist_ok=True)
+        if os.path.exists("/etc/apt/sources.list"):
+            shutil.copy("/etc/apt/sources.list", self.path("etc/apt/sources.list"))
+        shutil.copy("/etc/resolv.conf", self.path("etc/resolv.conf"))
+        run("mount", "-t", "proc", "proc", self.path("proc"))
+        self.inside("apt-get", "update")
+
+    def inside(self, *words):
+        return run("chroot", self.folder, *words, env=self.environment)
+
+    def as_pliant(self, *words):
+        return self.inside(*AS_PLIANT, *words)
+
+    def put(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def get(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def snapshot(self):
+        """What is there: path -> kind, owner, and what it holds."""
+        found = {}
+        for at, folders, files in os.walk(self.folder):
+            inner = os.path.relpath(at, self.folder)
+            folders[:] = [f for f in folders if not BOOKS.match(os.path.normpath(f"{inner}/{f}"))]
+            for name in folders + files:
+                path = os.path.normpath(f"{inner}/{name}")
+                if not BOOKS.match(path):
+                    found[path] = describe(os.path.join(at, name))
+        return found
+
+
+def describe(path):
+    status = os.lstat(path)
+    held = None
+    if stat.S_ISLNK(status.st_mode):
+        held = os.readlink(path)
+    elif stat.S_ISREG(status.st_mode):
+        with open(path, "rb") as file:
+            held = hashlib.sha256(file.read()).hexdigest()
+    return (oct(status.st_mode), status.st_uid, status.st_gid, held)
+
+
+def difference(before, after):
+    names = sorted(set(before) | set(after))
+    return [f"{n}: {before.get(n)} {after.get(n)}" for n in names if before.get(n) != after.get(n)]
+
+
+def install_dependencies(root, packages):
+    """What the packages need, so that they alone are seen to come and go."""
+    inside = ["/packages/" + os.path.basename(p) for p in packages]
+    shutil.copytree(os.path.dirname(packages[0]), root.path("packages"))
+    wanted = ["systemd-standalone-sysusers"]
+    options = ["--no-install-recommends", "--yes"]
+    root.inside("apt-get", "install", *options, *wanted)
+    own = {os.path.basename(p).split("_")[0] for p in packages}
+    plan = root.inside("apt-get", "install", "--simulate", *options, *inside)
+    needed = [n for n in re.findall(r"^Inst (\S+)", plan, re.M) if n not in own]
+    root.inside("apt-get", "install", *options, *needed)
+    return inside
+
+
+def start_service(root):
+    """As the unit says, with another port."""
+    config = root.get("etc/pliant/pliantd.conf")
+    assert "\nlisten = 127.0.0.1:8080\n" in config
+    root.put("etc/pliant/pliantd.conf", config.replace("127.0.0.1:8080", "127.0.0.1:0"))
+    unit = root.get("lib/systemd/system/pliantd.service")
+    command = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.M).group(1))
+    user = re.search(r"^User=(.*)$", unit, re.M).group(1)
+    words = ["setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--no-new-privs"]
+    words += ["--inh-caps=-all", "--bounding-set=-all", *command]
+    log = open(root.path("daemon-log"), "wb")
+    daemon = subprocess.Popen(["chroot", root.folder, *words], env=root.environment, stderr=log,
+                              stdout=log)
+    url = root.path("var/lib/pliant/url")
+    until(lambda: os.path.exists(url) or daemon.poll() is not None, "the daemon's start")
+    if daemon.poll() is not None:
+        sys.exit("the daemon did not start: " + root.get("daemon-log"))
+    return daemon
+
+
+def use(root):
+    """A session to its end by the command line and by Python; another goes on."""
+    root.put("short.json", json.dumps(SCENE))
+    root.put("endless.json", json.dumps(ENDLESS))
+    state = ["--state", "/var/lib/pliant"]
+    said = root.as_pliant("pliant", *state, "--json", "submit", "/short.json", "--follow")
+    assert "succeeded" in said, said
+    code = (
+        "import pliant; c = pliant.Client(state='/var/lib/pliant'); s = c.submit('/short.json'); "
+        "s.wait(check=True); print(s.state)"
+    )
+    said = root.as_pliant("python3", "-c", code)
+    assert said.strip().endswith("succeeded"), said
+    root.as_pliant("pliant", *state, "submit", "/endless.json")
+    until(lambda: workers(root), "a worker")
+
+
+def workers(root):
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.readlink(f"/proc/{name}/exe").endswith("/pliant-worker"):
+                found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def look_at_files(root, inside):
+    """The programs say who they are, and the manuals are there."""
+    version = inside[0].split("_")[1]
+    for program in ("pliant", "pliantd"):
+        assert version in root.inside(program, "--version"), program
+        assert os.path.exists(root.path(f"usr/share/man/man1/{program}.1.gz"))
+    status = os.stat(root.path("var/lib/pliant"))
+    assert stat.S_IMODE(status.st_mode) == 0o700 and status.st_uid != 0
+    assert root.inside("getent", "passwd", "pliant").count(":") == 6
+
+
+def main():
+    root = Root(sys.argv[1])
+    packages = sys.argv[2:]
+    root.bootstrap()
+    inside = install_dependencies(root, packages)
+    before = root.snapshot()
+    root.inside("dpkg", "--install", *inside)
+    look_at_files(root, inside)
+    daemon = start_service(root)
+    use(root)
+    daemon.terminate()
+    daemon.wait(120)
+    assert workers(root), "the worker ended with the daemon"
+    names = [os.path.basename(p).split("_")[0] for p in packages]
+    root.inside("dpkg", "--remove", *names)
+    assert not workers(root), "a worker outlasts its package"
+    assert os.path.isdir(root.path("var/lib/pliant/sessions")), "a removal takes sessions"
+    assert "127.0.0.1:0" in root.get("etc/pliant/pliantd.conf"), "a removal takes the configuration"
+    assert not os.path.lexists(root.path("usr/bin/pliantd"))
+    root.inside("dpkg", "--purge", *names)
+    for name in ("short.json", "endless.json", "daemon-log"):
+        os.remove(root.path(name))
+    left = difference(before, root.snapshot())
+    assert not left, "left behind:\n" + "\n".join(left)
+    known = root.inside("dpkg-query", "--show", "--showformat=${Package}\n")
+    assert "pliant" not in known, "dpkg still knows of it"
+    print("no trace of", *names)
+
+
+if __name__ == "__main__":
+    main()
