@@ -117,7 +117,7 @@ LIBS_LINEAR := -lcholmod -lblas -lm
 # For what steps: engine/team_of_one.c.
 TEAM_OF_ONE := -Wl,--wrap=GOMP_parallel
 LIBS_PROTOCOL := -ljansson -lcrypto -lz -lm
-LIBS_SERVER := -lmicrohttpd -lgnutls -lsqlite3 -lcurl
+LIBS_SERVER := -lmicrohttpd -lgnutls -lsqlite3 -lcurl -lnlopt
 LIBS_CLI := -lcurl
 LIBS_CHECK := -lcheck -lsubunit -lrt
 
@@ -286,6 +286,7 @@ $(BUILD)/tests/unit/base_pool_test: $(call obj,server/base/pool.c)
 $(BUILD)/tests/unit/run_memory_groups_test: $(call obj,server/run/control_group.c server/run/memory_delegation.c server/run/memory_groups.c server/base/logger.c)
 $(BUILD)/tests/unit/run_memory_groups_test: LDFLAGS_ALL += -Wl,--wrap=mkdirat,--wrap=unlinkat
 $(BUILD)/tests/unit/sessions_control_log_test: $(call obj,server/sessions/control_log.c server/base/disk.c server/base/clock.c server/base/logger.c)
+$(BUILD)/tests/unit/sweeps_fit_test: $(call obj,server/sweeps/fit_search.c)
 $(BUILD)/tests/unit/base_histogram_test: $(call obj,server/base/histogram.c)
 $(BUILD)/tests/unit/base_logger_test: $(call obj,server/base/logger.c)
 # The kernels that are timed are optimised as the engine's.

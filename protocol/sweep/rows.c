@@ -1,5 +1,7 @@
 #include "protocol/sweep/rows.h"
 
+#include "protocol/sweep/decoder.h"
+#include "protocol/sweep/place.h"
 #include "protocol/sweep/pointer.h"
 #include "protocol/text/json_load.h"
 
@@ -9,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Place u in [0, 1] of an interval, as JSON. */
-static char *place(const pl_sweep_parameter *p, double u)
+char *pl_sweep_place(const pl_sweep_parameter *p, double u)
 {
     double x = p->log ? exp(log(p->low) + u * (log(p->high) - log(p->low)))
                       : p->low + u * (p->high - p->low);
@@ -22,18 +23,24 @@ static char *place(const pl_sweep_parameter *p, double u)
     return strdup(text);
 }
 
+double pl_sweep_unplace(const pl_sweep_parameter *p, double x)
+{
+    double u = p->log ? log(x / p->low) / log(p->high / p->low) : (x - p->low) / (p->high - p->low);
+    return u > 0 ? u < 1 ? u : 1 : 0; /* NaN is 0 */
+}
+
 /* Value i of a grid. */
 static char *grid_value(const pl_sweep_parameter *p, int64_t i)
 {
     if (p->values)
         return strdup(p->values[i]);
-    return place(p, p->count > 1 ? (double)i / (double)(p->count - 1) : 0);
+    return pl_sweep_place(p, p->count > 1 ? (double)i / (double)(p->count - 1) : 0);
 }
 
 static char *sampled_value(const pl_sweep_parameter *p, double u)
 {
     if (!p->values)
-        return place(p, u);
+        return pl_sweep_place(p, u);
     int64_t i = (int64_t)(u * (double)p->count);
     return strdup(p->values[i < p->count ? i : p->count - 1]);
 }
@@ -99,7 +106,10 @@ pl_status pl_sweep_make_rows(pl_sweep *s, pl_faults *faults)
     if (status != PL_OK)
         return status;
     size_t cells = (size_t)s->row_count * (size_t)s->parameter_count;
-    s->values = cells < SIZE_MAX / 16 ? calloc(cells, sizeof *s->values) : NULL;
+    s->row_room = s->fit ? s->fit->evaluations : s->row_count;
+    s->values = cells < SIZE_MAX / 16
+                    ? calloc((size_t)s->row_room * (size_t)s->parameter_count, sizeof *s->values)
+                    : NULL;
     if (!s->values)
         return PL_NO_MEMORY;
     if (s->sampling == PL_SAMPLING_GRID)
@@ -109,6 +119,42 @@ pl_status pl_sweep_make_rows(pl_sweep *s, pl_faults *faults)
     for (size_t k = 0; k < cells; k++)
         status = s->values[k] ? status : PL_NO_MEMORY;
     return status;
+}
+
+/* By the text of each value. */
+static bool append(pl_sweep *s, char *(*text_of)(const pl_sweep *s, int32_t j, const void *from),
+                   const void *from)
+{
+    char **texts = s->values + s->row_count * s->parameter_count;
+    bool good = s->row_count < s->row_room;
+    for (int32_t j = 0; good && j < s->parameter_count; j++) {
+        free(texts[j]);
+        texts[j] = text_of(s, j, from);
+        good = texts[j];
+    }
+    s->row_count += good;
+    return good;
+}
+
+static char *placed(const pl_sweep *s, int32_t j, const void *u)
+{
+    return pl_sweep_place(&s->parameters[j], ((const double *)u)[j]);
+}
+
+bool pl_sweep_append(pl_sweep *s, const double *u)
+{
+    return append(s, placed, u);
+}
+
+static char *listed(const pl_sweep *s, int32_t j, const void *values)
+{
+    (void)s;
+    return pl_sweep_value_text(json_array_get(values, (size_t)j));
+}
+
+bool pl_sweep_append_values(pl_sweep *s, const pl_json *values)
+{
+    return append(s, listed, values);
 }
 
 /* ---- reading rows ---- */

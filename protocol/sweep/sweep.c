@@ -16,9 +16,10 @@ static void clear_parameter(pl_sweep_parameter *p)
 
 void pl_sweep_clear(pl_sweep *s)
 {
-    for (int64_t i = 0; s->values && i < s->row_count * s->parameter_count; i++)
+    for (int64_t i = 0; s->values && i < s->row_room * s->parameter_count; i++)
         free(s->values[i]);
     free(s->values);
+    pl_fit_destroy(s->fit);
     for (int32_t j = 0; j < s->parameter_count; j++)
         clear_parameter(&s->parameters[j]);
     free(s->parameters);

@@ -10,11 +10,13 @@
  *
  * A grid has every combination, the last parameter fastest. The other samplings draw `samples` points
  * (sample.h): a list of values is cut into equal parts. "csv" in the place of parameters lists the rows: its
- * head has the paths. Numbers that are computed have 12 digits, so that no machine's logarithm shows.
+ * head has the paths. "fit" begins with samples and searches on from the best of them (fit.h): its rows become
+ * known one after the other, and its first result is the misfit. Numbers that are computed have 12 digits, so that no machine's logarithm shows.
  */
 #ifndef PLIANT_PROTOCOL_SWEEP_SWEEP_H
 #define PLIANT_PROTOCOL_SWEEP_SWEEP_H
 
+#include "protocol/sweep/fit.h"
 #include "protocol/sweep/sample.h"
 #include "protocol/text/json.h"
 
@@ -52,6 +54,7 @@ typedef struct pl_sweep_result {
     char *metric; /* its path in a metrics record, parts joined by '/'; NULL: another */
     char *probe;  /* its name; NULL: another */
     char *expect; /* its name, "" for all of them together: 1 holds, 0 does not; NULL: another */
+    bool misfit;  /* of a fit */
     pl_sweep_at at;
 } pl_sweep_result;
 
@@ -74,14 +77,20 @@ typedef struct pl_sweep {
     pl_sweep_result *results;
     int32_t result_count;
     pl_sweep_stop stop;
-    int64_t row_count;
-    char **values; /* [row][parameter]: JSON texts */
+    pl_fit *fit;                 /* NULL: every row is given */
+    int64_t row_count, row_room; /* rows that are known; that there may be */
+    char **values;               /* [row][parameter]: JSON texts */
 } pl_sweep;
 
 /* Decode a document, with its rows. PL_OK, else the sweep is empty: PL_INVALID with every fault, or
  * PL_NO_MEMORY. No text is too wrong for it. A text that is no JSON gives one fault, bad_json. */
 pl_status pl_sweep_decode(const char *text, size_t length, pl_sweep *out, pl_faults *faults);
 void pl_sweep_clear(pl_sweep *sweep);
+
+/* One more row of a fit, at places in [0, 1] of its intervals. False without memory, or room. */
+bool pl_sweep_append(pl_sweep *sweep, const double *u);
+/* The same of a list of values. */
+bool pl_sweep_append_values(pl_sweep *sweep, const pl_json *values);
 
 const char *pl_sweep_value(const pl_sweep *sweep, int64_t row, int32_t parameter);
 /* The value as a number; NaN where it is none. */

@@ -1,6 +1,7 @@
 #include "protocol/sweep/sweep.h"
 
 #include "protocol/sweep/csv.h"
+#include "protocol/sweep/decoder.h"
 #include "protocol/sweep/pointer.h"
 #include "protocol/sweep/rows.h"
 #include "protocol/text/json_load.h"
@@ -11,136 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct decoder {
-    pl_sweep *sweep;
-    json_t *document, *scene;
-    pl_faults *faults;
-    bool no_memory;
-} decoder;
-
-/* A value as JSON; a number with the fewest digits that read back as it. malloc'ed, or NULL without memory. */
-static char *value_text(const json_t *value)
-{
-    char text[40];
-    if (!json_is_real(value))
-        return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
-        if (strtod(text, NULL) == json_real_value(value))
-            break;
-    }
-    return strdup(text);
-}
-
-/* ---- faults ---- */
-
-__attribute__((format(printf, 5, 6))) static void fault(decoder *d, const json_t *got,
-                                                        const char *code, const char *expected,
-                                                        const char *format, ...)
-{
-    char pointer[PL_SWEEP_PATH_MAX + 64];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(pointer, sizeof pointer, format, args);
-    va_end(args);
-    char *text = got ? value_text(got) : NULL;
-    pl_faults_add(d->faults, pointer, code, text ? text : "nothing", expected, "");
-    free(text);
-}
-
-static char *copy(decoder *d, const char *text)
-{
-    char *out = strdup(text);
-    d->no_memory |= !out;
-    return out;
-}
-
-static void check_keys(decoder *d, json_t *object, const char *const *keys, const char *where)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        int i = 0;
-        while (keys[i] && strcmp(keys[i], key) != 0)
-            i++;
-        if (!keys[i]) {
-            char list[200] = "", escaped[128];
-            for (int k = 0; keys[k]; k++)
-                snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "",
-                         keys[k]);
-            pl_fault_escape(key, escaped, sizeof escaped);
-            char pointer[400];
-            snprintf(pointer, sizeof pointer, "%s/%s", where, escaped);
-            pl_faults_add(d->faults, pointer, "unknown_key", key, list, "");
-        }
-    }
-}
-
-/* A number, or `fallback` where the key is missing; a fault where it is something else. */
-static double number_at(decoder *d, json_t *object, const char *key, double fallback,
-                        const char *where)
-{
-    json_t *value = json_object_get(object, key);
-    if (!value)
-        return fallback;
-    if (!json_is_number(value))
-        fault(d, value, "wrong_type", "a number", "%s/%s", where, key);
-    return json_is_number(value) ? json_number_value(value) : fallback;
-}
-
-static int64_t whole_at(decoder *d, json_t *object, const char *key, int64_t least, int64_t most,
-                        int64_t fallback, const char *where)
-{
-    json_t *value = json_object_get(object, key);
-    if (!value)
-        return fallback;
-    if (json_is_integer(value) && json_integer_value(value) >= least &&
-        json_integer_value(value) <= most)
-        return json_integer_value(value);
-    char expected[80];
-    snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)least,
-             (long long)most);
-    fault(d, value, json_is_integer(value) ? "out_of_range" : "wrong_type", expected, "%s/%s",
-          where, key);
-    return fallback;
-}
-
-/* A text of at most `most` bytes; NULL where the key is missing, or after a fault. */
-static const char *text_at(decoder *d, json_t *object, const char *key, size_t most,
-                           const char *where)
-{
-    json_t *value = json_object_get(object, key);
-    const char *text = json_string_value(value);
-    if (!value || (text && *text && strlen(text) <= most))
-        return text;
-    char expected[80];
-    snprintf(expected, sizeof expected, "a text of 1 to %zu bytes", most);
-    fault(d, value, text ? "out_of_range" : "wrong_type", expected, "%s/%s", where, key);
-    return NULL;
-}
-
-/* The place of a word in a list; `fallback` where the key is missing, or after a fault. */
-static int word_at(decoder *d, json_t *object, const char *key, const char *const *words,
-                   int fallback, const char *where)
-{
-    json_t *value = json_object_get(object, key);
-    const char *text = json_string_value(value);
-    char list[120] = "";
-    if (!value)
-        return fallback;
-    for (int i = 0; words[i]; i++) {
-        if (text && strcmp(words[i], text) == 0)
-            return i;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    fault(d, value, "wrong_value", list, "%s/%s", where, key);
-    return fallback;
-}
-
 /* ---- parameters ---- */
 
-static void check_path(decoder *d, const char *path, const char *where)
+static void check_path(pl_sweep_decoder *d, const char *path, const char *where)
 {
     size_t reach = pl_pointer_reach(d->scene, path);
     if (path[0] == '/' && path[reach] == 0)
@@ -154,7 +28,7 @@ static void check_path(decoder *d, const char *path, const char *where)
 }
 
 /* One of two values in the same place would be lost. */
-static void check_overlap(const decoder *d, const char *path, const char *where)
+static void check_overlap(const pl_sweep_decoder *d, const char *path, const char *where)
 {
     static const char *const own[] = {"/labels/sweep", "/labels/row"};
     const char *other = NULL;
@@ -171,7 +45,7 @@ static void check_overlap(const decoder *d, const char *path, const char *where)
                       "parameters may not set parts of each other, nor the labels sweep and row");
 }
 
-static bool taken(const decoder *d, const char *name)
+static bool taken(const pl_sweep_decoder *d, const char *name)
 {
     static const char *const columns[] = {"row", "session", "state", "warnings"}; /* of the table */
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -180,11 +54,11 @@ static bool taken(const decoder *d, const char *name)
     for (int32_t i = 0; i < d->sweep->parameter_count; i++)
         if (strcmp(d->sweep->parameters[i].name, name) == 0)
             return true;
-    return false;
+    return json_object_get(d->document, "fit") && strcmp(name, "misfit") == 0;
 }
 
 /* The next parameter with its path and name; NULL after a fault. */
-static pl_sweep_parameter *add_parameter(decoder *d, const char *path, const char *name,
+static pl_sweep_parameter *add_parameter(pl_sweep_decoder *d, const char *path, const char *name,
                                          const char *where)
 {
     pl_sweep *s = d->sweep;
@@ -196,81 +70,85 @@ static pl_sweep_parameter *add_parameter(decoder *d, const char *path, const cha
         return NULL;
     }
     pl_sweep_parameter *p = &s->parameters[s->parameter_count++];
-    p->path = copy(d, path);
-    p->name = copy(d, name);
+    p->path = pl_sweep_copy(d, path);
+    p->name = pl_sweep_copy(d, name);
     return d->no_memory ? NULL : p;
 }
 
-static void read_values(decoder *d, pl_sweep_parameter *p, json_t *values, const char *where)
+static void read_values(pl_sweep_decoder *d, pl_sweep_parameter *p, json_t *values,
+                        const char *where)
 {
     size_t count = json_array_size(values);
     if (!count || count > PL_SWEEP_ROWS_MAX) {
-        fault(d, count ? NULL : values, "wrong_value", "a list of 1 to 10000 values", "%s/values",
-              where);
+        pl_sweep_fault(d, count ? NULL : values, "wrong_value", "a list of 1 to 10000 values",
+                       "%s/values", where);
         return;
     }
     p->values = calloc(count, sizeof *p->values);
     d->no_memory |= !p->values;
     for (size_t i = 0; p->values && i < count; i++) {
-        p->values[i] = value_text(json_array_get(values, i));
+        p->values[i] = pl_sweep_value_text(json_array_get(values, i));
         d->no_memory |= !p->values[i];
         p->count = (int64_t)i + 1;
     }
 }
 
-static void read_range(decoder *d, pl_sweep_parameter *p, json_t *range, json_t *object,
+static void read_range(pl_sweep_decoder *d, pl_sweep_parameter *p, json_t *range, json_t *object,
                        const char *where)
 {
     if (json_array_size(range) != 2 || !json_is_number(json_array_get(range, 0)) ||
         !json_is_number(json_array_get(range, 1))) {
-        fault(d, range, "wrong_type", "[first, last], two numbers", "%s/range", where);
+        pl_sweep_fault(d, range, "wrong_type", "[first, last], two numbers", "%s/range", where);
         return;
     }
     p->low = json_number_value(json_array_get(range, 0));
     p->high = json_number_value(json_array_get(range, 1));
-    p->count = whole_at(d, object, "count", 1, PL_SWEEP_ROWS_MAX, 0, where);
+    p->count = pl_sweep_whole_at(d, object, "count", 1, PL_SWEEP_ROWS_MAX, 0, where);
 }
 
-static void read_interval(decoder *d, pl_sweep_parameter *p, json_t *object, const char *where)
+static void read_interval(pl_sweep_decoder *d, pl_sweep_parameter *p, json_t *object,
+                          const char *where)
 {
     json_t *range = json_object_get(object, "range");
     static const char *const scales[] = {"linear", "log", NULL};
     if (range) {
         read_range(d, p, range, object, where);
     } else {
-        p->low = number_at(d, object, "min", NAN, where);
-        p->high = number_at(d, object, "max", NAN, where);
+        p->low = pl_sweep_number_at(d, object, "min", NAN, where);
+        p->high = pl_sweep_number_at(d, object, "max", NAN, where);
         if (isnan(p->low) || isnan(p->high))
-            fault(d, object, "missing", "values, or range, or both min and max", "%s", where);
+            pl_sweep_fault(d, object, "missing", "values, or range, or both min and max", "%s",
+                           where);
     }
-    p->log = word_at(d, object, "scale", scales, 0, where) == 1;
+    p->log = pl_sweep_word_at(d, object, "scale", scales, 0, where) == 1;
     json_t *integer = json_object_get(object, "integer");
     p->integer = json_is_true(integer);
     if (integer && !json_is_boolean(integer))
-        fault(d, integer, "wrong_type", "true or false", "%s/integer", where);
+        pl_sweep_fault(d, integer, "wrong_type", "true or false", "%s/integer", where);
     if (p->low > p->high)
-        fault(d, range ? range : object, "out_of_range", "the lower end first", "%s", where);
+        pl_sweep_fault(d, range ? range : object, "out_of_range", "the lower end first", "%s",
+                       where);
     if (p->log && (p->low <= 0 || p->high <= 0))
-        fault(d, range ? range : object, "out_of_range", "ends above 0 for the scale log", "%s",
-              where);
+        pl_sweep_fault(d, range ? range : object, "out_of_range", "ends above 0 for the scale log",
+                       "%s", where);
 }
 
-static void read_parameter(decoder *d, json_t *object, size_t i)
+static void read_parameter(pl_sweep_decoder *d, json_t *object, size_t i)
 {
     static const char *const keys[] = {"path", "name", "values", "range",   "count",
                                        "min",  "max",  "scale",  "integer", NULL};
     char where[64];
     snprintf(where, sizeof where, "/parameters/%zu", i);
     if (!json_is_object(object)) {
-        fault(d, object, "wrong_type", "an object with path and values, range, or min and max",
-              "%s", where);
+        pl_sweep_fault(d, object, "wrong_type",
+                       "an object with path and values, range, or min and max", "%s", where);
         return;
     }
-    check_keys(d, object, keys, where);
-    const char *path = text_at(d, object, "path", PL_SWEEP_PATH_MAX - 1, where);
-    const char *name = text_at(d, object, "name", PL_SWEEP_NAME_MAX, where);
+    pl_sweep_check_keys(d, object, keys, where);
+    const char *path = pl_sweep_text_at(d, object, "path", PL_SWEEP_PATH_MAX - 1, where);
+    const char *name = pl_sweep_text_at(d, object, "name", PL_SWEEP_NAME_MAX, where);
     if (!json_object_get(object, "path"))
-        fault(d, NULL, "missing", "a JSON pointer into the scene", "%s/path", where);
+        pl_sweep_fault(d, NULL, "missing", "a JSON pointer into the scene", "%s/path", where);
     char at_path[80];
     snprintf(at_path, sizeof at_path, "%s/path", where);
     pl_sweep_parameter *p = path ? add_parameter(d, path, name, at_path) : NULL;
@@ -278,23 +156,23 @@ static void read_parameter(decoder *d, json_t *object, size_t i)
     if (!p)
         return;
     if (values && (json_object_get(object, "range") || json_object_get(object, "min")))
-        fault(d, object, "wrong_value", "values, or range, or min and max: one of them", "%s",
-              where);
+        pl_sweep_fault(d, object, "wrong_value", "values, or range, or min and max: one of them",
+                       "%s", where);
     if (values)
         read_values(d, p, values, where);
     else
         read_interval(d, p, object, where);
     if (!values && !p->count && d->sweep->sampling == PL_SAMPLING_GRID && !d->faults->total)
-        fault(d, NULL, "missing", "how many values of the interval a grid has",
-              json_object_get(object, "range") ? "%s/count" : "%s/range", where);
+        pl_sweep_fault(d, NULL, "missing", "how many values of the interval a grid has",
+                       json_object_get(object, "range") ? "%s/count" : "%s/range", where);
 }
 
-static void read_parameters(decoder *d, json_t *list)
+static void read_parameters(pl_sweep_decoder *d, json_t *list)
 {
     size_t count = json_array_size(list);
     if (!count || count > PL_SWEEP_PARAMETERS_MAX) {
-        fault(d, count ? NULL : list, "missing", "a list of 1 to 32 parameters, or csv",
-              "/parameters");
+        pl_sweep_fault(d, count ? NULL : list, "missing", "a list of 1 to 32 parameters, or csv",
+                       "/parameters");
         return;
     }
     d->sweep->parameters = calloc(count, sizeof *d->sweep->parameters);
@@ -306,7 +184,7 @@ static void read_parameters(decoder *d, json_t *list)
 /* ---- csv ---- */
 
 typedef struct table {
-    decoder *decoder;
+    pl_sweep_decoder *decoder;
     size_t columns, lines, capacity;
 } table;
 
@@ -315,7 +193,7 @@ static char *field_value(const char *field, bool quoted)
 {
     json_t *value = quoted ? NULL : pl_json_load(field, strlen(field), JSON_DECODE_ANY, NULL);
     value = value ? value : json_string(field);
-    char *text = value ? value_text(value) : NULL;
+    char *text = value ? pl_sweep_value_text(value) : NULL;
     json_decref(value);
     return text;
 }
@@ -357,28 +235,29 @@ static bool see_field(void *context, size_t line, size_t column, const char *fie
         s->values = grown;
         t->capacity = capacity;
     }
-    s->row_count = (int64_t)line;
+    s->row_count = s->row_room = (int64_t)line;
     s->values[at] = field_value(field, quoted);
     t->lines = line;
     t->decoder->no_memory |= !s->values[at];
     return !t->decoder->no_memory;
 }
 
-static void check_lines(decoder *d)
+static void check_lines(pl_sweep_decoder *d)
 {
     const pl_sweep *s = d->sweep;
     for (int64_t i = 0; i < s->row_count; i++) {
         for (int32_t j = 0; j < s->parameter_count; j++) {
             if (!s->values[i * s->parameter_count + j]) {
-                fault(d, NULL, "missing", "a value: each line has as many fields as the head",
-                      "/csv/%lld/%d", (long long)i + 1, j);
+                pl_sweep_fault(d, NULL, "missing",
+                               "a value: each line has as many fields as the head", "/csv/%lld/%d",
+                               (long long)i + 1, j);
                 return;
             }
         }
     }
 }
 
-static void read_csv(decoder *d, json_t *csv)
+static void read_csv(pl_sweep_decoder *d, json_t *csv)
 {
     pl_sweep *s = d->sweep;
     table t = {.decoder = d};
@@ -387,13 +266,14 @@ static void read_csv(decoder *d, json_t *csv)
     s->parameters = calloc(PL_SWEEP_PARAMETERS_MAX, sizeof *s->parameters);
     d->no_memory |= !s->parameters;
     if (!json_is_string(csv)) {
-        fault(d, csv, "wrong_type", "a text: a line of paths, then a line for each run", "/csv");
+        pl_sweep_fault(d, csv, "wrong_type", "a text: a line of paths, then a line for each run",
+                       "/csv");
     } else if (s->parameters && !pl_csv_read(json_string_value(csv), see_field, &t, &no_memory)) {
         d->no_memory |= no_memory;
         pl_faults_add(d->faults, "/csv", "bad_csv", "a quote that is not closed",
                       "comma-separated values (RFC 4180)", "");
     } else if (!s->row_count && !d->faults->total) {
-        fault(d, csv, "missing", "a line of paths, then a line for each run", "/csv");
+        pl_sweep_fault(d, csv, "missing", "a line of paths, then a line for each run", "/csv");
     } else if (!d->faults->total && !d->no_memory) {
         check_lines(d);
     }
@@ -401,7 +281,7 @@ static void read_csv(decoder *d, json_t *csv)
 
 /* ---- results ---- */
 
-static bool name_result(decoder *d, pl_sweep_result *r, const char *name)
+static bool name_result(pl_sweep_decoder *d, pl_sweep_result *r, const char *name)
 {
     char *text = NULL;
     const char *of = r->metric ? r->metric : r->probe ? r->probe : "expect";
@@ -416,59 +296,70 @@ static bool name_result(decoder *d, pl_sweep_result *r, const char *name)
     return text;
 }
 
-static void read_result(decoder *d, json_t *object, size_t i)
+static void read_result(pl_sweep_decoder *d, json_t *object, size_t i)
 {
     static const char *const keys[] = {"name", "metric", "probe", "expect", "at", NULL};
     char where[64];
     snprintf(where, sizeof where, "/results/%zu", i);
     pl_sweep_result *r = &d->sweep->results[d->sweep->result_count];
     if (!json_is_object(object)) {
-        fault(d, object, "wrong_type", "an object with metric, probe or expect", "%s", where);
+        pl_sweep_fault(d, object, "wrong_type", "an object with metric, probe or expect", "%s",
+                       where);
         return;
     }
-    check_keys(d, object, keys, where);
-    const char *metric = text_at(d, object, "metric", PL_SWEEP_PATH_MAX - 1, where);
-    const char *probe = text_at(d, object, "probe", PL_SWEEP_PATH_MAX - 1, where);
+    pl_sweep_check_keys(d, object, keys, where);
+    const char *metric = pl_sweep_text_at(d, object, "metric", PL_SWEEP_PATH_MAX - 1, where);
+    const char *probe = pl_sweep_text_at(d, object, "probe", PL_SWEEP_PATH_MAX - 1, where);
     json_t *expect = json_object_get(object, "expect");
     const char *which = json_is_true(expect) ? ""
-                        : expect             ? text_at(d, object, "expect", 255, where)
+                        : expect             ? pl_sweep_text_at(d, object, "expect", 255, where)
                                              : NULL;
-    const char *name = text_at(d, object, "name", PL_SWEEP_NAME_MAX, where);
-    r->at = (pl_sweep_at)word_at(d, object, "at", pl_sweep_at_names, PL_AT_LAST, where);
+    const char *name = pl_sweep_text_at(d, object, "name", PL_SWEEP_NAME_MAX, where);
+    r->at = (pl_sweep_at)pl_sweep_word_at(d, object, "at", pl_sweep_at_names, PL_AT_LAST, where);
     if ((metric != NULL) + (probe != NULL) + (which != NULL) != 1) {
-        fault(d, object, "wrong_value", "one of metric, probe and expect", "%s", where);
+        pl_sweep_fault(d, object, "wrong_value", "one of metric, probe and expect", "%s", where);
         return;
     }
     d->sweep->result_count++;
-    r->metric = metric ? copy(d, metric) : NULL;
-    r->probe = probe ? copy(d, probe) : NULL;
-    r->expect = which ? copy(d, which) : NULL;
+    r->metric = metric ? pl_sweep_copy(d, metric) : NULL;
+    r->probe = probe ? pl_sweep_copy(d, probe) : NULL;
+    r->expect = which ? pl_sweep_copy(d, which) : NULL;
     if (d->no_memory || !name_result(d, r, name))
         return;
     bool duplicate = taken(d, r->name);
     for (const pl_sweep_result *o = d->sweep->results; o < r; o++)
         duplicate |= strcmp(o->name, r->name) == 0;
     if (duplicate)
-        fault(d, object, "duplicate", "a result of another name", "%s/name", where);
+        pl_sweep_fault(d, object, "duplicate", "a result of another name", "%s/name", where);
 }
 
-static void read_results(decoder *d, json_t *list)
+/* The first result of a fit. */
+static void add_misfit(pl_sweep_decoder *d)
+{
+    pl_sweep_result *r = &d->sweep->results[d->sweep->result_count++];
+    *r = (pl_sweep_result){.name = pl_sweep_copy(d, "misfit"), .misfit = true};
+}
+
+static void read_results(pl_sweep_decoder *d, json_t *list)
 {
     size_t count = json_array_size(list);
-    if (!list)
+    bool fit = json_object_get(d->document, "fit");
+    if (!list && !fit)
         return;
-    if (!json_is_array(list) || count > PL_SWEEP_RESULTS_MAX) {
-        fault(d, json_is_array(list) ? NULL : list, "wrong_type", "a list of at most 32 results",
-              "/results");
+    if ((list && !json_is_array(list)) || count + fit > PL_SWEEP_RESULTS_MAX) {
+        pl_sweep_fault(d, json_is_array(list) ? NULL : list, "wrong_type",
+                       "a list of at most 32 results", "/results");
         return;
     }
-    d->sweep->results = calloc(count + 1, sizeof *d->sweep->results);
+    d->sweep->results = calloc(count + 2, sizeof *d->sweep->results);
     d->no_memory |= !d->sweep->results;
+    if (fit && d->sweep->results)
+        add_misfit(d);
     for (size_t i = 0; d->sweep->results && i < count; i++)
         read_result(d, json_array_get(list, i), i);
 }
 
-static void read_stop(decoder *d, json_t *stop)
+static void read_stop(pl_sweep_decoder *d, json_t *stop)
 {
     static const char *const keys[] = {"result", "above", "below", NULL};
     pl_sweep *s = d->sweep;
@@ -476,62 +367,84 @@ static void read_stop(decoder *d, json_t *stop)
     if (!stop)
         return;
     if (!json_is_object(stop)) {
-        fault(d, stop, "wrong_type", "an object with result, and above or below", "/stop");
+        pl_sweep_fault(d, stop, "wrong_type", "an object with result, and above or below", "/stop");
         return;
     }
-    check_keys(d, stop, keys, "/stop");
-    const char *name = text_at(d, stop, "result", PL_SWEEP_PATH_MAX, "/stop");
+    pl_sweep_check_keys(d, stop, keys, "/stop");
+    const char *name = pl_sweep_text_at(d, stop, "result", PL_SWEEP_PATH_MAX, "/stop");
     for (int32_t i = 0; name && i < s->result_count; i++)
         if (s->results[i].name && strcmp(s->results[i].name, name) == 0)
             s->stop.result = i;
     if (s->stop.result < 0)
-        fault(d, json_object_get(stop, "result"), "wrong_value", "the name of one of the results",
-              "/stop/result");
+        pl_sweep_fault(d, json_object_get(stop, "result"), "wrong_value",
+                       "the name of one of the results", "/stop/result");
     s->stop.above = json_object_get(stop, "above");
-    s->stop.bound = number_at(d, stop, s->stop.above ? "above" : "below", NAN, "/stop");
+    s->stop.bound = pl_sweep_number_at(d, stop, s->stop.above ? "above" : "below", NAN, "/stop");
     if (isnan(s->stop.bound) || (s->stop.above && json_object_get(stop, "below")))
-        fault(d, stop, "wrong_value", "either above or below, a number", "/stop");
+        pl_sweep_fault(d, stop, "wrong_value", "either above or below, a number", "/stop");
 }
 
 /* ---- the document ---- */
 
-static void read_sampling(decoder *d)
+/* How many points a fit begins with, where the document does not say. */
+static int64_t samples_of(const json_t *document)
+{
+    int64_t samples = 6 * (int64_t)json_array_size(json_object_get(document, "parameters"));
+    const json_t *most = json_object_get(json_object_get(document, "fit"), "evaluations");
+    bool fewer = json_is_integer(most) && json_integer_value(most) < samples;
+    return fewer ? json_integer_value(most) : samples;
+}
+
+static void read_sampling(pl_sweep_decoder *d)
 {
     pl_sweep *s = d->sweep;
     json_t *o = d->document, *samples = json_object_get(o, "samples");
-    s->sampling = (pl_sampling)word_at(d, o, "sampling", pl_sampling_names, PL_SAMPLING_GRID, "");
-    s->samples = whole_at(d, o, "samples", 1, PL_SWEEP_ROWS_MAX, 0, "");
-    s->seed = whole_at(d, o, "seed", 0, INT64_MAX, 0, "");
-    if (s->sampling == PL_SAMPLING_GRID && samples)
-        fault(d, samples, "wrong_value", "nothing: a grid has every combination", "/samples");
-    if (s->sampling != PL_SAMPLING_GRID && !samples)
-        fault(d, NULL, "missing", "how many points are drawn", "/samples");
+    bool fit = json_object_get(o, "fit");
+    int usual = fit ? PL_SAMPLING_LATIN : PL_SAMPLING_GRID;
+    s->sampling = (pl_sampling)pl_sweep_word_at(d, o, "sampling", pl_sampling_names, usual, "");
+    s->samples = pl_sweep_whole_at(d, o, "samples", 1, PL_SWEEP_ROWS_MAX, fit ? samples_of(o) : 0,
+                                   "");
+    s->seed = pl_sweep_whole_at(d, o, "seed", 0, INT64_MAX, 0, "");
+    if (s->sampling == PL_SAMPLING_GRID && fit)
+        pl_sweep_fault(d, json_object_get(o, "sampling"), "wrong_value",
+                       "random, latin_hypercube or sobol: a fit begins with samples", "/sampling");
+    else if (s->sampling == PL_SAMPLING_GRID && samples)
+        pl_sweep_fault(d, samples, "wrong_value", "nothing: a grid has every combination",
+                       "/samples");
+    if (s->sampling != PL_SAMPLING_GRID && !samples && !fit)
+        pl_sweep_fault(d, NULL, "missing", "how many points are drawn", "/samples");
 }
 
-static void read_document(decoder *d)
+static void read_document(pl_sweep_decoder *d)
 {
     static const char *const keys[] = {"name",    "scene", "parameters", "sampling",
                                        "samples", "seed",  "csv",        "running",
-                                       "results", "stop",  NULL};
+                                       "results", "stop",  "fit",        NULL};
     pl_sweep *s = d->sweep;
-    json_t *o = d->document, *csv = json_object_get(o, "csv");
-    check_keys(d, o, keys, "");
-    const char *name = text_at(d, o, "name", 200, "");
-    s->name = copy(d, name ? name : "");
-    s->running = whole_at(d, o, "running", 1, PL_SWEEP_RUNNING_MAX, 4, "");
+    json_t *o = d->document, *csv = json_object_get(o, "csv"), *fit = json_object_get(o, "fit");
+    pl_sweep_check_keys(d, o, keys, "");
+    const char *name = pl_sweep_text_at(d, o, "name", 200, "");
+    s->name = pl_sweep_copy(d, name ? name : "");
+    s->running = pl_sweep_whole_at(d, o, "running", 1, PL_SWEEP_RUNNING_MAX, 4, "");
     d->scene = json_object_get(o, "scene");
     s->scene = (const pl_json *)d->scene;
     if (!json_is_object(d->scene))
-        fault(d, d->scene, d->scene ? "wrong_type" : "missing", "a scene, an object", "/scene");
+        pl_sweep_fault(d, d->scene, d->scene ? "wrong_type" : "missing", "a scene, an object",
+                       "/scene");
     read_sampling(d);
     if (csv) {
         if (json_object_get(o, "parameters") || json_object_get(o, "sampling"))
-            fault(d, NULL, "wrong_value", "csv, or parameters with their sampling: one of them",
-                  "/csv");
+            pl_sweep_fault(d, NULL, "wrong_value",
+                           "csv, or parameters with their sampling: one of them", "/csv");
+        if (fit)
+            pl_sweep_fault(d, NULL, "wrong_value", "parameters with min and max, for a fit",
+                           "/csv");
         read_csv(d, csv);
     } else {
         read_parameters(d, json_object_get(o, "parameters"));
     }
+    if (fit)
+        pl_sweep_read_fit(d, fit);
     read_results(d, json_object_get(o, "results"));
     read_stop(d, json_object_get(o, "stop"));
     if (!d->faults->total && !d->no_memory && !csv)
@@ -561,7 +474,7 @@ static pl_status begin(const char *text, size_t length, pl_sweep *out, pl_faults
 pl_status pl_sweep_decode(const char *text, size_t length, pl_sweep *out, pl_faults *faults)
 {
     pl_faults found = {0};
-    decoder d = {.sweep = out, .faults = &found};
+    pl_sweep_decoder d = {.sweep = out, .faults = &found};
     *out = (pl_sweep){.stop.result = -1};
     pl_status status = begin(text, length, out, &found);
     if (status == PL_OK) {

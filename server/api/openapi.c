@@ -67,6 +67,7 @@ static const parameter known_parameters[] = {
     {"/v1/sweeps/{id}/results?from", "integer", "first row (0)"},
     {"/v1/sweeps/{id}/results?limit", "integer", "most rows of the JSON table"},
     {"/v1/sweeps/{id}/results?format", "string", "json, csv or npz, whatever Accept says"},
+    {"/v1/sweeps/{id}/residuals?format", "string", "json or csv, whatever Accept says"},
     {"/v1/usage?from", "string", "first day, UTC (29 days before the last)"},
     {"/v1/usage?to", "string", "last day (today)"},
     {"/v1/usage?group", "string",

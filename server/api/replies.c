@@ -92,6 +92,30 @@ static const pl_reply_field sweep_request_fields[] = {
     {"running?", "integer", "runs queued or running at once, 1 to 64; default: 4"},
     {"results?", "[]#SweepResult", "numbers of each run that the table shows, at most 32"},
     {"stop?", "#SweepStop", "begin no further row when a run has ended with such a result"},
+    {"fit?", "#Fit", "search for the values of the parameters with which runs are as measured"},
+    {0},
+};
+static const pl_reply_field fit_fields[] = {
+    {"measured", "[]#FitSeries", "1 to 16 series, at most 5000 points together"},
+    {"method?", "=bobyqa,cobyla,nelder_mead,subplex,direct",
+     "default: bobyqa, or cobyla for one parameter"},
+    {"evaluations?", "integer", "most runs, with the samples, 1 to 1000; default: 200"},
+    {"tolerance?", "number",
+     "converged when all parameters change by less, in parts of their intervals; default: 1e-4"},
+    {0},
+};
+static const pl_reply_field fit_series_fields[] = {
+    {"probe?", "string", "what was measured: one of output.probes"},
+    {"metric?", "string", "or a number of the metrics record, by its path"},
+    {"against?", "#FitQuantity", "what the first number of a point is; default: the time"},
+    {"points?", "[]any", "points [x, y]"},
+    {"csv?", "string", "instead of points: two numbers in each line"},
+    {"weight?", "number", "of the series in the misfit; default: 1"},
+    {0},
+};
+static const pl_reply_field fit_quantity_fields[] = {
+    {"probe?", "string", "one of output.probes"},
+    {"metric?", "string", "or a number of the metrics record, by its path"},
     {0},
 };
 static const pl_reply_field sweep_parameter_fields[] = {
@@ -158,6 +182,41 @@ static const pl_reply_field sweep_fields[] = {
     {"stop", "#SweepStop?", "condition that ends it early"},
     {"counts", "#SweepCounts", "number of rows in each state"},
     {"warned", "integer", "rows that succeeded with warnings"},
+    {"fit", "#FitProgress?", "search of a fit; null for other sweeps"},
+    {0},
+};
+static const pl_reply_field fit_progress_fields[] = {
+    {"method", "string", "method of NLopt"},
+    {"phase", "=sampling,searching,converged,exhausted,lost",
+     "exhausted: by evaluations; lost: no run to go on from"},
+    {"samples", "integer", "number of runs before the search"},
+    {"ended", "integer", "number of runs that have ended"},
+    {"evaluations", "integer", "most runs"},
+    {"tolerance", "number", "of the parameters, in parts of their intervals"},
+    {"points", "integer", "number of measured points"},
+    {"best", "#FitBest?", "run with the least misfit"},
+    {0},
+};
+static const pl_reply_field fit_best_fields[] = {
+    {"row", "integer", "row of the table"},
+    {"session", "string", "ID of its session"},
+    {"misfit", "number",
+     "root mean square difference, in standard deviations of what was measured"},
+    {"values", "[]number", "values of the parameters, in their order"},
+    {0},
+};
+static const pl_reply_field fit_residuals_fields[] = {
+    {"row", "integer", "row of the best run"},
+    {"session", "string", "ID of its session"},
+    {"misfit", "number", "its misfit"},
+    {"series", "[]#FitResidualSeries", "as in fit.measured"},
+    {0},
+};
+static const pl_reply_field fit_residual_series_fields[] = {
+    {"name", "string", "probe or metric"},
+    {"against", "string", "time, probe or metric"},
+    {"weight", "number", "of the series in the misfit"},
+    {"points", "[]any", "[x, measured, value of the run, their difference]"},
     {0},
 };
 static const pl_reply_field sweep_list_fields[] = {
@@ -845,6 +904,13 @@ const pl_reply_table pl_reply_tables[] = {
     {"SweepColumn", "A parameter of a sweep.", sweep_column_fields},
     {"SweepCounts", "Rows by state.", sweep_counts_fields},
     {"Sweep", "Many sessions that differ in parameters.", sweep_fields},
+    {"Fit", "What was measured, and how to search.", fit_fields},
+    {"FitSeries", "Measured points: probe or metric, and points or csv.", fit_series_fields},
+    {"FitQuantity", "A number of each frame: probe or metric.", fit_quantity_fields},
+    {"FitProgress", "How far a fit is.", fit_progress_fields},
+    {"FitBest", "The best run of a fit so far.", fit_best_fields},
+    {"FitResiduals", "The best run of a fit against what was measured.", fit_residuals_fields},
+    {"FitResidualSeries", "A series of measured points.", fit_residual_series_fields},
     {"SweepList", "Sweeps.", sweep_list_fields},
     {"SweepRow", "A run of a sweep.", sweep_row_fields},
     {"SweepResults", "The table of a sweep.", sweep_results_fields},

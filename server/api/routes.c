@@ -158,6 +158,9 @@ const pl_route pl_routes[] = {
      .replies = "200 SweepResults",
      .summary = "Read the table of a sweep: for each row its parameters, session, state and "
                 "results"},
+    {"GET", SWEEP "/residuals", pl_handle_sweep_residuals, PL_RUN_FILES, PL_SCOPE_READ,
+     .produces = JSON ", text/csv", .query = {"format"}, .replies = "200 FitResiduals",
+     .summary = "Read the measured points of a fit, with the values of its best run"},
     {"POST", SWEEP "/cancel", pl_handle_sweep_cancel, PL_RUN_FILES, PL_SCOPE_SUBMIT,
      .produces = JSON, .replies = "202 Sweep",
      .summary = "Begin no more rows and cancel those that run"},

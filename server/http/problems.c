@@ -54,6 +54,9 @@ const pl_problem pl_problems[] = {
     {404, "no_such_session", "No session that you can see has this ID.",
      "GET /v1/sessions lists yours. Deleted sessions are not recoverable."},
     {404, "no_such_sweep", "No sweep that you can see has this ID.", "GET /v1/sweeps lists yours."},
+    {404, "no_residuals", "No run of this fit has succeeded, or the best one's session is deleted.",
+     "Wait for a run to succeed; keep the session of the best run. A sweep that is no fit has "
+     "none."},
     {404, "no_such_link", "The share link is unknown to this daemon, or has expired.",
      "Ask the person who sent it for a new one."},
     {404, "no_such_mesh", "You have not uploaded a file with this hash.",

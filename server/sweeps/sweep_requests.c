@@ -7,6 +7,7 @@
 #include "server/run/scene_rules.h"
 #include "server/sessions/access.h"
 #include "server/sessions/removal.h"
+#include "server/sweeps/fit_view.h"
 #include "server/sweeps/sweep_runner.h"
 #include "server/sweeps/sweep_view.h"
 
@@ -253,13 +254,50 @@ void pl_handle_sweep_results(pl_request *r)
     pl_sweep_release(s);
 }
 
+static void reply_residuals(pl_request *r, const pl_sweep_run *s, int form)
+{
+    static const char *const types[] = {"application/json", "text/csv"};
+    pl_sweeps *t = pl_request_daemon(r)->sweeps;
+    size_t size = 0;
+    char *text = form == 0 ? pl_fit_residuals_json(t, s) : pl_fit_residuals_csv(t, s, &size);
+    if (!text && errno == ENOENT) {
+        pl_reply_problem(r, 404, "no_residuals", "No residuals",
+                         "no run has succeeded yet, or the best one's session was deleted", NULL);
+        return;
+    }
+    size = text && form == 0 ? strlen(text) : size;
+    pl_reply_text(r, 200, types[form], text, size);
+    pl_reply_header(r, "Cache-Control", "no-store");
+}
+
+void pl_handle_sweep_residuals(pl_request *r)
+{
+    static const char *const types[] = {"application/json", "text/csv", NULL};
+    const char *format = pl_request_query(r, "format");
+    int form = !format                       ? pl_request_accept(r, types)
+               : strcmp(format, "json") == 0 ? 0
+               : strcmp(format, "csv") == 0  ? 1
+                                             : 2;
+    if (form == 2) {
+        pl_reply_bad_query(r, "format", format, "json or csv");
+    }
+    pl_sweep_run *s = form >= 0 && form < 2 ? requested(r, PL_ACCESS_VIEW) : NULL;
+    if (s && !s->plan.fit) {
+        pl_reply_problem(r, 404, "no_residuals", "No residuals",
+                         "this sweep is no fit: nothing was measured", NULL);
+    } else if (s) {
+        reply_residuals(r, s, form);
+    }
+    pl_sweep_release(s);
+}
+
 /* ---- changing one ---- */
 
 /* Ask every session of the sweep that has not ended to end; with `removed`, take all of them away. */
 static void end_sessions(pl_request *r, pl_sweep_run *s, bool removed)
 {
     pl_daemon *d = pl_request_daemon(r);
-    for (int64_t i = 0; i < s->plan.row_count; i++) {
+    for (int64_t i = 0; i < s->plan.row_room; i++) {
         char id[33];
         pl_sweeps_lock(d->sweeps);
         bool wanted = s->rows[i].session[0] && (removed || s->rows[i].state == PL_ROW_LIVE);

@@ -9,6 +9,7 @@ void pl_handle_sweeps(pl_request *r);
 void pl_handle_sweep(pl_request *r);
 void pl_handle_sweep_delete(pl_request *r);
 void pl_handle_sweep_results(pl_request *r);
+void pl_handle_sweep_residuals(pl_request *r);
 void pl_handle_sweep_cancel(pl_request *r);
 void pl_handle_sweep_retry(pl_request *r);
 

@@ -1,6 +1,7 @@
 #include "server/sweeps/sweep_run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,12 @@ pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char 
     memcpy(s->id, id, sizeof s->id);
     s->plan = *plan;
     s->bytes = 4 * (int64_t)length +
-               plan->row_count *
+               plan->row_room *
                    (48 * plan->parameter_count + 8 * plan->result_count + (int64_t)sizeof *s->rows);
     *plan = (pl_sweep){0};
     s->owner = strdup(owner);
     s->group = group ? strdup(group) : NULL;
-    s->rows = calloc((size_t)s->plan.row_count, sizeof *s->rows);
+    s->rows = calloc((size_t)s->plan.row_room, sizeof *s->rows);
     if (!s->owner || (group && !s->group) || !s->rows) {
         pl_sweep_release(s);
         errno = ENOMEM;
@@ -51,7 +52,7 @@ void pl_sweep_release(pl_sweep_run *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    for (int64_t i = 0; s->rows && i < s->plan.row_count; i++) {
+    for (int64_t i = 0; s->rows && i < s->plan.row_room; i++) {
         pl_sweep_outcome_clear(&s->rows[i].outcome);
     }
     free(s->rows);
@@ -78,10 +79,24 @@ int64_t pl_sweep_live(const pl_sweep_run *s)
 
 bool pl_sweep_open(const pl_sweep_run *s)
 {
-    bool open = false;
+    bool open = s->plan.fit && s->end == PL_FIT_OPEN && s->halt == PL_HALT_NONE;
     for (int64_t i = 0; i < s->plan.row_count && !open; i++) {
         open = s->rows[i].state == PL_ROW_LIVE ||
                (s->rows[i].state == PL_ROW_WAITING && s->halt == PL_HALT_NONE);
     }
     return open && !s->gone;
+}
+
+int64_t pl_sweep_best(const pl_sweep_run *s)
+{
+    int64_t best = -1;
+    double least = INFINITY;
+    for (int64_t i = 0; s->plan.fit && i < s->plan.row_count; i++) {
+        const double *results = s->rows[i].outcome.results;
+        if (s->rows[i].state == PL_ROW_SUCCEEDED && results && results[0] < least) {
+            least = results[0];
+            best = i;
+        }
+    }
+    return best;
 }

@@ -40,6 +40,14 @@ typedef struct pl_sweep_row {
 /* Why no further row is begun. */
 typedef enum pl_sweep_halt { PL_HALT_NONE, PL_HALT_CANCELLED, PL_HALT_STOPPED } pl_sweep_halt;
 
+/* Why a fit's search asks for no further row. */
+typedef enum pl_fit_end {
+    PL_FIT_OPEN, /* it may ask for one */
+    PL_FIT_END_CONVERGED,
+    PL_FIT_END_EXHAUSTED,
+    PL_FIT_END_LOST,
+} pl_fit_end;
+
 typedef struct pl_sweep_run {
     struct pl_sweep_run *next;
     char id[33];
@@ -47,11 +55,12 @@ typedef struct pl_sweep_run {
     bool admin;          /* posted with the scope admin */
     int64_t created_us;
     int64_t bytes; /* of memory, about; the document counts four times, as it is parsed */
-    pl_sweep plan;
+    pl_sweep plan; /* constant, but that a fit's rows are added under the table's mutex */
     _Atomic int references;
     /* under the table's mutex */
     pl_sweep_row *rows;
     pl_sweep_halt halt;
+    pl_fit_end end;    /* of a fit's search */
     bool gone;         /* deleted */
     int64_t due_ms;    /* on pl_monotonic_ms: no row is begun before */
     char message[256]; /* why the next row waits; "": nothing */
@@ -67,5 +76,7 @@ void pl_sweep_outcome_clear(pl_sweep_outcome *outcome);
 /* With the table's mutex held: rows whose session has not ended; whether anything is left to be done. */
 int64_t pl_sweep_live(const pl_sweep_run *s);
 bool pl_sweep_open(const pl_sweep_run *s);
+/* The row of a fit with the least misfit; -1: no run has succeeded. */
+int64_t pl_sweep_best(const pl_sweep_run *s);
 
 #endif

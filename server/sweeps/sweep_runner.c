@@ -6,6 +6,7 @@
 #include "server/base/logger.h"
 #include "server/run/admission.h"
 #include "server/run/lifecycle.h"
+#include "server/sweeps/fit_advance.h"
 #include "server/sweeps/sweep_values.h"
 
 #include <math.h>
@@ -44,6 +45,9 @@ static pl_sweep_outcome outcome_of(pl_sweeps *t, const pl_sweep *plan, pl_sessio
         .warnings = warned ? strdup(row.warnings) : NULL,
         .results = pl_sweep_values(plan, s->directory),
     };
+    if (plan->fit && o.results && state != PL_ROW_SUCCEEDED) {
+        o.results[0] = NAN; /* of the part that ran */
+    }
     pl_row_clear(&row);
     return o;
 }
@@ -250,6 +254,7 @@ static void begin_rows(pl_sweep_runner *x, pl_sweep_run **all, size_t count)
     while (begun && !pl_disk_full(x->setup.disk)) {
         begun = false;
         for (size_t i = 0; i < count && !is_stopping(x); i++) {
+            pl_fit_advance(x->setup.sweeps, all[i]);
             int64_t row = next_waiting(x->setup.sweeps, all[i]);
             if (row >= 0) {
                 begin_row(x, all[i], row);

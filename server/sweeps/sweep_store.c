@@ -138,17 +138,39 @@ void pl_sweep_store_halt(const pl_sweep_store *t, const pl_sweep_run *s)
     note(t, &(pl_statement){"UPDATE sweeps SET halt=?2 WHERE id=?1", {s->id, halts[s->halt]}, 2});
 }
 
-static char *results_text(const pl_sweep_run *s, const double *results)
+static void put_results(pl_json_writer *w, const pl_sweep_run *s, const double *results)
 {
+    pl_json_begin_array(w);
+    for (int32_t k = 0; k < s->plan.result_count; k++) {
+        pl_json_put_number(w, results ? results[k] : NAN, 17);
+    }
+    pl_json_end_array(w);
+}
+
+/* Of a fit with its values, which stand nowhere else: {"values": [...], "results": [...]}. */
+static char *results_text(const pl_sweep_run *s, int64_t row)
+{
+    const double *results = s->rows[row].outcome.results;
     pl_json_writer w = {0};
-    if (!results) {
+    if (!results && !s->plan.fit) {
         return NULL;
     }
+    if (!s->plan.fit) {
+        put_results(&w, s, results);
+        return pl_json_finish(&w, NULL);
+    }
+    pl_json_begin_object(&w);
+    pl_json_key(&w, "values");
     pl_json_begin_array(&w);
-    for (int32_t k = 0; k < s->plan.result_count; k++) {
-        pl_json_put_number(&w, results[k], 17);
+    for (int32_t j = 0; j < s->plan.parameter_count; j++) {
+        pl_json_put_raw(&w, pl_sweep_value(&s->plan, row, j));
     }
     pl_json_end_array(&w);
+    if (results) {
+        pl_json_key(&w, "results");
+        put_results(&w, s, results);
+    }
+    pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
 }
 
@@ -157,7 +179,7 @@ void pl_sweep_store_row(const pl_sweep_store *t, const pl_sweep_run *s, int64_t 
     const pl_sweep_row *r = &s->rows[row];
     pl_store_digits number = pl_store_number(row), tries = pl_store_number(r->tries),
                     since = pl_store_number(r->since_us);
-    char *results = results_text(s, r->outcome.results);
+    char *results = results_text(s, row);
     note(t,
          &(pl_statement){"INSERT OR REPLACE INTO sweep_rows(sweep, row, session, state, tries,"
                          " since_us, message, results, warnings)"
@@ -260,15 +282,26 @@ static void see_sweep(void *context, const char *const *columns)
     }
 }
 
-static double *read_results(const pl_sweep_run *s, const char *text)
+static double *read_results(const pl_sweep_run *s, const pl_json *stored)
 {
-    pl_json *list = text ? pl_json_parse(text, strlen(text), NULL) : NULL;
+    const pl_json *list = s->plan.fit ? pl_json_at(stored, "results") : stored;
     double *results = list ? calloc((size_t)s->plan.result_count + 1, sizeof *results) : NULL;
     for (int32_t k = 0; results && k < s->plan.result_count; k++) {
         results[k] = pl_json_number(pl_json_item(list, (size_t)k), "", NAN);
     }
-    pl_json_free(list);
     return results;
+}
+
+/* Whether the row is one of the sweep's; the next one of a fit becomes one. Rows come in order. What is beyond a gap is
+ * asked for again by the search. */
+static bool has_row(pl_sweep_run *s, int64_t row, const pl_json *stored)
+{
+    const pl_json *values = pl_json_at(stored, "values");
+    if (row == s->plan.row_count && s->plan.fit && row < s->plan.row_room &&
+        pl_json_count(values) == (size_t)s->plan.parameter_count) {
+        return pl_sweep_append_values(&s->plan, values);
+    }
+    return row >= 0 && row < s->plan.row_count;
 }
 
 /* sweep, row, session, state, tries, since_us, message, results, warnings */
@@ -277,7 +310,9 @@ static void see_row(void *context, const char *const *columns)
     loading *l = context;
     pl_sweep_run *s = columns[0] ? find(l, columns[0]) : NULL;
     int64_t row = columns[1] ? strtoll(columns[1], NULL, 10) : -1;
-    if (!s || row < 0 || row >= s->plan.row_count || !columns[3]) {
+    pl_json *stored = columns[7] ? pl_json_parse(columns[7], strlen(columns[7]), NULL) : NULL;
+    if (!s || !columns[3] || !has_row(s, row, stored)) {
+        pl_json_free(stored);
         return;
     }
     pl_sweep_row *r = &s->rows[row];
@@ -292,8 +327,9 @@ static void see_row(void *context, const char *const *columns)
     r->outcome = (pl_sweep_outcome){
         .message = columns[6] ? strdup(columns[6]) : NULL,
         .warnings = columns[8] ? strdup(columns[8]) : NULL,
-        .results = read_results(s, columns[7]),
+        .results = read_results(s, stored),
     };
+    pl_json_free(stored);
 }
 
 /* A session that was made when the row was not stored yet, or all of them where the database is another one. */
@@ -307,7 +343,7 @@ static void adopt(const loading *l, const pl_row *session)
     char *end;
     const char *text = pl_json_string(labels, "row", "");
     int64_t row = strtoll(text, &end, 10);
-    if (s && *text && !*end && row >= 0 && row < s->plan.row_count &&
+    if (s && *text && !*end && row >= 0 && row < s->plan.row_room &&
         strcmp(s->owner, session->owner) == 0) {
         pl_sweep_row *r = &s->rows[row];
         bool fresh = session->created_us > r->since_us && strcmp(r->session, session->id) != 0;
@@ -370,7 +406,7 @@ bool pl_sweep_store_load(const pl_sweep_store *t, pl_sessions *sessions,
     pl_statement sweeps = {"SELECT id, halt FROM sweeps", {NULL}, 0};
     pl_statement rows = {"SELECT sweep, row, session, state, tries, since_us, message, results,"
                          " warnings"
-                         " FROM sweep_rows",
+                         " FROM sweep_rows ORDER BY sweep, row",
                          {NULL},
                          0};
     bool good = pl_store_read(t->store, &sweeps, see_sweep, &l) && !l.failed;

@@ -4,6 +4,7 @@
 #include "protocol/log/log.h"
 #include "protocol/log/small_file.h"
 #include "protocol/scene/expect.h"
+#include "server/sweeps/fit_curves.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -19,36 +20,27 @@ typedef struct gathering {
     int dir_fd;
     pl_log_reader *reader;
     int64_t frames;
-    pl_sample *samples; /* one a result */
-    double *last;       /* the same: of the newest frame */
-    pl_expect *expect;  /* NULL: not wanted, or it cannot be judged */
+    pl_sample *samples;    /* one a result */
+    double *last;          /* the same: of the newest frame */
+    pl_expect *expect;     /* NULL: not wanted, or it cannot be judged */
+    pl_fit_curves *curves; /* of a fit */
 } gathering;
 
 /* ---- metrics ---- */
-
-static double probe_of(const pl_json *probes, const char *name)
-{
-    for (size_t i = 0; i < pl_json_count(probes); i++) {
-        const pl_json *value;
-        if (strcmp(pl_json_member(probes, i, &value), name) == 0) {
-            return pl_json_number(value, "", NAN);
-        }
-    }
-    return NAN;
-}
 
 static void take_metrics(gathering *g, const char *text, size_t length)
 {
     pl_json *metrics = pl_json_parse(text, length, NULL);
     for (int32_t k = 0; metrics && k < g->plan->result_count; k++) {
         const pl_sweep_result *r = &g->plan->results[k];
-        double value = r->metric  ? pl_json_number(metrics, r->metric, NAN)
-                       : r->probe ? probe_of(pl_json_at(metrics, "probes"), r->probe)
-                                  : NAN;
+        double value = pl_metrics_number(metrics, r->metric, r->probe);
         g->last[k] = value;
         if (!isnan(value)) {
             pl_sample_add(&g->samples[k], value);
         }
+    }
+    if (metrics && g->curves) {
+        pl_fit_curves_take(g->curves, metrics);
     }
     if (metrics && g->expect) {
         pl_expect_metrics(g->expect, text, length);
@@ -145,7 +137,25 @@ static double expect_value(const pl_expect *e, const char *name)
     return holds;
 }
 
+/* ---- a fit's misfit ---- */
+
+static double misfit_value(const gathering *g)
+{
+    double *values = g->curves ? pl_fit_curves_values(g->curves) : NULL;
+    double misfit = values ? pl_fit_misfit(g->plan->fit, values) : NAN;
+    free(values);
+    return misfit;
+}
+
 /* ---- all of them ---- */
+
+static double value_of(const gathering *g, int32_t k)
+{
+    const pl_sweep_result *r = &g->plan->results[k];
+    return r->misfit   ? misfit_value(g)
+           : r->expect ? expect_value(g->expect, r->expect)
+                       : metric_value(g, k);
+}
 
 /* Whether more than the newest frame's metrics is needed; sets *expect. */
 static bool wants_all(const pl_sweep *plan, bool *expect)
@@ -154,7 +164,8 @@ static bool wants_all(const pl_sweep *plan, bool *expect)
     *expect = false;
     for (int32_t k = 0; k < plan->result_count; k++) {
         *expect |= plan->results[k].expect != NULL;
-        all |= plan->results[k].at != PL_AT_LAST || plan->results[k].expect;
+        all |= plan->results[k].at != PL_AT_LAST || plan->results[k].expect ||
+               plan->results[k].misfit;
     }
     return all;
 }
@@ -164,6 +175,9 @@ static void gather(gathering *g)
     bool expect, all = wants_all(g->plan, &expect);
     if (expect) {
         open_expect(g);
+    }
+    if (g->plan->fit) {
+        g->curves = pl_fit_curves_create(g->plan->fit);
     }
     for (int64_t k = all || g->frames == 0 ? 0 : g->frames - 1; k < g->frames; k++) {
         char *text;
@@ -195,10 +209,10 @@ double *pl_sweep_values(const pl_sweep *plan, const char *directory)
         gather(&g);
     }
     for (size_t k = 0; memory && k < n; k++) {
-        const pl_sweep_result *r = &plan->results[k];
-        out[k] = r->expect ? expect_value(g.expect, r->expect) : metric_value(&g, (int32_t)k);
+        out[k] = value_of(&g, (int32_t)k);
     }
     pl_expect_close(g.expect);
+    pl_fit_curves_destroy(g.curves);
     pl_log_reader_close(g.reader);
     if (g.dir_fd >= 0) {
         close(g.dir_fd);

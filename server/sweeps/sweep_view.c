@@ -1,9 +1,10 @@
 #include "server/sweeps/sweep_view.h"
 
 #include "protocol/export/npy.h"
-#include "protocol/export/outlet.h"
 #include "protocol/export/zip.h"
 #include "server/base/clock.h"
+#include "server/sweeps/fit_view.h"
+#include "server/sweeps/text_outlet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +127,7 @@ void pl_sweep_put(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
     pl_json_set_string(w, "group", s->group);
     put_plan(w, &s->plan);
     put_counts(w, t, s);
+    pl_fit_put(w, s);
     pl_json_set_integer(w, "warned", warned_of(s));
     pl_json_end_object(w);
     pl_sweeps_unlock(t);
@@ -169,10 +171,10 @@ char *pl_sweep_table_json(pl_sweeps *t, const pl_sweep_run *s, int64_t from, int
 {
     const pl_sweep *p = &s->plan;
     pl_json_writer w = {0};
+    pl_sweeps_lock(t);
     int64_t end = from > p->row_count
                       ? from
                       : from + (limit < p->row_count - from ? limit : p->row_count - from);
-    pl_sweeps_lock(t);
     pl_json_begin_object(&w);
     pl_json_key(&w, "parameters");
     pl_json_begin_array(&w);
@@ -383,47 +385,27 @@ static bool put_npz(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o)
 
 /* ---- a table as bytes ---- */
 
-static bool write_text(void *context, const void *data, size_t size)
-{
-    pl_text *t = context;
-    char *room = pl_text_room(t, size + 1);
-    if (room) {
-        memcpy(room, data, size);
-        t->length += size;
-    }
-    return room;
-}
+typedef struct table {
+    pl_sweeps *sweeps;
+    const pl_sweep_run *run;
+    bool (*put)(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o);
+} table;
 
-/* malloc'ed, or NULL. */
-static char *gather(bool (*put)(pl_sweeps *t, const pl_sweep_run *s, pl_outlet *o), pl_sweeps *t,
-                    const pl_sweep_run *s, size_t *size)
+static bool put_locked(const void *context, pl_outlet *o)
 {
-    pl_text out = {0};
-    pl_outlet *outlet = calloc(1, sizeof *outlet);
-    if (!outlet) {
-        return NULL;
-    }
-    outlet->write = write_text;
-    outlet->context = &out;
-    pl_sweeps_lock(t);
-    bool good = put(t, s, outlet);
-    pl_sweeps_unlock(t);
-    good = pl_outlet_flush(outlet) && good && !out.failed;
-    free(outlet);
-    if (!good) {
-        free(out.text);
-        return NULL;
-    }
-    *size = out.length;
-    return out.text;
+    const table *t = context;
+    pl_sweeps_lock(t->sweeps);
+    bool good = t->put(t->sweeps, t->run, o);
+    pl_sweeps_unlock(t->sweeps);
+    return good;
 }
 
 char *pl_sweep_table_csv(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
 {
-    return gather(put_csv, t, s, size);
+    return pl_outlet_gather(put_locked, &(table){t, s, put_csv}, size);
 }
 
 char *pl_sweep_table_npz(pl_sweeps *t, const pl_sweep_run *s, size_t *size)
 {
-    return gather(put_npz, t, s, size);
+    return pl_outlet_gather(put_locked, &(table){t, s, put_npz}, size);
 }

@@ -73,7 +73,9 @@ int64_t pl_sweep_retry(pl_sweeps *t, pl_sweep_run *s)
         }
         count += state > PL_ROW_SUCCEEDED || (state == PL_ROW_WAITING && s->halt != PL_HALT_NONE);
     }
+    count += s->plan.fit && s->halt != PL_HALT_NONE;
     if (count) {
+        s->end = PL_FIT_OPEN;
         pl_sweep_set_halt(t, s, PL_HALT_NONE);
     }
     s->due_ms = 0;

@@ -5,6 +5,7 @@
 #include "protocol/sweep/pointer.h"
 #include "protocol/sweep/sweep.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,46 @@ static void check_plan(const pl_sweep *s)
                  "%d results, stop by %d", s->result_count, s->stop.result);
     for (int32_t k = 0; k < s->result_count; k++) {
         const pl_sweep_result *r = &s->results[k];
-        FUZZ_REQUIRE(r->name && !r->metric + !r->probe + !r->expect == 2, "result %d is not one",
-                     k);
+        FUZZ_REQUIRE(r->name && !r->metric + !r->probe + !r->expect + !r->misfit == 3,
+                     "result %d is not one", k);
+        FUZZ_REQUIRE(r->misfit == (s->fit && k == 0), "result %d is a misfit", k);
+    }
+}
+
+/* A run of three frames has a value at each point, and a misfit that is no less than 0. */
+static void check_fit(const pl_sweep *s)
+{
+    static const double x[] = {0, 1, 0.5}, y[] = {1, 2, 4};
+    const pl_fit *fit = s->fit;
+    FUZZ_REQUIRE(s->row_count <= s->row_room && s->row_room == fit->evaluations,
+                 "%lld rows of %lld", (long long)s->row_count, (long long)s->row_room);
+    FUZZ_REQUIRE(fit->points > s->parameter_count && fit->points <= PL_FIT_POINTS_MAX,
+                 "%lld points", (long long)fit->points);
+    double *values = malloc((size_t)fit->points * sizeof *values), *at = values;
+    for (int32_t k = 0; k < fit->count; k++) {
+        pl_fit_values(&fit->series[k], x, y, 3, at);
+        for (int64_t i = 0; i < fit->series[k].count; i++)
+            FUZZ_REQUIRE(at[i] >= 1 && at[i] <= 4, "a value of %g", at[i]);
+        at += fit->series[k].count;
+    }
+    FUZZ_REQUIRE(at == values + fit->points, "points were counted otherwise");
+    FUZZ_REQUIRE(!(pl_fit_misfit(fit, values) < 0), "misfit %g", pl_fit_misfit(fit, values));
+    free(values);
+}
+
+/* The middle of the intervals as one more row. */
+static void check_append(pl_sweep *s)
+{
+    double u[PL_SWEEP_PARAMETERS_MAX];
+    for (int32_t j = 0; j < s->parameter_count; j++)
+        u[j] = 0.5;
+    int64_t rows = s->row_count;
+    FUZZ_REQUIRE(pl_sweep_append(s, u) == (rows < s->row_room), "row %lld", (long long)rows);
+    for (int32_t j = 0; s->row_count > rows && j < s->parameter_count; j++) {
+        double v = pl_sweep_number(s, rows, j), slack = 1e-11;
+        const pl_sweep_parameter *p = &s->parameters[j];
+        FUZZ_REQUIRE(v >= p->low - slack * fabs(p->low) && v <= p->high + slack * fabs(p->high),
+                     "%g is not from %g to %g", v, p->low, p->high);
     }
 }
 
@@ -75,6 +114,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              "row %lld has another value the second time", (long long)i);
         for (int64_t i = 0; i < first.row_count && i < ROWS; i++)
             check_row(&first, i);
+        if (first.fit) {
+            check_fit(&first);
+            check_append(&first);
+        }
         pl_sweep_clear(&second);
         pl_sweep_clear(&first);
     }

@@ -151,6 +151,48 @@ START_TEST(a_cancelled_one_is_run_again)
 }
 END_TEST
 
+/* Where the scene's gravity came from: the fall of a box in 5 frames, measured in a file beside the document. */
+START_TEST(a_fit_is_printed_and_written)
+{
+    char text[4000], csv[400] = "time,height\n";
+    for (int i = 1; i < 6; i++) { /* backward Euler's fall: g h^2 i (i + 1) / 2 */
+        size_t used = strlen(csv);
+        snprintf(csv + used, sizeof csv - used, "%g,%.12g\n", 0.01 * i, -4e-4 * i * (i + 1) / 2);
+    }
+    pliant_write("fall.csv", csv);
+    pliant_write(
+        "fit.json",
+        "{\"scene\": {\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 5}, \"gravity\":"
+        " [0, -1, 0], \"bodies\": [{\"name\": \"b\", \"mesh\": {\"box\": {\"size\":"
+        " [1, 1, 1], \"cells\": [1, 1, 1]}}, \"material\": \"m\"}], \"materials\":"
+        " {\"m\": {\"young\": 1e5}}, \"output\": {\"probes\": [{\"name\": \"height\","
+        " \"quantity\": \"displacement\", \"component\": \"y\", \"body\": \"b\"}]}},"
+        " \"parameters\": [{\"path\": \"/gravity/1\", \"name\": \"g\", \"min\": -20,"
+        " \"max\": 0}], \"fit\": {\"measured\": [{\"probe\": \"height\", \"csv\":"
+        " {\"file\": \"fall.csv\"}}], \"method\": \"subplex\"}}");
+    ck_assert_int_eq(pliant("fit fit.json --output runs.csv --residuals points.csv"), 0);
+    take_id();
+    ck_assert_ptr_nonnull(strstr(pliant_err, "done: "));
+    const char *g = strstr(pliant_out, "\ng  ");
+    ck_assert_msg(g, "%s", pliant_out);
+    ck_assert_double_eq_tol(strtod(g + 4, NULL), -4, 0.01);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\nsession  "));
+    pliant_read("runs.csv", text, sizeof text);
+    ck_assert_int_eq(strncmp(text, "row,session,state,warnings,g,misfit\r\n", 37), 0);
+    pliant_read("points.csv", text, sizeof text);
+    ck_assert_int_eq(strncmp(text, "series,x,measured,run,residual\r\nheight,", 39), 0);
+    ck_assert_int_eq(pliant("sweep residuals %s --format json", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "\"against\":\"time\""));
+    ck_assert_int_eq(pliant("sweep show %s", id), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "fit        converged: "));
+    ck_assert_int_eq(pliant("sweep residuals %s --format npz", id), 2);
+    ck_assert_int_eq(pliant("fit fit.json --detach --output runs.csv"), 2);
+    ck_assert_int_eq(pliant("fit fit.json --detach"), 0);
+    take_id();
+    ck_assert_int_eq(pliant("sweep cancel %s", id), 0);
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_said)
 {
     pliant_write_scene("scene.json", 2, PLIANT_BOX);
@@ -188,6 +230,7 @@ int main(void)
     tcase_add_test(cases, a_cancelled_row_is_told);
     tcase_add_test(cases, a_key_submits_once);
     tcase_add_test(cases, a_cancelled_one_is_run_again);
+    tcase_add_test(cases, a_fit_is_printed_and_written);
     tcase_add_test(cases, what_is_wrong_is_said);
     return run_cases("http/cli_sweep", cases);
 }

@@ -2,6 +2,7 @@
 #include "clients/cli/base/outfile.h"
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
+#include "clients/cli/commands/sweep_follow.h"
 #include "clients/cli/commands/uploads.h"
 #include "clients/cli/session/sweep_file.h"
 
@@ -52,7 +53,7 @@ static void print_sweep(const pl_cli *cli, const pl_json *sweep)
            pl_json_string(sweep, "state", ""), counts, pl_json_string(sweep, "name", ""));
 }
 
-int pl_sweep_list(pl_cli *cli)
+static int sweep_list(pl_cli *cli)
 {
     return pl_listing_print(cli, "/v1/sweeps", PL_LISTING_ALL, print_sweep);
 }
@@ -66,9 +67,11 @@ static int outcome(pl_cli *cli, const pl_json *sweep)
     const char *state = pl_json_string(sweep, "state", ""),
                *message = pl_json_string(sweep, "message", "");
     counts_text(sweep, counts);
-    bool failed = rows_failed(sweep) > 0, warned = pl_json_integer(sweep, "warned", 0) > 0;
-    bool lost = strcmp(state, "cancelled") == 0 || rows_in(sweep, "cancelled") > 0 ||
-                rows_in(sweep, "deleted") > 0;
+    bool fit = pl_fit_is(sweep); /* it goes on without runs that fail */
+    bool failed = fit ? pl_json_is_null(pl_json_at(sweep, "fit/best")) : rows_failed(sweep) > 0;
+    bool warned = pl_json_integer(sweep, "warned", 0) > 0;
+    bool lost = strcmp(state, "cancelled") == 0 ||
+                (!fit && (rows_in(sweep, "cancelled") > 0 || rows_in(sweep, "deleted") > 0));
     pl_style style = failed || lost ? PL_STYLE_RED : warned ? PL_STYLE_YELLOW : PL_STYLE_GREEN;
     if (!cli->json)
         fprintf(stderr, "%s%s%s: %s%s%s\n", pl_style_on(&cli->err, style), state,
@@ -76,6 +79,8 @@ static int outcome(pl_cli *cli, const pl_json *sweep)
     if (warned && !cli->json)
         fprintf(stderr, "To see which rows: pliant sweep results %.8s, column warnings\n",
                 pl_json_string(sweep, "id", ""));
+    if (fit && !cli->json)
+        pl_fit_print(sweep);
     if (strcmp(state, "cancelled") == 0)
         return PL_EXIT_CANCELLED;
     if (failed || (warned && pl_cli_flag(cli, "--strict")))
@@ -86,15 +91,17 @@ static int outcome(pl_cli *cli, const pl_json *sweep)
 static void show(pl_cli *cli, const pl_json *sweep)
 {
     char counts[240], line[520];
-    counts_text(sweep, counts);
+    if (pl_fit_is(sweep))
+        pl_fit_line(sweep, counts, sizeof counts);
+    else
+        counts_text(sweep, counts);
     const char *message = pl_json_string(sweep, "message", "");
     snprintf(line, sizeof line, "%s%s%s", counts, *message ? "; " : "", message);
     if (cli->err.tty && !cli->json)
         pl_terminal_update(&cli->err, line);
 }
 
-/* Until it ends, or until Ctrl-C, which the sweep does not notice. */
-static int follow(pl_cli *cli, const char *id)
+int pl_sweep_watch(pl_cli *cli, const char *id)
 {
     char *path = pl_api_path("/v1/sweeps/%s", id);
     int status = PL_EXIT_OK;
@@ -123,11 +130,11 @@ static int follow(pl_cli *cli, const char *id)
     return status;
 }
 
-int pl_sweep_follow(pl_cli *cli)
+static int sweep_follow(pl_cli *cli)
 {
     char id[PL_ID_TEXT];
     int status = resolve(cli, id);
-    return status == PL_EXIT_OK ? follow(cli, id) : status;
+    return status == PL_EXIT_OK ? pl_sweep_watch(cli, id) : status;
 }
 
 /* ---- submitting ---- */
@@ -143,9 +150,9 @@ static int say_wrong(pl_cli *cli, pl_status read, const char *failed, const pl_f
     return PL_EXIT_FAILED;
 }
 
-static int post(pl_cli *cli, const char *path, const pl_scene_files *document)
+static int post(pl_cli *cli, const char *path, const pl_scene_files *document, bool follows,
+                char id[PL_ID_TEXT])
 {
-    char id[PL_ID_TEXT];
     pl_http_answer answer;
     int status = pl_api_post(cli, path, document->text, document->length,
                              pl_cli_option(cli, "--idempotency-key"), &answer);
@@ -153,18 +160,17 @@ static int post(pl_cli *cli, const char *path, const pl_scene_files *document)
         return status;
     pl_json *made = pl_json_parse(answer.body, answer.size, NULL);
     pl_http_answer_clear(&answer);
-    snprintf(id, sizeof id, "%s", pl_json_string(made, "id", ""));
-    bool waits = pl_cli_flag(cli, "--follow");
-    if (cli->json && !waits)
+    snprintf(id, PL_ID_TEXT, "%s", pl_json_string(made, "id", ""));
+    if (cli->json && !follows)
         pl_api_print(cli, made);
     else if (!cli->json)
         puts(id);
     fflush(stdout);
     pl_json_free(made);
-    return waits ? follow(cli, id) : PL_EXIT_OK;
+    return PL_EXIT_OK;
 }
 
-int pl_sweep_submit(pl_cli *cli)
+int pl_sweep_post(pl_cli *cli, bool follows, char id[PL_ID_TEXT])
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -182,12 +188,20 @@ int pl_sweep_submit(pl_cli *cli)
     } else {
         status = pl_upload_files(cli, &document);
         if (status == PL_EXIT_OK)
-            status = post(cli, path, &document);
+            status = post(cli, path, &document, follows, id);
         pl_scene_files_clear(&document);
     }
     pl_faults_clear(&faults);
     free(failed);
     return status;
+}
+
+static int sweep_submit(pl_cli *cli)
+{
+    char id[PL_ID_TEXT];
+    bool follows = pl_cli_flag(cli, "--follow");
+    int status = pl_sweep_post(cli, follows, id);
+    return status == PL_EXIT_OK && follows ? pl_sweep_watch(cli, id) : status;
 }
 
 /* ---- one of them ---- */
@@ -201,11 +215,16 @@ static void print_parts(const pl_json *sweep)
     list = pl_json_at(sweep, "results");
     for (size_t i = 0; i < pl_json_count(list); i++)
         printf("result     %s\n", pl_json_string(pl_json_item(list, i), "", ""));
+    if (pl_fit_is(sweep)) {
+        char line[400];
+        pl_fit_line(sweep, line, sizeof line);
+        printf("fit        %s: %s\n", pl_json_string(sweep, "fit/phase", ""), line);
+    }
     if (*pl_json_string(sweep, "message", ""))
         printf("message    %s\n", pl_json_string(sweep, "message", ""));
 }
 
-int pl_sweep_show(pl_cli *cli)
+static int sweep_show(pl_cli *cli)
 {
     char id[PL_ID_TEXT];
     pl_json *sweep;
@@ -252,20 +271,25 @@ static const char *format_of(const pl_cli *cli)
     return NULL;
 }
 
-int pl_sweep_results(pl_cli *cli)
+static int sweep_results(pl_cli *cli)
 {
     const char *format = format_of(cli), *output = pl_cli_option(cli, "--output");
-    char id[PL_ID_TEXT], path[120], *text;
-    size_t size;
+    char id[PL_ID_TEXT];
     if (!format)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "the format is csv, json or npz");
     if (!output && cli->out.tty && strcmp(format, "npz") == 0)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "npz is no text: give --output FILE");
     int status = resolve(cli, id);
-    if (status != PL_EXIT_OK)
-        return status;
-    snprintf(path, sizeof path, "/v1/sweeps/%s/results?format=%s", id, format);
-    status = pl_api_get_text(cli, path, "*/*", &text, &size);
+    return status == PL_EXIT_OK ? pl_sweep_table(cli, id, "results", format, output) : status;
+}
+
+int pl_sweep_table(pl_cli *cli, const char *id, const char *which, const char *format,
+                   const char *output)
+{
+    char path[120], *text;
+    size_t size;
+    snprintf(path, sizeof path, "/v1/sweeps/%s/%s?format=%s", id, which, format);
+    int status = pl_api_get_text(cli, path, "*/*", &text, &size);
     if (status != PL_EXIT_OK)
         return status;
     if (output) {
@@ -297,18 +321,38 @@ static int order(pl_cli *cli, const char *method, const char *format)
     return status;
 }
 
-int pl_sweep_cancel(pl_cli *cli)
+static int sweep_cancel(pl_cli *cli)
 {
     return order(cli, "POST", "/v1/sweeps/%s/cancel");
 }
 
-int pl_sweep_retry(pl_cli *cli)
+static int sweep_retry(pl_cli *cli)
 {
     return order(cli, "POST", "/v1/sweeps/%s/retry");
 }
 
-int pl_sweep_delete(pl_cli *cli)
+static int sweep_delete(pl_cli *cli)
 {
     return order(cli, "DELETE",
                  pl_cli_flag(cli, "--sessions") ? "/v1/sweeps/%s?sessions=true" : "/v1/sweeps/%s");
 }
+
+const pl_verb pl_sweep_verbs[] = {
+    {"submit", "FILE", "submit a sweep and print its ID", 1, 1, sweep_submit},
+    {"list", "", "list sweeps, newest first", 0, 0, sweep_list},
+    {"show", "ID", "show how many rows are in which state", 1, 1, sweep_show},
+    {"follow", "ID", "show its progress until it ends", 1, 1, sweep_follow},
+    {"results", "ID", "print its table: parameters and results", 1, 1, sweep_results},
+    {"residuals", "ID", "print the measured points of a fit and its best run's values", 1, 1,
+     pl_sweep_residuals},
+    {"cancel", "ID", "begin no more rows and end those that run", 1, 1, sweep_cancel},
+    {"retry", "ID", "run the rows again that did not succeed", 1, 1, sweep_retry},
+    {"delete", "ID", "remove it; its sessions stay", 1, 1, sweep_delete},
+    {0}};
+
+const char pl_sweep_notes[] =
+    "FILE is JSON: scene (or the path of a scene file), parameters, sampling, running,\n"
+    "results, stop, fit; csv may be {\"file\": PATH}. A parameter has path, a JSON "
+    "pointer into\n"
+    "the scene, and values, range and count, or min and max. Exit status of submit\n"
+    "--follow and follow: 1 if a row failed, 6 if the sweep or a row was cancelled.";

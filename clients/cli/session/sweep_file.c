@@ -76,6 +76,69 @@ static pl_status put_csv(const reading *r, pl_json_writer *w, const pl_json *csv
     return status;
 }
 
+/* The members of an object, with its csv read. */
+static pl_status put_with_csv(const reading *r, pl_json_writer *w, const pl_json *object)
+{
+    pl_status status = PL_OK;
+    pl_json_begin_object(w);
+    for (size_t i = 0; status == PL_OK && i < pl_json_count(object); i++) {
+        const pl_json *value;
+        const char *key = pl_json_member(object, i, &value);
+        char *text = strcmp(key, "csv") == 0 ? NULL : pl_json_dump(value, false);
+        if (text)
+            pl_json_set_raw(w, key, text);
+        else
+            status = strcmp(key, "csv") == 0 ? put_csv(r, w, value) : PL_NO_MEMORY;
+        free(text);
+    }
+    pl_json_end_object(w);
+    return status;
+}
+
+static pl_status put_raw(pl_json_writer *w, const char *key, const pl_json *value)
+{
+    char *text = pl_json_dump(value, false);
+    if (text)
+        pl_json_set_raw(w, key, text);
+    free(text);
+    return text ? PL_OK : PL_NO_MEMORY;
+}
+
+static pl_status put_measured(const reading *r, pl_json_writer *w, const pl_json *list)
+{
+    pl_status status = PL_OK;
+    pl_json_key(w, "measured");
+    pl_json_begin_array(w);
+    for (size_t i = 0; status == PL_OK && i < pl_json_count(list); i++)
+        status = put_with_csv(r, w, pl_json_item(list, i));
+    pl_json_end_array(w);
+    return status;
+}
+
+/* What is no series is left as it is; the daemon says what is wrong. */
+static bool are_objects(const pl_json *list)
+{
+    bool all = pl_json_item(list, 0);
+    for (size_t i = 0; i < pl_json_count(list); i++)
+        all = all && pl_json_is_object(pl_json_item(list, i));
+    return all;
+}
+
+static pl_status put_fit(const reading *r, pl_json_writer *w, const pl_json *fit)
+{
+    pl_status status = PL_OK;
+    pl_json_key(w, "fit");
+    pl_json_begin_object(w);
+    for (size_t i = 0; status == PL_OK && i < pl_json_count(fit); i++) {
+        const pl_json *value;
+        const char *key = pl_json_member(fit, i, &value);
+        bool series = strcmp(key, "measured") == 0 && are_objects(value);
+        status = series ? put_measured(r, w, value) : put_raw(w, key, value);
+    }
+    pl_json_end_object(w);
+    return status;
+}
+
 static pl_status put_member(const reading *r, pl_json_writer *w, const char *key,
                             const pl_json *value)
 {
@@ -87,11 +150,8 @@ static pl_status put_member(const reading *r, pl_json_writer *w, const char *key
     }
     if (strcmp(key, "csv") == 0)
         return put_csv(r, w, value);
-    char *text = pl_json_dump(value, false);
-    if (text)
-        pl_json_set_raw(w, key, text);
-    free(text);
-    return text ? PL_OK : PL_NO_MEMORY;
+    bool fit = strcmp(key, "fit") == 0 && pl_json_is_object(value);
+    return fit ? put_fit(r, w, value) : put_raw(w, key, value);
 }
 
 static pl_status put_document(const reading *r, const pl_json *document)

@@ -1,5 +1,5 @@
-/* sweep_file.h - a sweep's document in a file: "scene" may be the path of a scene file, "csv" may be {"file": PATH}.
- * Paths count from the document's folder, those in a scene file from its own.
+/* sweep_file.h - a sweep's document in a file: "scene" may be the path of a scene file, "csv" may be {"file": PATH},
+ * also in the series of "fit". * Paths count from the document's folder, those in a scene file from its own.
  */
 #ifndef PLIANT_CLIENTS_CLI_SESSION_SWEEP_FILE_H
 #define PLIANT_CLIENTS_CLI_SESSION_SWEEP_FILE_H

@@ -181,6 +181,38 @@ class Client:
         )
         return Sweep(self._transport, info)
 
+    def fit(
+        self,
+        scene: Scene,
+        parameters: Union[Mapping[str, Any], Sequence[Mapping[str, Any]]],
+        measured: Union[Mapping[str, Any], Sequence[Mapping[str, Any]]],
+        method: Optional[str] = None,
+        evaluations: Optional[int] = None,
+        tolerance: Optional[float] = None,
+        **more: Any,
+    ) -> Sweep:
+        """Search for the values of the parameters with which the scene does what was measured.
+
+        parameters: {"/materials/m/young": (1e4, 1e6)}, each JSON pointer with its least and largest
+        value, or a dict such as {"min": 1e4, "max": 1e6, "scale": "log"}. measured: {"tip":
+        points}, each probe with its points (time, value), or the daemon's own list of series. more:
+        as of sweep. The daemon searches; `wait()` for it, `best` and `residuals()` are the result.
+        """
+        if isinstance(measured, Mapping):
+            measured = [{"probe": name, "points": points} for name, points in measured.items()]
+        series = [
+            {**s, "points": [[float(x), float(y)] for x, y in s["points"]]} if "points" in s else s
+            for s in measured
+        ]
+        options = {"method": method, "evaluations": evaluations, "tolerance": tolerance}
+        fit = {"measured": series, **{k: v for k, v in options.items() if v is not None}}
+        if isinstance(parameters, Mapping):
+            parameters = {
+                path: what if isinstance(what, Mapping) else dict(zip(("min", "max"), what))
+                for path, what in parameters.items()
+            }
+        return self.sweep(scene, parameters, fit=fit, **more)
+
     def find_sweep(self, sweep_id: str) -> Sweep:
         """A sweep by its id."""
         return Sweep(self._transport, self._transport.json("GET", path_of("sweeps", sweep_id)))

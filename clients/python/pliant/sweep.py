@@ -115,6 +115,23 @@ class Sweep:
         path = path_of("sweeps", self.id, "results")
         return bytes(self._transport.request("GET", path, query, headers={"Accept": "*/*"}).body)
 
+    @property
+    def best(self) -> Optional[Dict[str, Any]]:
+        """Of a fit, as it was last read: row, session and misfit of its best run, and the
+        parameters' values by their names; None before a run has succeeded."""
+        best = (self.info.get("fit") or {}).get("best")
+        if best is None:
+            return None
+        names = [column["name"] for column in self.info["parameters"]]
+        return {**best, "values": dict(zip(names, best["values"]))}
+
+    def residuals(self) -> List[Dict[str, Any]]:
+        """Of a fit: a dict for each series: name, against and points, each with the measured x and
+        y, the best run's value and their difference."""
+        path = path_of("sweeps", self.id, "residuals")
+        series: List[Dict[str, Any]] = self._transport.json("GET", path)["series"]
+        return series
+
     def sessions(self) -> Iterator[Session]:
         """The newest session of each row that has one, by row."""
         for item in self.table()["items"]:
