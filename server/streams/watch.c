@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, IDLE_MS = 1000 };
+/* What another machine writes is no event of this one, and is to be at followers within 300 ms. */
+enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, POLL_REMOTE_MS = 200, IDLE_MS = 1000 };
 
 /* A file that is replaced by rename: one that was read has this inode and time. */
 typedef struct seen_file {
@@ -166,7 +167,8 @@ static void look_around(pl_watch *watch)
         f->due_ms = INT64_MAX; /* once a round */
         bool news = look_in_list(watch, f);
         int slower = 2 * f->interval_ms;
-        f->interval_ms = news ? POLL_FIRST_MS : slower < POLL_MOST_MS ? slower : POLL_MOST_MS;
+        int most = f->session->executor ? POLL_REMOTE_MS : POLL_MOST_MS;
+        f->interval_ms = news ? POLL_FIRST_MS : slower < most ? slower : most;
         f->due_ms = now + f->interval_ms;
         f = watch->list;
     }
@@ -276,9 +278,12 @@ static void start_watch(pl_watch *watch, pl_session *session)
     char path[PATH_MAX + 80];
     snprintf(path, sizeof path, "%s/log", session->directory);
     mkdirat(dir_fd, "log", 0700);
-    f->log_wd = inotify_add_watch(watch->inotify_fd, path, IN_MODIFY | IN_MOVED_TO | IN_CREATE);
-    f->dir_wd = inotify_add_watch(watch->inotify_fd, session->directory, IN_MOVED_TO);
-    if (f->log_wd < 0) {
+    f->log_wd = f->dir_wd = -1;
+    if (!session->executor) {
+        f->log_wd = inotify_add_watch(watch->inotify_fd, path, IN_MODIFY | IN_MOVED_TO | IN_CREATE);
+        f->dir_wd = inotify_add_watch(watch->inotify_fd, session->directory, IN_MOVED_TO);
+    }
+    if (f->log_wd < 0 && !session->executor) {
         pl_logf(PL_LEVEL_WARN, "session %s: polled, as its log cannot be watched: %s", session->id,
                 strerror(errno));
     }
