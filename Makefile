@@ -287,6 +287,7 @@ $(BUILD)/tests/unit/run_memory_groups_test: $(call obj,server/run/control_group.
 $(BUILD)/tests/unit/run_memory_groups_test: LDFLAGS_ALL += -Wl,--wrap=mkdirat,--wrap=unlinkat
 $(BUILD)/tests/unit/sessions_control_log_test: $(call obj,server/sessions/control_log.c server/base/disk.c server/base/clock.c server/base/logger.c)
 $(BUILD)/tests/unit/sweeps_fit_test: $(call obj,server/sweeps/fit_search.c)
+$(BUILD)/tests/unit/batch_system_test $(BUILD)/tests/unit/batch_list_test: $(call obj,server/batch/batch_system.c server/batch/batch_slurm.c server/batch/batch_list.c)
 $(BUILD)/tests/unit/base_histogram_test: $(call obj,server/base/histogram.c)
 $(BUILD)/tests/unit/base_logger_test: $(call obj,server/base/logger.c)
 # The kernels that are timed are optimised as the engine's.
@@ -407,6 +408,11 @@ check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that
 check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
 	@PLIANT_LONG=1 TEST_TIMEOUT=$${TEST_TIMEOUT:-5400} tests/run-tests $(ALL_CHECKS)
+
+.PHONY: check-slurm
+check-slurm: all $(BUILD)/tests/python/slurm_test ## install Debian's Slurm and run sessions on a private cluster of two nodes, with failures
+	@deploy/install-deps --slurm
+	@PLIANT_LONG=1 TEST_TIMEOUT=3000 tests/run-tests $(BUILD)/tests/python/slurm_test
 
 .PHONY: fuzz
 fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]

@@ -4,6 +4,7 @@
 #include "server/tenants/auth.h"
 #include "server/base/daemon.h"
 #include "server/base/disk.h"
+#include "server/batch/batch_system.h"
 #include "server/run/admission.h"
 #include "server/run/check_queue.h"
 #include "server/run/cpu_set.h"
@@ -137,7 +138,36 @@ static pl_limits limits_of(void *context, const char *name, bool group)
 
 static pl_machine machine_of(const pl_daemon *d)
 {
-    return (pl_machine){d->options.cores, d->machine_memory, d->gpus, d->learning};
+    return (pl_machine){.cores = d->options.cores,
+                        .memory = d->machine_memory,
+                        .gpus = d->gpus,
+                        .batch = d->batch ? pl_batch_system_name(d->batch) : NULL,
+                        .batch_default = d->options.batch_default,
+                        .batch_cores = d->options.batch_cores,
+                        .learning = d->learning};
+}
+
+/* False with what is wrong: --batch names nothing that can be used. */
+static bool load_batch(const pl_options *o, pl_batch_system **out, char *error, size_t size)
+{
+    bool none = strcmp(o->batch, "none") == 0;
+    if (none && o->batch_default) {
+        snprintf(error, size, "--executor batch needs --batch slurm, or a file");
+        return false;
+    }
+    const char *path = strcmp(o->batch, "slurm") == 0 ? NULL : o->batch;
+    *out = none ? NULL : pl_batch_system_create(path, error, size);
+    return none || *out;
+}
+
+static bool start_batch(pl_daemon *d)
+{
+    char error[400];
+    bool good = load_batch(&d->options, &d->batch, error, sizeof error);
+    if (!good) {
+        pl_logf(PL_LEVEL_ERROR, "--batch: %s", error);
+    }
+    return good;
 }
 
 /* Who may ask, and for how much. */
@@ -169,6 +199,8 @@ static pl_cpus *cpus_of(const pl_options *o)
 static bool start_table(pl_daemon *d)
 {
     pl_dispatcher_setup dispatcher = {.machine = machine_of(d),
+                                      .batch_cores = d->options.batch_cores,
+                                      .has_batch = d->batch,
                                       .interactive_cores = d->options.interactive_cores,
                                       .disk = d->disk,
                                       .store = d->store,
@@ -232,6 +264,7 @@ static bool start_run(pl_daemon *d, int check_threads)
                                .counters = &d->counters,
                                .learning = d->learning,
                                .follower = pl_watch_follower(d->watch),
+                               .batch = d->batch,
                                .disk = d->disk,
                                .ready = &d->ready,
                                .draining = &d->draining};
@@ -298,7 +331,8 @@ static bool start_parts(pl_daemon *d)
                           .stop_fd = d->stop_fd,
                           .freed = start_sessions,
                           .context = d};
-    return d->stop_fd >= 0 && pl_program_folder(d->programs, sizeof d->programs) == 0 &&
+    return d->stop_fd >= 0 && start_batch(d) &&
+           pl_program_folder(d->programs, sizeof d->programs) == 0 &&
            (d->gpus = pl_gpus_create(&gpus)) &&
            (d->capabilities = pl_capabilities_build(&d->options, d->machine_memory, d->gpus)) &&
            (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
@@ -424,6 +458,7 @@ static void stop_parts(pl_daemon *d)
     pl_rate_destroy(d->rate);
     pl_auth_destroy(d->auth);
     pl_gpus_destroy(d->gpus);
+    pl_batch_system_destroy(d->batch);
     free(d->capabilities);
     if (d->stop_fd >= 0) {
         close(d->stop_fd);
@@ -501,6 +536,13 @@ static int check_config(const pl_options *o)
         return 2;
     }
     pl_tls_clear();
+    pl_batch_system *batch;
+    char error[400];
+    if (!load_batch(o, &batch, error, sizeof error)) {
+        fprintf(stderr, "pliantd: --batch: %s\n", error);
+        return 2;
+    }
+    pl_batch_system_destroy(batch);
     printf("%s: good\n", o->config ? o->config : "the options");
     return 0;
 }

@@ -38,12 +38,21 @@ typedef struct pl_output {
 
 enum { PL_AFTER_MAX = 16, PL_SESSION_ID_MAX = 33 };
 
+/* Where a daemon runs a session. */
+typedef enum pl_executor_choice {
+    PL_EXECUTOR_AUTO, /* as the daemon's options say */
+    PL_EXECUTOR_LOCAL,
+    PL_EXECUTOR_SLURM,
+    PL_EXECUTOR_BATCH, /* whatever batch system the daemon has */
+} pl_executor_choice;
+
 typedef struct pl_resources {
     int32_t cores;      /* threads of the worker, at least */
     int32_t cores_most; /* at most; 0: as many */
     bool cores_given;   /* else it may have as many as pay (pl_estimate) */
     bool preemptible;   /* it may be stopped at a checkpoint for another */
     bool hold;          /* it begins paused */
+    pl_executor_choice executor;
     int32_t after_count;
     char after[PL_AFTER_MAX][PL_SESSION_ID_MAX]; /* ids of sessions that it waits for */
     double memory;                               /* bytes; 0: as estimated */

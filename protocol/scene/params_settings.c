@@ -178,6 +178,8 @@ static const pl_param output_rows[] = {
 const pl_param_table pl_output_table = {
     .name = "output", .doc = "Stored results of a run.", ROWS(output_rows)};
 
+static const char *const executors[] = {"auto", "local", "slurm", "batch", NULL};
+
 static const pl_param resources_rows[] = {
     CUSTOM(
         "cores", CORES, "whole number, or a range as \"1-4\"",
@@ -195,6 +197,9 @@ static const pl_param resources_rows[] = {
     BOOLEAN("preemptible", pl_resources, preemptible,
             "Let the scheduler stop the session at a checkpoint when another needs its cores; it "
             "goes on from there, with the same bits."),
+    CHOICE("executor", executors, pl_resources, executor,
+           "Where a daemon runs the session: on its own machine (`local`), as a job of its batch "
+           "system (`batch`; `slurm`: only if that is Slurm), or as its options say (`auto`)."),
     BOOLEAN("hold", pl_resources, hold,
             "Begin paused: the session is checked and waits for a resume."),
     CUSTOM("after", AFTER, "array of session ids",

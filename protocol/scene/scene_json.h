@@ -2,6 +2,7 @@
 #ifndef PLIANT_PROTOCOL_SCENE_SCENE_JSON_H
 #define PLIANT_PROTOCOL_SCENE_SCENE_JSON_H
 
+#include "engine/scene/output.h"
 #include "engine/scene/fault.h"
 
 #include <stddef.h>
@@ -39,6 +40,7 @@ typedef struct pl_outline {
     int32_t cores, cores_most;           /* at least, at most (0: as many) */
     bool cores_given;                    /* else it may have as many as pay */
     bool preemptible, hold, interactive; /* interactive: paced by the clock, or without an end */
+    pl_executor_choice executor;
     int32_t after_count;
     char after[16][33];            /* ids of sessions that it waits for */
     double memory, time_limit;     /* bytes, s; 0: unset */

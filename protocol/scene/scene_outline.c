@@ -89,6 +89,7 @@ pl_decode_outcome pl_scene_outline(const char *text, size_t length, pl_outline *
     out->cores_given = scene.resources.cores_given;
     out->preemptible = scene.resources.preemptible;
     out->hold = scene.resources.hold;
+    out->executor = scene.resources.executor;
     out->interactive = out->frames < 0 || scene.time.pace == PL_PACE_REALTIME;
     out->after_count = scene.resources.after_count;
     memcpy(out->after, scene.resources.after, sizeof out->after);

@@ -326,7 +326,7 @@ static const pl_reply_field queue_place_fields[] = {
     {"reason", "string", "reason for waiting"},
     {"code", "string?",
      "the reason as a word: starts draining after restarts user_cores no_gpu gpu_memory turn cores "
-     "memory reserved disk_full"},
+     "memory reserved disk_full batch"},
     {"estimated_start", "string?",
      "RFC 3339; null where it is not known, or when the session does not wait"},
     {0},
@@ -336,6 +336,8 @@ static const pl_reply_field resources_fields[] = {
     {"range", "string?", "the range of cores that was asked for, as \"1-4\"; null: a number was"},
     {"cpus", "string?", "CPUs that its worker runs on, as \"0-3\"; null: any, or it does not run"},
     {"preemptible", "boolean", "may be stopped at a checkpoint for another session"},
+    {"executor", "string", "local, or the name of the batch system that runs it"},
+    {"job", "string?", "id of its job in the batch system; null: none"},
     {"after", "[]string", "sessions that it waits for to end"},
     {"gpu", "string?", "UUID of its current or last GPU"},
     {"gpu_memory?", "integer", "bytes of GPU memory reserved for the session"},

@@ -31,6 +31,7 @@ typedef struct pl_daemon {
     struct pl_tenants *tenants;
     struct pl_login_codes *login_codes;
     struct pl_signer *signer;
+    struct pl_batch_system *batch; /* NULL: sessions run on this machine only */
     struct pl_gpus *gpus;
     struct pl_learning *learning;
     struct pl_tickers *tickers;

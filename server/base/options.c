@@ -260,6 +260,16 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         r = take_count("--prepared", text, 0, 256, &v);
         o->prepared = (int)v;
         return r;
+    case OPT_EXECUTOR:
+        o->batch_default = strcmp(text, "batch") == 0;
+        return o->batch_default || strcmp(text, "local") == 0
+                   ? r
+                   : wrong("--executor", text, "local or batch");
+    case OPT_BATCH:
+        o->batch = text;
+        return r;
+    case OPT_BATCH_CORES:
+        return take_count("--batch-cores", text, 1, 100000, &o->batch_cores);
     case OPT_GPU_SHARE:
         return take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
     case OPT_NO_PIN:
@@ -562,6 +572,8 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
                         .gpus = "auto",
                         .gpu_share = 16,
                         .prepared = 8,
+                        .batch = "none",
+                        .batch_cores = 4096,
                         .max_queued = 1000,
                         .max_checks = 100,
                         .limits = pl_limits_all(INT64_MAX),

@@ -45,8 +45,11 @@ typedef struct pl_options {
     const char *gpu_plugin;           /* NULL: the worker's own */
     bool no_pin;                      /* workers run on any CPU */
     pl_memory_groups_mode memory_groups;
-    int64_t gpu_share; /* small sessions on a GPU in one worker, at most */
-    int prepared;      /* owners whose next worker and check are prepared, at most */
+    bool batch_default;  /* sessions that do not say run in the batch system */
+    const char *batch;   /* "none", "slurm", or a file */
+    int64_t batch_cores; /* that sessions in the batch system may have together */
+    int64_t gpu_share;   /* small sessions on a GPU in one worker, at most */
+    int prepared;        /* owners whose next worker and check are prepared, at most */
     bool no_auth, behind_proxy;
     bool secure_cookies;                  /* whatever the proxy says */
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */

@@ -70,6 +70,21 @@ const pl_option_row pl_option_rows[] = {
      {"--prepared", "N",
       "keep a worker and a check that have linked already for each of the last N users who start "
       "many (8); 0: each starts afresh"}},
+    {OPT_EXECUTOR,
+     0,
+     {"--executor", "local|batch",
+      "where sessions run whose scene does not say: on this machine (local, the default), or as "
+      "jobs of the batch system of --batch"}},
+    {OPT_BATCH,
+     0,
+     {"--batch", "none|slurm|FILE",
+      "batch system that runs sessions on other machines: none (the default), slurm, or a file "
+      "with the commands of another or with settings for Slurm. DIR must have the same path on "
+      "its machines"}},
+    {OPT_BATCH_CORES,
+     0,
+     {"--batch-cores", "N",
+      "most cores of sessions that wait or run in the batch system at once (4096)"}},
     {OPT_NO_AUTH,
      0,
      {"--no-auth", NULL, "accept requests without a token; on a loopback address only"}},

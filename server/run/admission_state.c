@@ -1,6 +1,7 @@
 #include "server/run/admission_state.h"
 
 #include "server/base/daemon.h"
+#include "server/batch/batch_system.h"
 #include "server/base/logger.h"
 #include "server/run/check_result.h"
 #include "server/sessions/removal.h"
@@ -24,7 +25,13 @@ pl_admission *pl_admission_create(pl_request *r)
     a->store = d->store;
     a->state_path = d->state;
     a->state_fd = d->state_fd;
-    a->machine = (pl_machine){d->options.cores, d->machine_memory, d->gpus, d->learning};
+    a->machine = (pl_machine){.cores = d->options.cores,
+                              .memory = d->machine_memory,
+                              .gpus = d->gpus,
+                              .batch = d->batch ? pl_batch_system_name(d->batch) : NULL,
+                              .batch_default = d->options.batch_default,
+                              .batch_cores = d->options.batch_cores,
+                              .learning = d->learning};
     a->counters = &d->counters;
     a->checks = d->check_queue;
     a->checks_most = d->options.max_checks;
@@ -85,6 +92,7 @@ pl_row pl_admission_row(const pl_admission *a)
                   .cores_most = o->cores_given ? o->cores_most : PL_CORES_OPEN,
                   .preemptible = o->preemptible,
                   .interactive = o->interactive,
+                  .executor = (char *)a->executor,
                   .after = *a->after ? (char *)a->after : NULL,
                   .desired = o->hold ? (char *)"paused" : NULL,
                   .checkpoint = -1,

@@ -4,6 +4,7 @@
 #include "server/base/logger.h"
 #include "server/run/cpu_set.h"
 #include "server/run/ending.h"
+#include "server/run/executor_kind.h"
 #include "server/run/lifecycle.h"
 #include "server/run/resizing.h"
 #include "server/run/time_limit.h"
@@ -53,9 +54,28 @@ static bool rebooted_since(const char *identity)
     return identity && n > 0 && strncmp(identity, boot, n) != 0;
 }
 
-static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
+/* What its owner wants of one that runs: control.log goes before the row. */
+static void take_wishes(pl_executor *e, pl_session *s)
 {
     pl_sessions *sessions = e->setup.sessions;
+    pl_control_state control;
+    bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row stands */
+    if (control.cancelled) {
+        pl_sessions_set_desired(sessions, s, "cancelled");
+    } else if (control.paused) {
+        pl_sessions_set_desired(sessions, s, "paused");
+    } else if (known) {
+        pl_sessions_clear_pause(sessions, s);
+    }
+    if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
+        pl_lifecycle_cancel(sessions, e, s); /* wanted, but the daemon died before it said so */
+    } else if (pl_sessions_desired(sessions, s)) {
+        pl_executor_set_deadline(e, s);
+    }
+}
+
+static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
+{
     w->session = s;
     pl_session_acquire(s);
     open_worker(s, w);
@@ -73,20 +93,7 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
         w->child.pidfd = -1;
         pl_workers_add(e, w);
     }
-    pl_control_state control;
-    bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row stands */
-    if (control.cancelled) {
-        pl_sessions_set_desired(sessions, s, "cancelled");
-    } else if (control.paused) {
-        pl_sessions_set_desired(sessions, s, "paused");
-    } else if (known) {
-        pl_sessions_clear_pause(sessions, s);
-    }
-    if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
-        pl_lifecycle_cancel(sessions, e, s); /* wanted, but the daemon died before it said so */
-    } else if (pl_sessions_desired(sessions, s)) {
-        pl_workers_set_deadline(e, s, pl_workers_deadline(e));
-    }
+    take_wishes(e, s);
 }
 
 /* One that waits, by its row: what control.log says of it goes before. */
@@ -127,7 +134,7 @@ static int64_t last_written(const char *directory)
     return last;
 }
 
-void pl_executor_adopt(pl_executor *e, pl_session *s)
+void pl_executor_adopt_worker(pl_executor *e, pl_session *s)
 {
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     pl_exit report = {0};
@@ -157,5 +164,28 @@ void pl_executor_adopt(pl_executor *e, pl_session *s)
                          .rebooted = rebooted_since(s->worker),
                          .frame = e->setup.follower.finish(e->setup.follower.context, s)};
         pl_ending_conclude(&e->setup, s, &how);
+    }
+}
+
+/* Where it may have a job of a batch system, that one is looked for, whatever the session's state is. */
+void pl_executor_adopt(pl_executor *e, pl_session *s)
+{
+    const pl_executor_kind *kind = pl_executor_kind_of(e, s);
+    if (!s->executor || !kind) {
+        if (!pl_state_terminal((pl_session_state)s->state)) {
+            pl_executor_adopt_worker(e, s);
+        }
+        return;
+    }
+    bool waits = s->state == PL_STATE_QUEUED || s->state == PL_STATE_PAUSED;
+    bool has_job = s->batch_job || s->state == PL_STATE_RUNNING;
+    if (waits) {
+        settle_waiting(e, s);
+    }
+    if (has_job) {
+        kind->adopt(e, s);
+    }
+    if (has_job && s->state == PL_STATE_RUNNING) {
+        take_wishes(e, s);
     }
 }

@@ -9,4 +9,7 @@
  * started. */
 void pl_executor_adopt(pl_executor *executor, pl_session *session);
 
+/* The same of a session on this machine. */
+void pl_executor_adopt_worker(pl_executor *executor, pl_session *session);
+
 #endif

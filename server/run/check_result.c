@@ -44,6 +44,9 @@ static int read_report(const char *directory, pl_preflight *out)
 
 static void check_memory(const pl_machine *machine, const pl_preflight *p, pl_faults *faults)
 {
+    if (machine->elsewhere) {
+        return;
+    }
     if (p->memory_bytes > machine->memory) {
         char expected[96];
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
@@ -86,7 +89,8 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
 
 int64_t pl_check_cores(const pl_machine *machine, const pl_preflight *p)
 {
-    int64_t pay = p->cores < machine->cores ? p->cores : machine->cores;
+    int64_t most = machine->elsewhere ? machine->batch_cores : machine->cores;
+    int64_t pay = p->cores < most ? p->cores : most;
     return pay > 1 ? pay : 1;
 }
 
@@ -157,6 +161,9 @@ static bool sync_check(const pl_session *s)
 void pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
                        pl_preflight_outcome outcome, pl_faults *faults)
 {
+    pl_machine of_session = *machine;
+    of_session.elsewhere = s->executor;
+    machine = &of_session;
     pl_preflight report = {0};
     pthread_mutex_lock(&s->lifecycle);
     pl_desire desired = pl_sessions_desired(t, s);

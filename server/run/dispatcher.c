@@ -4,37 +4,32 @@
 #include "server/base/logger.h"
 #include "server/run/gpus.h"
 #include "server/run/disk_pause.h"
-#include "server/run/queue_reason.h"
+#include "server/run/dispatcher_inside.h"
 #include "server/run/session_job.h"
+#include "server/sessions/batch_state.h"
 #include "server/sessions/sessions_locked.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 500, STALE_MS = 500, OLD_MS = 1000 }; /* of forecasts */
-static const double half_life = 86400;               /* of usage, s */
-
-struct pl_dispatcher {
-    pl_sessions *sessions;
-    pl_schedule *schedule; /* under the table's mutex, as all below */
-    struct pl_gpus *gpus;
-    int64_t changes, forecast_changes, forecast_ms;
-    int64_t gpu_waits; /* sessions that wait and want a GPU */
-    struct pl_disk *disk;
-    struct pl_store *store;
-    pl_limits (*limits_of)(void *context, const char *name, bool group);
-    pl_cpus *cpus;
-    int64_t repins; /* sessions whose worker is on more CPUs than it has */
-    void (*changed)(void *context, pl_session *ended);
-    void *context;
-};
+#define BATCH_MEMORY 1e18
+static const double half_life = 86400; /* of usage, s */
 
 static double now_s(void)
 {
-    return 1e-3 * (double)pl_monotonic_ms();
+    return pl_dispatcher_now();
+}
+
+pl_schedule *pl_dispatcher_schedule_of(const pl_dispatcher *d, const pl_session *s)
+{
+    return s->executor ? d->batch : d->schedule;
+}
+
+static pl_schedule *of(const pl_dispatcher *d, const pl_session *s)
+{
+    return pl_dispatcher_schedule_of(d, s);
 }
 
 static bool arrive(pl_dispatcher *d, pl_session *s, bool first)
@@ -43,8 +38,8 @@ static bool arrive(pl_dispatcher *d, pl_session *s, bool first)
     s->cores = s->cores_least;
     s->preempting = false;
     const pl_job_wish wish = pl_session_wish(d->sessions, s, after);
-    s->job = pl_schedule_arrive(d->schedule, &wish, now_s(), first);
-    d->gpu_waits += s->job && s->gpu_memory > 0;
+    s->job = pl_schedule_arrive(of(d, s), &wish, now_s(), first);
+    d->gpu_waits += s->job && s->job->gpu_memory > 0;
     d->changes++;
     return s->job;
 }
@@ -62,7 +57,7 @@ static bool delay(void *context, pl_session *s)
     if (!arrive(d, s, false)) {
         return false;
     }
-    pl_schedule_delay(d->schedule, s->job, 1e-3 * (double)s->due_ms, now_s());
+    pl_schedule_delay(of(d, s), s->job, 1e-3 * (double)s->due_ms, now_s());
     return true;
 }
 
@@ -71,16 +66,16 @@ static void move(void *context, pl_session *s)
     pl_dispatcher *d = context;
     if (s->job && s->job->state != PL_JOB_RUNNING) {
         if (s->job->priority != s->priority) {
-            pl_schedule_prioritise(d->schedule, s->job, s->priority, now_s());
+            pl_schedule_prioritise(of(d, s), s->job, s->priority, now_s());
         }
-        pl_schedule_regroup(d->schedule, s->job, s->group);
+        pl_schedule_regroup(of(d, s), s->job, s->group);
         d->changes++;
     }
 }
 
 static void end_job(pl_dispatcher *d, pl_session *s)
 {
-    pl_schedule_end(d->schedule, s->job, now_s());
+    pl_schedule_end(of(d, s), s->job, now_s());
     s->job = NULL;
     d->changes++;
 }
@@ -88,8 +83,9 @@ static void end_job(pl_dispatcher *d, pl_session *s)
 static void remove_session(void *context, pl_session *s)
 {
     pl_dispatcher *d = context;
-    if (s->job && s->job->state != PL_JOB_RUNNING) {
-        d->gpu_waits -= s->gpu_memory > 0;
+    bool submitted = s->job && s->executor && s->job->state == PL_JOB_RUNNING;
+    if (submitted || (s->job && s->job->state != PL_JOB_RUNNING)) {
+        d->gpu_waits -= !submitted && s->job->gpu_memory > 0;
         end_job(d, s);
         s->due_ms = 0;
     }
@@ -180,52 +176,21 @@ static bool resized(void *context, pl_session *s, int64_t number, int64_t cores)
     return fewer;
 }
 
-/* Where all sessions stand, unless that is known: at once for a queue of some hundreds, else twice a second. */
-static void look_ahead(pl_dispatcher *d)
-{
-    int64_t now = pl_monotonic_ms(), age = now - d->forecast_ms;
-    bool large = pl_schedule_get_load(d->schedule).waiting > SMALL;
-    if (d->changes != d->forecast_changes ? !large || age >= STALE_MS : age >= OLD_MS) {
-        pl_schedule_forecast(d->schedule, now_s());
-        d->forecast_changes = d->changes;
-        d->forecast_ms = now;
-    }
-}
-
-static void place(void *context, const pl_session *s, pl_queue_place *out)
-{
-    pl_dispatcher *d = context;
-    const pl_job *job = s->job;
-    if (!job || job->state == PL_JOB_RUNNING || pl_disk_pause_place(d->disk, out)) {
-        return;
-    }
-    look_ahead(d);
-    double now = now_s();
-    pl_wait wait = pl_schedule_wait(d->schedule, job, now);
-    out->position = job->position;
-    out->code = pl_wait_name(wait.reason);
-    if (!isinf(job->start)) {
-        out->start = pl_clock_us() / 1000000 + llround(fmax(job->start - now, 0));
-    }
-    pl_schedule_load load = pl_schedule_get_load(d->schedule);
-    pl_queue_reason(s, &wait, &load, pl_gpus_count(d->gpus) ? NULL : pl_gpus_reason(d->gpus),
-                    out->reason, sizeof out->reason);
-}
-
 static void changed(void *context, pl_session *ended)
 {
     pl_dispatcher *d = context;
     if (ended) {
         pl_sessions_lock(d->sessions);
         pl_schedule_satisfy(d->schedule, (uint64_t)ended->created_us, now_s());
+        pl_schedule_satisfy(d->batch, (uint64_t)ended->created_us, now_s());
         d->changes++;
         pl_sessions_unlock(d->sessions);
     }
     d->changed(d->context, ended);
 }
 
-const pl_session_queue pl_dispatcher_queue = {push,      delay,   move,  remove_session,
-                                              free_held, resized, place, changed};
+const pl_session_queue pl_dispatcher_queue = {
+    push, delay, move, remove_session, free_held, resized, pl_dispatcher_place, changed};
 
 /* ---- up and down ---- */
 
@@ -246,6 +211,7 @@ static void remember(void *context, const char *user, const char *group, double 
 {
     pl_dispatcher *d = context;
     pl_schedule_remember(d->schedule, user, group, core_seconds, gpu_seconds, now_s());
+    pl_schedule_remember(d->batch, user, group, core_seconds, gpu_seconds, now_s());
 }
 
 pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
@@ -259,10 +225,16 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
                              .memory = setup->machine.memory,
                              .interactive_cores = (int32_t)setup->interactive_cores,
                              .half_life = half_life});
-    if (!d->schedule) {
+    d->batch = pl_schedule_create(
+        &(pl_schedule_setup){.cores = (int32_t)setup->batch_cores,
+                             .memory = BATCH_MEMORY, /* who has how much is not known */
+                             .half_life = half_life});
+    if (!d->schedule || !d->batch) {
+        pl_schedule_destroy(d->schedule);
         free(d);
         return NULL;
     }
+    d->has_batch = setup->has_batch;
     d->cpus = setup->cpus;
     d->gpus = setup->machine.gpus;
     d->disk = setup->disk;
@@ -281,6 +253,7 @@ void pl_dispatcher_destroy(pl_dispatcher *d)
 {
     if (d) {
         pl_schedule_destroy(d->schedule);
+        pl_schedule_destroy(d->batch);
         pl_cpus_destroy(d->cpus);
         free(d);
     }
@@ -305,18 +278,24 @@ static pl_account_limits account_limits(const pl_limits *most)
                                most->value[PL_LIMIT_GPUS]};
 }
 
+static void renew_limits(pl_dispatcher *d, pl_schedule *schedule)
+{
+    const char *name;
+    for (size_t k = 0; (name = pl_schedule_user(schedule, k)); k++) {
+        pl_limits most = d->limits_of(d->context, name, false);
+        pl_schedule_limit_user(schedule, k, share_of(&most), account_limits(&most));
+    }
+    for (size_t k = 0; (name = pl_schedule_group(schedule, k)); k++) {
+        pl_limits most = d->limits_of(d->context, name, true);
+        pl_schedule_limit_group(schedule, k, share_of(&most), account_limits(&most));
+    }
+}
+
 /* Limits may have been changed, and devices as well. */
 static void look_around(pl_dispatcher *d)
 {
-    const char *name;
-    for (size_t k = 0; (name = pl_schedule_user(d->schedule, k)); k++) {
-        pl_limits most = d->limits_of(d->context, name, false);
-        pl_schedule_limit_user(d->schedule, k, share_of(&most), account_limits(&most));
-    }
-    for (size_t k = 0; (name = pl_schedule_group(d->schedule, k)); k++) {
-        pl_limits most = d->limits_of(d->context, name, true);
-        pl_schedule_limit_group(d->schedule, k, share_of(&most), account_limits(&most));
-    }
+    renew_limits(d, d->schedule);
+    renew_limits(d, d->batch);
     watch_gpus(d);
 }
 
@@ -344,6 +323,17 @@ static void begin(pl_dispatcher *d, pl_job *job)
     pl_sessions_run_locked(d->sessions, s);
 }
 
+/* The same of one for the batch system: it is queued until its worker begins. */
+static void submit(pl_dispatcher *d, pl_job *job)
+{
+    pl_session *s = job->tag;
+    d->changes++;
+    s->due_ms = 0;
+    s->cores = job->cores;
+    s->cores_held = s->resizes = 0;
+    pl_batch_state_submit_locked(d->sessions, s);
+}
+
 static pl_action decide(pl_dispatcher *d, const pl_session *host)
 {
     pl_action action = {PL_ACTION_START, NULL};
@@ -351,8 +341,14 @@ static pl_action decide(pl_dispatcher *d, const pl_session *host)
     if (host) {
         action.job = host->job ? pl_schedule_beside(d->schedule, host->job, PL_GPU_CONTEXT, now_s())
                                : NULL;
-    } else if (pl_schedule_decide(d->schedule, now_s(), &action, 1) == 0 && d->gpu_waits > 0) {
+        return action;
+    }
+    int found = pl_schedule_decide(d->schedule, now_s(), &action, 1);
+    if (found == 0 && d->gpu_waits > 0) {
         pl_gpus_await(d->gpus);
+    }
+    if (found == 0 && d->has_batch) {
+        pl_schedule_decide(d->batch, now_s(), &action, 1);
     }
     return action;
 }
@@ -371,7 +367,11 @@ static pl_task carry_out(pl_dispatcher *d, const pl_action *action)
         }
         return task;
     }
-    begin(d, action->job);
+    if (s->executor) {
+        submit(d, action->job);
+    } else {
+        begin(d, action->job);
+    }
     return (pl_task){.kind = PL_TASK_START, .session = s};
 }
 
@@ -438,7 +438,7 @@ void pl_dispatcher_keep(pl_dispatcher *d, pl_session *s)
     pl_sessions_lock(d->sessions);
     s->preempting = false;
     if (s->job) {
-        pl_schedule_keep(d->schedule, s->job);
+        pl_schedule_keep(of(d, s), s->job);
     }
     pl_sessions_unlock(d->sessions);
 }
@@ -491,6 +491,7 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
 {
     pl_sessions_lock(d->sessions);
     double due = pl_schedule_next_due(d->schedule, now_s());
+    due = d->has_batch ? fmin(due, pl_schedule_next_due(d->batch, now_s())) : due;
     pl_sessions_unlock(d->sessions);
     return isinf(due) ? INT64_MAX : (int64_t)ceil(1e3 * due);
 }
@@ -503,19 +504,26 @@ static void remember_run(pl_dispatcher *d, const pl_session *s)
     remember(d, span.user, span.group, seconds * (double)span.cores, span.gpu ? seconds : 0);
 }
 
-void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigid, const char *cpus)
+/* A job for one that has its cores already, unless it waits as one. */
+static bool arrive_as_it_is(pl_dispatcher *d, pl_session *s)
 {
-    pl_sessions_lock(d->sessions);
     int64_t cores = s->cores;
     if (!s->job) {
         arrive(d, s, false);
     }
     s->cores = cores;
-    if (s->job) {
+    return s->job;
+}
+
+void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigid, const char *cpus)
+{
+    pl_sessions_lock(d->sessions);
+    if (arrive_as_it_is(d, s)) {
+        int32_t cores = (int32_t)s->cores;
         int32_t device = s->gpu_memory > 0 ? device_of(d, s->gpu) : -1;
         double memory = s->gpu_memory - (beside ? PL_GPU_CONTEXT : 0);
         d->gpu_waits -= s->gpu_memory > 0;
-        pl_schedule_adopt(d->schedule, s->job, (int32_t)cores, device, memory, beside, now_s());
+        pl_schedule_adopt(d->schedule, s->job, cores, device, memory, beside, now_s());
         if (device >= 0) {
             pl_gpus_take(d->gpus, s->gpu, memory);
         }
@@ -537,64 +545,16 @@ void pl_dispatcher_adopt(pl_dispatcher *d, pl_session *s, bool beside, bool rigi
     pl_sessions_unlock(d->sessions);
 }
 
-/* ---- reading ---- */
-
-void pl_dispatcher_each_running(pl_dispatcher *d, pl_dispatcher_see see, void *context)
+void pl_dispatcher_adopt_job(pl_dispatcher *d, pl_session *s)
 {
-    size_t count;
     pl_sessions_lock(d->sessions);
-    pl_job *const *running = pl_schedule_running(d->schedule, &count);
-    for (size_t i = 0; i < count; i++) {
-        pl_usage_span span = pl_session_span(running[i]->tag);
-        see(context, &span, running[i]->tag);
+    if (arrive_as_it_is(d, s)) {
+        pl_schedule_adopt(d->batch, s->job, (int32_t)s->cores, -1, 0, false, now_s());
+        s->due_ms = 0;
+        d->changes++;
     }
-    pl_sessions_unlock(d->sessions);
-}
-
-pl_load pl_dispatcher_load(pl_dispatcher *d)
-{
-    pl_sessions_lock(d->sessions);
-    pl_schedule_load s = pl_schedule_get_load(d->schedule);
-    pl_load load = {s.cores, s.cores_used, s.memory, s.memory_used, s.draining};
-    pl_sessions_unlock(d->sessions);
-    return load;
-}
-
-void pl_dispatcher_drain(pl_dispatcher *d, bool draining)
-{
-    pl_sessions_lock(d->sessions);
-    pl_schedule_drain(d->schedule, draining);
-    d->changes++;
-    pl_sessions_unlock(d->sessions);
-    d->changed(d->context, NULL);
-}
-
-void pl_dispatcher_queue_view(pl_dispatcher *d, const pl_principal *principal, const char *after,
-                              int64_t limit, pl_json_writer *w, char next_id[33])
-{
-    size_t count, from = 0;
-    const pl_session *last = NULL;
-    *next_id = 0;
-    pl_sessions_lock(d->sessions);
-    pl_schedule_forecast(d->schedule, now_s());
-    pl_job *const *order = pl_schedule_order(d->schedule, &count);
-    for (size_t i = 0; after && i < count && from == 0; i++) {
-        from = strcmp(((const pl_session *)order[i]->tag)->id, after) == 0 ? i + 1 : 0;
-    }
-    d->forecast_changes = d->changes;
-    d->forecast_ms = pl_monotonic_ms();
-    for (size_t i = from; i < count && !*next_id; i++) {
-        const pl_session *s = order[i]->tag;
-        if (pl_principal_access(principal, s->id, s->owner, s->group) == PL_ACCESS_NONE) {
-            continue;
-        }
-        if (limit == 0) {
-            snprintf(next_id, 33, "%s", last->id);
-        } else {
-            pl_sessions_encode_locked(d->sessions, s, 0, w);
-            last = s;
-            limit--;
-        }
+    if (s->job && s->state == PL_STATE_RUNNING) {
+        remember_run(d, s);
     }
     pl_sessions_unlock(d->sessions);
 }

@@ -15,6 +15,8 @@ typedef struct pl_dispatcher pl_dispatcher;
 /* What there is to share out, and who is told. Copied; what it points at outlives the dispatcher. */
 typedef struct pl_dispatcher_setup {
     pl_machine machine;
+    int64_t batch_cores; /* in the batch system, if there is one */
+    bool has_batch;
     int64_t interactive_cores; /* of these, kept for interactive sessions */
     pl_cpus *cpus;             /* for them; the dispatcher's from now on. NULL: none is pinned */
     struct pl_disk *disk;      /* nothing starts while it is full */
@@ -74,6 +76,9 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
  * cores. `cpus`: what it is on, or NULL. */
 void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside, bool rigid,
                          const char *cpus);
+
+/* Account for a session that has a job of the batch system, or may have (adopted at start). */
+void pl_dispatcher_adopt_job(pl_dispatcher *dispatcher, pl_session *session);
 
 /* Each session that runs, with what it has held since it began; `see` is called under the table's mutex. Not among
  * them is what the sessions of one worker hold together. */

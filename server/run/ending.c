@@ -149,6 +149,15 @@ static void queue_stopped(const ending *e)
     queue_again(e, yielded ? "preempted" : "stopped", yielded ? preempted : told_to_stop);
 }
 
+/* Somebody cancelled its job in the batch system: another one would be against their will. Its owner may resume it. */
+static void pause_cancelled_job(const ending *e)
+{
+    char message[200];
+    snprintf(message, sizeof message, "%.150s; resume it to go on", e->how->job_state);
+    pl_control_append(e->session->directory, "pause");
+    pause_session(e, message);
+}
+
 /* ---- with a report ---- */
 
 /* How long it took, for the estimates of those to come: where it had an end and ran as fast as it could. */
@@ -176,6 +185,8 @@ static void end_by_report(ending *e, const pl_exit *report)
         end_cancelled(e);
     } else if ((stopped || paused) && e->paused) {
         pause_session(e, NULL);
+    } else if (stopped && e->how->job == PL_JOB_CANCELLED) {
+        pause_cancelled_job(e);
     } else if (stopped) {
         queue_stopped(e);
     } else if (paused) {
@@ -201,6 +212,8 @@ static void describe_crash(const ending *e, char *out, size_t size)
     int status = e->how->status;
     if (was_killed(e)) {
         describe_killing(e, out, size);
+    } else if (e->how->job_state && !e->fault) {
+        snprintf(out, size, "%.150s without a report of its worker", e->how->job_state);
     } else if (e->fault) {
         snprintf(out, size, "%.190s", e->fault->failure.message);
     } else if (e->how->rebooted) {
@@ -239,10 +252,10 @@ static void fail_timed_out(const ending *e)
     free(text);
 }
 
-/* The last whole lines of worker.log, malloc'ed; NULL where there is nothing. */
-static char *worker_log_tail(int dir_fd)
+/* The last whole lines of a log, malloc'ed; NULL where there is nothing. */
+static char *log_tail(int dir_fd, const char *name)
 {
-    int fd = openat(dir_fd, "worker.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
     off_t from = size > TAIL ? size - TAIL : 0;
     char *text = size > 0 ? malloc(TAIL + 1) : NULL;
@@ -268,7 +281,10 @@ static void fail_crashed(ending *e, const char *crash)
     bool memory = e->how->out_of_memory;
     pl_failure f = failure_of(memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_WORKER_CRASHED,
                               e->frame);
-    char *tail = worker_log_tail(e->dir_fd);
+    char *tail = log_tail(e->dir_fd, "worker.log");
+    if (!tail && e->how->job_state) { /* it died before its first word */
+        tail = log_tail(e->dir_fd, "job.log");
+    }
     size_t length = tail ? strlen(tail) : 0;
     while (length > 0 && tail[length - 1] == '\n') {
         tail[--length] = 0;
@@ -326,9 +342,18 @@ static void end_crashed(ending *e)
         queue_stopped(e); /* before it could listen */
         return;
     }
+    if (how->job == PL_JOB_CANCELLED && how->kill == PL_KILL_NONE) {
+        pause_cancelled_job(e);
+        return;
+    }
     bool full = pl_disk_full(e->setup->disk); /* it may not have been able to say so */
     if (full || (how->kill == PL_KILL_DEAF && e->session->preempting)) {
         queue_stopped(e);
+        return;
+    }
+    if (how->job == PL_JOB_LOST) {
+        pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, crash);
+        queue_again(e, "stopped", crash);
         return;
     }
     if (how->kill == PL_KILL_ALONG) {

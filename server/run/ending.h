@@ -15,6 +15,15 @@ typedef enum pl_kill {
     PL_KILL_STALLED,    /* it made no progress for the longer time of --stalled-after */
 } pl_kill;
 
+/* What a batch system says of the end of a job. */
+typedef enum pl_job_end {
+    PL_JOB_NONE,      /* it was none */
+    PL_JOB_ENDED,     /* by itself, or nobody knows how */
+    PL_JOB_LOST,      /* its node failed, or it was preempted: not the session's fault */
+    PL_JOB_OVERTIME,  /* the batch system's limit of time was over */
+    PL_JOB_CANCELLED, /* by somebody else than the daemon */
+} pl_job_end;
+
 typedef struct pl_ending {
     bool status_known; /* it was a child: status is as waitpid gives it */
     int status;
@@ -23,6 +32,8 @@ typedef struct pl_ending {
     bool out_of_memory; /* the kernel killed for memory while it ran */
     bool found;         /* it ended while no daemon watched */
     bool rebooted;      /* and the machine was restarted since */
+    pl_job_end job;
+    const char *job_state; /* in words, for messages; NULL: it was no job */
 } pl_ending;
 
 void pl_ending_conclude(const pl_worker_setup *setup, pl_session *session, const pl_ending *how);

@@ -4,7 +4,9 @@
 #include "server/base/logger.h"
 #include "server/base/notify.h"
 #include "server/http/waiter.h"
+#include "server/run/batch_executor.h"
 #include "server/run/ending.h"
+#include "server/run/executor_kind.h"
 #include "server/run/worker_start.h"
 #include "server/run/worker_watch.h"
 #include "server/run/workers.h"
@@ -17,7 +19,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -268,6 +269,10 @@ pl_executor *pl_executor_create(const pl_worker_setup *setup)
         return NULL;
     }
     pthread_setname_np(e->thread, "supervisor");
+    if (setup->batch && !(e->batch = pl_batch_create(setup, setup->batch))) {
+        pl_executor_destroy(e);
+        return NULL;
+    }
     return e;
 }
 
@@ -288,6 +293,7 @@ void pl_executor_destroy(pl_executor *e)
     pthread_mutex_unlock(&e->mutex);
     pl_executor_kick(e);
     pthread_join(e->thread, NULL);
+    pl_batch_destroy(e->batch);
     while (e->workers) {
         if (e->workers->child.pidfd >= 0) {
             close(e->workers->child.pidfd);
@@ -313,57 +319,53 @@ void pl_executor_destroy(pl_executor *e)
 
 /* ---- deadlines ---- */
 
+static void change_deadline(pl_executor *e, pl_session *s, int64_t deadline_ms)
+{
+    const pl_executor_kind *kind = pl_executor_kind_of(e, s);
+    if (kind) {
+        kind->set_deadline(e, s, deadline_ms);
+    }
+}
+
 void pl_executor_set_deadline(pl_executor *e, pl_session *s)
 {
-    pl_workers_set_deadline(e, s, pl_workers_deadline(e));
+    change_deadline(e, s, pl_workers_deadline(e));
 }
 
 void pl_executor_clear_deadline(pl_executor *e, pl_session *s)
 {
-    pl_workers_set_deadline(e, s, 0);
+    change_deadline(e, s, 0);
 }
 
 /* ---- stopping ---- */
 
-/* Workers that can be told, which is those whose process is known. */
-static int count_told(pl_executor *e, bool tell)
+static void stop_all(pl_executor *e, int64_t deadline_ms)
 {
-    int count = 0;
-    pthread_mutex_lock(&e->mutex);
-    for (pl_worker *w = e->workers; w; w = w->next) {
-        if (pl_worker_pidfd(w) >= 0) {
-            count++;
-            if (tell) {
-                pidfd_send_signal(pl_worker_pidfd(w), SIGTERM, NULL, 0);
-            }
-        }
+    pl_executor_local.stop_all(e, deadline_ms);
+    if (e->batch) {
+        pl_executor_batch.stop_all(e, deadline_ms);
     }
-    pthread_mutex_unlock(&e->mutex);
-    return count;
+}
+
+static int count_all(pl_executor *e)
+{
+    return pl_executor_local.count(e) + (e->batch ? pl_executor_batch.count(e) : 0);
 }
 
 void pl_executor_pause_workers(pl_executor *e)
 {
-    int64_t deadline = pl_workers_deadline(e);
-    pthread_mutex_lock(&e->mutex);
-    for (pl_worker *w = e->workers; w; w = w->next) {
-        if (pl_worker_pidfd(w) >= 0 && !w->deadline_ms && !w->kill) {
-            w->deadline_ms = deadline;
-            pidfd_send_signal(pl_worker_pidfd(w), SIGTERM, NULL, 0);
-        }
-    }
-    pthread_mutex_unlock(&e->mutex);
-    pl_workers_wake(e);
+    stop_all(e, pl_workers_deadline(e));
 }
 
 void pl_executor_stop_workers(pl_executor *e, int timeout_ms)
 {
-    int count = count_told(e, true);
+    int count = count_all(e);
     int64_t end = pl_monotonic_ms() + timeout_ms;
+    stop_all(e, 0);
     if (count) {
         pl_logf(PL_LEVEL_INFO, "%d workers are told to stop at a checkpoint", count);
     }
-    while ((count = count_told(e, false)) > 0 && pl_monotonic_ms() < end) {
+    while ((count = count_all(e)) > 0 && pl_monotonic_ms() < end) {
         nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_MS * 1000000L}, NULL);
     }
     if (count) {

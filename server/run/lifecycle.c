@@ -1,9 +1,11 @@
 #include "server/run/lifecycle.h"
 
+#include "server/sessions/batch_state.h"
 #include "server/sessions/control_log.h"
 #include "server/sessions/directory_record.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static pl_session_state state_of(pl_session *s)
 {
@@ -11,6 +13,16 @@ static pl_session_state state_of(pl_session *s)
 }
 
 /* ---- cancel ---- */
+
+/* A worker that begins at this moment, in a job that waited elsewhere, finds the cancel. 0, or -1 with errno. */
+static int tell_job(pl_sessions *t, pl_session *s)
+{
+    char *job = s->executor ? pl_batch_state_job(t, s) : NULL;
+    int error = job ? pl_control_append(s->directory, "cancel") : 0;
+    free(job);
+    errno = error;
+    return error ? -1 : 0;
+}
 
 static int cancel(pl_sessions *t, pl_executor *e, pl_session *s)
 {
@@ -21,6 +33,9 @@ static int cancel(pl_sessions *t, pl_executor *e, pl_session *s)
             return 0; /* as soon as the check ends: `desired` says so */
         case PL_STATE_QUEUED:
         case PL_STATE_PAUSED:
+            if (tell_job(t, s)) {
+                return errno;
+            }
             if (pl_directory_record_move(t, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
                 return 0;
             }

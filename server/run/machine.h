@@ -2,12 +2,17 @@
 #ifndef PLIANT_SERVER_RUN_MACHINE_H
 #define PLIANT_SERVER_RUN_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct pl_machine {
     int64_t cores;
     double memory; /* bytes */
     struct pl_gpus *gpus;
+    const char *batch;   /* name of its batch system; NULL: it has none */
+    bool batch_default;  /* sessions that do not say run there */
+    int64_t batch_cores; /* of sessions there, together */
+    bool elsewhere; /* the session at hand runs there: memory and GPUs are not this machine's */
     struct pl_learning *learning; /* what runs took on it; may be NULL */
 } pl_machine;
 

@@ -179,6 +179,7 @@ static void take_up(pl_sessions *sessions, pl_check_queue *check_queue, pl_execu
         if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
             pl_removal_start(sessions, s);
         }
+        pl_executor_adopt(executor, s); /* a job that may be left */
     } else if (state == PL_STATE_CHECKING) {
         pl_check_queue_add(check_queue, s, NULL);
     } else {

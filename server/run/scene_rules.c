@@ -46,13 +46,33 @@ static void check_after(pl_admission *a)
     }
 }
 
+/* The batch system's name, or NULL: this machine. */
+static void check_executor(pl_admission *a)
+{
+    static const char *const names[] = {"auto", "local", "slurm", "batch"};
+    const char *batch = a->machine.batch;
+    pl_executor_choice choice = a->outline.executor;
+    bool wanted = choice == PL_EXECUTOR_SLURM || choice == PL_EXECUTOR_BATCH ||
+                  (choice == PL_EXECUTOR_AUTO && a->machine.batch_default);
+    bool fits = batch && (choice != PL_EXECUTOR_SLURM || strcmp(batch, "slurm") == 0);
+    if (wanted && !fits) {
+        pl_faults_addf(&a->faults, "/resources/executor", "no_executor",
+                       batch ? "local or batch, as this daemon has another batch system"
+                             : "local, as this daemon has no batch system",
+                       "leave it out, or ask for --batch", "%s", names[choice]);
+    }
+    a->executor = wanted && fits ? batch : NULL;
+    a->machine.elsewhere = a->executor;
+}
+
 static void check_resources(pl_admission *a)
 {
     const pl_machine *machine = &a->machine;
     char expected[96];
-    if (a->outline.cores > machine->cores) {
+    int64_t cores = a->executor ? machine->batch_cores : machine->cores;
+    if (a->outline.cores > cores) {
         snprintf(expected, sizeof expected, "at most %lld, the cores of this daemon",
-                 (long long)machine->cores);
+                 (long long)cores);
         pl_faults_addf(&a->faults, "/resources/cores", "too_many_cores", expected, "", "%d",
                        a->outline.cores);
     }
@@ -62,7 +82,7 @@ static void check_resources(pl_admission *a)
                        "at most 0: above, it needs a credential with the scope 'admin'", "", "%lld",
                        (long long)a->outline.notes->priority);
     }
-    if (a->outline.memory > machine->memory) {
+    if (!a->executor && a->outline.memory > machine->memory) {
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
                  machine->memory);
         pl_faults_addf(&a->faults, "/resources/memory", "too_much_memory", expected, "", "%.0f",
@@ -73,7 +93,7 @@ static void check_resources(pl_admission *a)
 static void check_device(pl_admission *a)
 {
     char got[600];
-    if (a->outline.gpu && pl_gpus_count(a->machine.gpus) == 0) {
+    if (!a->executor && a->outline.gpu && pl_gpus_count(a->machine.gpus) == 0) {
         snprintf(got, sizeof got, "gpu: %s", pl_gpus_reason(a->machine.gpus));
         pl_faults_add(&a->faults, "/solver/device", "no_gpu", got, "cpu, as this daemon has no GPU",
                       "use \"device\": \"cpu\", or a daemon that has one");
@@ -100,6 +120,7 @@ pl_decode_outcome pl_scene_rules_judge(pl_admission *a)
     if (outcome == PL_DECODE_OK) {
         check_left(a);
         check_uploads(a);
+        check_executor(a);
         check_resources(a);
         check_after(a);
         check_device(a);

@@ -48,18 +48,20 @@ bool pl_session_may_share(const pl_session *s)
 
 pl_job_wish pl_session_wish(pl_sessions *sessions, pl_session *s, uint64_t after[PL_AFTER_MAX])
 {
+    int64_t pay = s->cores_most > s->cores_least ? s->cores_most : s->cores_least;
+    bool here = !s->executor; /* elsewhere cores are fixed, and memory and GPUs are not ours */
     return (pl_job_wish){.key = (uint64_t)s->created_us,
                          .user = s->owner,
                          .group = s->group,
                          .priority = s->priority,
-                         .cores_least = (int32_t)s->cores_least,
-                         .cores_most = (int32_t)s->cores_most,
-                         .memory = s->memory,
-                         .gpu_memory = s->gpu_memory,
+                         .cores_least = (int32_t)(here ? s->cores_least : pay),
+                         .cores_most = (int32_t)(here ? s->cores_most : pay),
+                         .memory = here ? s->memory : 0,
+                         .gpu_memory = here ? s->gpu_memory : 0,
                          .length = length_of(s),
-                         .preemptible = s->preemptible,
+                         .preemptible = here && s->preemptible,
                          .interactive = s->interactive,
-                         .shares = pl_session_may_share(s),
+                         .shares = here && pl_session_may_share(s),
                          .after = after,
                          .after_count = read_after(sessions, s, after),
                          .tag = s};

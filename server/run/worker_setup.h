@@ -19,6 +19,7 @@ typedef struct pl_worker_setup {
     pl_counters *counters; /* of workers */
     struct pl_learning *learning;
     pl_log_follower follower;
+    const struct pl_batch_system *batch;  /* NULL: sessions run on this machine only */
     struct pl_disk *disk;                 /* none is started while it is full */
     const _Atomic bool *ready, *draining; /* none is started before the one, or after the other */
 } pl_worker_setup;

@@ -6,6 +6,7 @@
 #include "server/base/logger.h"
 #include "server/run/cpu_set.h"
 #include "server/run/ending.h"
+#include "server/run/executor_kind.h"
 #include "server/run/resizing.h"
 #include "server/run/disk_pause.h"
 #include "server/run/time_limit.h"
@@ -301,7 +302,7 @@ static void resize(pl_executor *e, const pl_task *task)
     }
 }
 
-static void start_group(pl_executor *e, pl_session *host)
+void pl_workers_start_group(pl_executor *e, pl_session *host)
 {
     pl_session *group[PL_GPU_SHARE_MAX] = {host};
     int count = 1;
@@ -341,7 +342,8 @@ void pl_workers_start_next(pl_executor *e)
         } else if (task.kind == PL_TASK_PIN) {
             pin(e, task.session);
         } else {
-            start_group(e, task.session);
+            const pl_executor_kind *kind = pl_executor_kind_of(e, task.session);
+            kind->start(e, task.session);
         }
         pl_session_release(task.session);
     }

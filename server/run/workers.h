@@ -52,7 +52,8 @@ typedef struct pl_executor {
     pl_worker *workers;
     pl_worker_process *processes;
     bool stopping;
-    int64_t look_ms; /* when workers are looked at for progress next; the supervisor's own */
+    struct pl_batch *batch; /* what runs sessions elsewhere (batch_executor.h); NULL: nothing */
+    int64_t look_ms;        /* when workers are looked at for progress next; the supervisor's own */
 } pl_executor;
 
 /* The tag of a shared process's epoll event; other events are a worker's, or NULL. */

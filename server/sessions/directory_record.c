@@ -33,6 +33,7 @@ pl_status pl_identity_write(int dir_fd, const pl_row *row, bool durable)
     pl_json_set_string(&w, "webhook_status", row->webhook_status);
     pl_json_set_integer(&w, "priority", row->priority);
     pl_json_set_integer(&w, "revision", row->revision);
+    pl_json_set_string(&w, "executor", row->executor);
     if (row->keep_last >= 0) {
         pl_json_key(&w, "retention");
         pl_json_begin_object(&w);
@@ -90,6 +91,7 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     }
     row->priority = pl_json_integer(document, "priority", 0);
     row->revision = pl_json_integer(document, "revision", -1); /* -1: an older daemon's */
+    row->executor = copy_string(document, "executor");
     row->keep_last = pl_json_integer(document, "retention/last", -1);
     row->keep_every = pl_json_integer(document, "retention/every", -1);
     row->keep_days = pl_json_number(document, "retention/days", 0);

@@ -138,6 +138,9 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     s->interactive = row->interactive;
     s->after = copy(row->after);
     s->estimate = row->estimate;
+    s->executor = copy(row->executor);
+    s->batch_job = copy(row->job);
+    s->batch.start = -1;
     s->memory = row->memory;
     s->time = row->time;
     s->time_limit = row->time_limit;
@@ -145,7 +148,8 @@ pl_session *pl_session_create(const char *state_path, const pl_row *row)
     bool whole = (s->labels || !row->labels) && (s->metadata || !row->metadata) &&
                  (s->webhook || !row->webhook) && (s->bodies || !row->bodies) &&
                  (s->failure || !row->failure) && (s->warnings || !row->warnings) &&
-                 (s->group || !row->group_name) && (s->after || !row->after);
+                 (s->group || !row->group_name) && (s->after || !row->after) &&
+                 (s->executor || !row->executor) && (s->batch_job || !row->job);
     if (n < 0 || !s->owner || !s->name || !whole) {
         s->directory = n < 0 ? NULL : s->directory;
         pl_session_release(s);
@@ -164,10 +168,11 @@ void pl_session_release(pl_session *s)
     if (!s || atomic_fetch_sub(&s->references, 1) > 1) {
         return;
     }
-    char *owned[] = {s->group,          s->directory, s->owner,   s->name,     s->reason,
-                     s->message,        s->bodies,    s->failure, s->worker,   s->desired,
-                     s->paused_by,      s->labels,    s->gpu,     s->metadata, s->webhook,
-                     s->webhook_status, s->warnings,  s->after,   s->cpus};
+    char *owned[] = {s->group,          s->directory,   s->owner,   s->name,     s->reason,
+                     s->message,        s->bodies,      s->failure, s->worker,   s->desired,
+                     s->paused_by,      s->labels,      s->gpu,     s->metadata, s->webhook,
+                     s->webhook_status, s->warnings,    s->after,   s->cpus,     s->executor,
+                     s->batch_job,      s->batch.reason};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         free(owned[i]);
     }
@@ -214,6 +219,8 @@ pl_row pl_session_describe(const pl_session *s)
                   .interactive = s->interactive,
                   .after = s->after,
                   .estimate = s->estimate,
+                  .executor = s->executor,
+                  .job = s->batch_job,
                   .crashes = s->crashes,
                   .checkpoint = s->checkpoint,
                   .restart_ms = s->restart_ms,

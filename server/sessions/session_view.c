@@ -85,6 +85,8 @@ static void view_resources(const pl_session *s, pl_json_writer *w)
     pl_json_set_string(w, "range", s->cores_most > s->cores_least ? range : NULL);
     pl_json_set_string(w, "cpus", s->cpus);
     pl_json_set_boolean(w, "preemptible", s->preemptible);
+    pl_json_set_string(w, "executor", s->executor ? s->executor : "local");
+    pl_json_set_string(w, "job", s->batch_job && *s->batch_job != '?' ? s->batch_job : NULL);
     view_after(s->after, w);
     if (s->gpu) {
         pl_json_set_string(w, "gpu", s->gpu);

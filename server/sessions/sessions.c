@@ -46,6 +46,12 @@ static void tell(pl_sessions *t, pl_session *s, const char *type)
     pl_events_push(t->setup.events, s, type, pl_json_finish(&w, NULL));
 }
 
+void pl_sessions_note_locked(pl_sessions *t, pl_session *s, const char *type)
+{
+    save(t, s);
+    tell(t, s, type);
+}
+
 /* Whoever watches the session, or what happens at all; without the mutex. */
 static void wake(pl_sessions *t, pl_session *s)
 {
@@ -328,8 +334,7 @@ bool pl_sessions_move(pl_sessions *t, pl_session *s, pl_session_state to, const 
         if (to == PL_STATE_QUEUED && !queue(t, s, what->delay_ms, what->first)) {
             enter(t, s, PL_STATE_FAILED, &(pl_move){.reason = "out_of_memory"});
         }
-        save(t, s);
-        tell(t, s, "state");
+        pl_sessions_note_locked(t, s, "state");
     }
     pthread_mutex_unlock(&t->mutex);
     if (allowed) {
@@ -354,8 +359,7 @@ void pl_sessions_keep_paused(pl_sessions *t, pl_session *s)
         pl_session_set_text(&s->paused_by, "user");
         pl_session_set_text(&s->reason, "user");
         pl_session_set_text(&s->message, NULL);
-        save(t, s);
-        tell(t, s, "changed");
+        pl_sessions_note_locked(t, s, "changed");
     }
     pthread_mutex_unlock(&t->mutex);
     wake(t, s);
@@ -429,8 +433,7 @@ void pl_sessions_set_warnings(pl_sessions *t, pl_session *s, const char *warning
     bool news = strcmp(s->warnings ? s->warnings : "[]", warnings) != 0;
     if (news) {
         pl_session_set_text(&s->warnings, warnings);
-        save(t, s);
-        tell(t, s, "changed");
+        pl_sessions_note_locked(t, s, "changed");
     }
     pthread_mutex_unlock(&t->mutex);
     if (news) {
@@ -444,8 +447,7 @@ void pl_sessions_set_desired(pl_sessions *t, pl_session *s, const char *desired)
     pthread_mutex_lock(&t->mutex);
     if (wanted > pl_desire_parse(s->desired)) {
         pl_session_set_text(&s->desired, desired);
-        save(t, s);
-        tell(t, s, "changed");
+        pl_sessions_note_locked(t, s, "changed");
     }
     atomic_store(&s->deleted, s->deleted || wanted == PL_DESIRE_DELETED);
     pthread_mutex_unlock(&t->mutex);
@@ -457,8 +459,7 @@ void pl_sessions_clear_pause(pl_sessions *t, pl_session *s)
     pthread_mutex_lock(&t->mutex);
     if (pl_desire_parse(s->desired) == PL_DESIRE_PAUSED) {
         pl_session_set_text(&s->desired, NULL);
-        save(t, s);
-        tell(t, s, "changed");
+        pl_sessions_note_locked(t, s, "changed");
     }
     pthread_mutex_unlock(&t->mutex);
     wake(t, s);
@@ -504,8 +505,7 @@ void pl_sessions_annotate(pl_sessions *t, pl_session *s, pl_notes *notes)
         s->priority = notes->priority;
         t->setup.queue->move(t->setup.context, s);
     }
-    save(t, s);
-    tell(t, s, "changed");
+    pl_sessions_note_locked(t, s, "changed");
     pthread_mutex_unlock(&t->mutex);
     wake(t, s);
     t->setup.queue->changed(t->setup.context, NULL);
@@ -547,8 +547,7 @@ void pl_sessions_run_locked(pl_sessions *t, pl_session *s)
                          pl_clock_us() - 1000 * s->since_ms);
     }
     enter(t, s, PL_STATE_RUNNING, &(pl_move){0});
-    save(t, s);
-    tell(t, s, "state");
+    pl_sessions_note_locked(t, s, "state");
 }
 
 void pl_sessions_adopt_locked(pl_sessions *t, pl_session *s)

@@ -60,6 +60,8 @@ const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     INTEGER(interactive, 6, "0"),
     TEXT(after, 6),
     NUMBER(estimate, 6),
+    TEXT(executor, 7),
+    TEXT(job, 7),
 };
 
 char **pl_row_text(const pl_row *row, const pl_column *column)

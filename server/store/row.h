@@ -48,6 +48,8 @@ typedef struct pl_row {
     double keep_days;              /* after its end, then it is removed; 0: it is not */
     int64_t keep_last, keep_every; /* of its frames; -1: an earlier daemon's, as the scene says */
     double memory_limit;           /* bytes that its worker may use; 0: not known yet */
+    char *executor; /* name of the batch system that runs it; NULL: this machine does */
+    char *job;      /* of the batch system: its id; "?": it is being submitted; NULL: none */
 } pl_row;
 void pl_row_clear(pl_row *row);
 
@@ -67,7 +69,7 @@ typedef struct pl_column {
     const char *fallback; /* SQL: what rows of earlier formats get; NULL for NULL or 0 */
 } pl_column;
 
-enum { PL_ROW_COLUMNS = 44, PL_ROW_FORMAT = 6 };
+enum { PL_ROW_COLUMNS = 46, PL_ROW_FORMAT = 7 };
 extern const pl_column pl_row_columns[PL_ROW_COLUMNS];
 
 /* The member that a column names. */

@@ -492,42 +492,48 @@ START_TEST(test_format_2)
 }
 END_TEST
 
-/* Rows of a daemon that did not know what is kept of the frames: the scene says it. */
-START_TEST(test_format_3)
+/* What formats 4 to 7 added, in the order of their checksums. */
+static const char *const added[][7] = {
+    {"keep_last", "keep_every"},
+    {"warnings"},
+    {"cores_least", "cores_most", "preemptible", "interactive", "after", "estimate"},
+    {"executor", "job"}};
+enum { LATER = sizeof added / sizeof *added };
+
+/* Rows of an earlier format, with its checksum, are believed. What it did not know the scene says, or nobody. */
+START_TEST(test_earlier_formats)
 {
-    char id[33], sql[1000];
+    char id[33], select[1000] = "SELECT " FORMAT_2 FORMAT_3, sql[2000] = "";
+    int format = 3 + _i;
     sqlite3 *db;
     sqlite3_stmt *s;
     uint32_t crc = 0;
     session_run(d, session_scene(1, 1, ", \"labels\": {\"a\": \"b\"}"), id);
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    for (int f = 0; f < LATER; f++)
+        for (int i = 0; added[f][i]; i++) {
+            char *out = f < _i ? select : sql;
+            size_t n = strlen(out), size = f < _i ? sizeof select : sizeof sql;
+            snprintf(out + n, size - n, f < _i ? ", %s" : "ALTER TABLE sessions DROP COLUMN %s;",
+                     added[f][i]);
+        }
+    snprintf(select + strlen(select), sizeof select - strlen(select), " FROM sessions");
     ck_assert_int_eq(sqlite3_open(daemon_fixture_path(d, "pliant.db"), &db), SQLITE_OK);
-    ck_assert_int_eq(
-        sqlite3_prepare_v2(db, "SELECT " FORMAT_2 FORMAT_3 " FROM sessions", -1, &s, NULL),
-        SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, select, -1, &s, NULL), SQLITE_OK);
     ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
     for (int i = 0; i < sqlite3_column_count(s); i++)
         crc = add(crc, s, i);
     sqlite3_finalize(s);
-    snprintf(sql, sizeof sql,
-             "ALTER TABLE sessions DROP COLUMN keep_last;"
-             "ALTER TABLE sessions DROP COLUMN keep_every;"
-             "ALTER TABLE sessions DROP COLUMN warnings;"
-             "ALTER TABLE sessions DROP COLUMN cores_least;"
-             "ALTER TABLE sessions DROP COLUMN cores_most;"
-             "ALTER TABLE sessions DROP COLUMN preemptible;"
-             "ALTER TABLE sessions DROP COLUMN interactive;"
-             "ALTER TABLE sessions DROP COLUMN after;"
-             "ALTER TABLE sessions DROP COLUMN estimate;"
-             "UPDATE sessions SET crc = %u; PRAGMA user_version = 3",
-             crc);
+    snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
+             "UPDATE sessions SET crc = %u; PRAGMA user_version = %d", crc, format);
     ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     daemon_fixture_resume(d);
     ck_assert_msg(!daemon_fixture_said(d, "damaged"), "a row's checksum did not fit any more");
     json_t *shown = session_show(d, id);
-    ck_assert(json_is_null(json_at(shown, "retention/last")));
+    ck_assert(format > 3 || json_is_null(json_at(shown, "retention/last")));
     ck_assert_uint_eq(json_array_size(json_at(shown, "warnings")), 0);
+    ck_assert_str_eq(json_text(shown, "resources/executor"), "local");
     json_decref(shown);
     http_reply *r = patch(id, JSON, "{\"retention\": {\"days\": 2}}");
     http_expect(r, 200);
@@ -552,6 +558,6 @@ int main(void)
     tcase_add_test(tests, test_not_stored);
     tcase_add_test(tests, test_directory_is_gone);
     tcase_add_test(tests, test_format_2);
-    tcase_add_test(tests, test_format_3);
+    tcase_add_loop_test(tests, test_earlier_formats, 0, LATER);
     return run_cases("contract: patch", tests);
 }

@@ -1,0 +1,313 @@
+/* batch_follow.c - what is to be done with a job now, by the files of its session and the last good query. */
+#include "server/run/batch_jobs.h"
+
+#include "protocol/log/session_dir.h"
+#include "server/base/logger.h"
+#include "server/sessions/batch_state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { AGAIN_MS = 10000, BUSY_MS = 500, ABSENT_QUERIES = 2 };
+
+/* ---- files ---- */
+
+/* What the directory says of this attempt. */
+typedef struct attempt_files {
+    bool reported, stopped, begun, locked;
+} attempt_files;
+
+static attempt_files look_at_files(const pl_batch_entry *e)
+{
+    attempt_files f = {false};
+    pl_exit report = {0};
+    pl_head head = {0};
+    int dir_fd = open(e->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
+        return f;
+    }
+    f.locked = pl_session_locked(dir_fd);
+    f.reported = pl_exit_read(dir_fd, &report) == PL_OK && report.attempt >= e->attempt &&
+                 !f.locked;
+    f.stopped = f.reported && strcmp(report.state, "stopped") == 0;
+    f.begun = f.reported || (pl_head_read(dir_fd, &head) == PL_OK && head.attempt >= e->attempt);
+    pl_head_clear(&head);
+    close(dir_fd);
+    return f;
+}
+
+/* ---- the end ---- */
+
+static void begin(pl_batch *b, pl_batch_entry *e)
+{
+    if (pl_batch_state_begin(b->setup.sessions, e->session, e->attempt)) {
+        e->began = true;
+        b->setup.follower.start(b->setup.follower.context, e->session);
+    }
+}
+
+static pl_job_end end_of(const pl_batch_entry *e)
+{
+    switch (e->phase) {
+    case PL_BATCH_AGAIN:
+        return PL_JOB_LOST;
+    case PL_BATCH_OVERTIME:
+        return PL_JOB_OVERTIME;
+    case PL_BATCH_CANCELLED:
+        return e->kill == PL_KILL_NONE ? PL_JOB_CANCELLED : PL_JOB_ENDED;
+    default:
+        return PL_JOB_ENDED;
+    }
+}
+
+/* False: it is over. */
+static bool conclude(pl_batch *b, pl_batch_entry *e)
+{
+    char text[200];
+    begin(b, e);
+    if (atomic_load(&e->session->state) != PL_STATE_RUNNING) {
+        return true; /* paused or cancelled at this moment */
+    }
+    bool known = e->phase != PL_BATCH_RUNNING && e->phase != PL_BATCH_PENDING && *e->word;
+    snprintf(text, sizeof text, "job %s of %s %s%s", *e->job ? e->job : "(not found)",
+             pl_batch_system_name(b->system), known ? "ended as " : "is gone",
+             known ? e->word : "");
+    pl_ending how = {.kill = e->kill,
+                     .out_of_memory = e->phase == PL_BATCH_MEMORY,
+                     .job = end_of(e),
+                     .job_state = text};
+    pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, NULL);
+    how.frame = b->setup.follower.finish(b->setup.follower.context, e->session);
+    pl_ending_conclude(&b->setup, e->session, &how);
+    return false;
+}
+
+/* ---- waiting ---- */
+
+static bool has_earlier(const pl_batch *b, const pl_batch_entry *e)
+{
+    for (const pl_batch_entry *other = e->next; other; other = other->next) {
+        if (other->session == e->session) {
+            return true; /* new ones come first */
+        }
+    }
+    return false;
+}
+
+/* Whether a good query began after the moment that counts; else one is made soon. */
+static bool is_known(pl_batch *b, const pl_batch_entry *e, int64_t now)
+{
+    bool known = b->asked_ms > 0 && b->asked_ms > e->after_ms;
+    if (!known && b->failures == 0) {
+        b->next_ms = now;
+    }
+    return known;
+}
+
+static void say_silence(pl_batch *b, const pl_batch_entry *e)
+{
+    char since[32];
+    if (b->failures > 0 && atomic_load(&e->session->state) == PL_STATE_QUEUED) {
+        pl_time_view(b->failed_us / 1000000, since);
+        pl_batch_say(b, e, "no answer since %s: %s", since, b->error);
+    }
+}
+
+/* The job of this attempt, if the last query shows one; those of earlier attempts, and second ones, are cancelled. */
+static const pl_batch_job *find_own(pl_batch *b, const pl_batch_entry *e, bool *others)
+{
+    const pl_batch_job *own = NULL, *job = NULL;
+    while ((job = pl_batch_list_live(&b->jobs, e->session->id, job))) {
+        if (!own && job->attempt >= e->attempt) {
+            own = job;
+            continue;
+        }
+        pl_batch_entry other = *e;
+        memcpy(other.job, job->id, sizeof other.job);
+        pl_batch_tell(b, &other, PL_BATCH_CANCEL);
+        *others = true;
+    }
+    return own;
+}
+
+static void take(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job)
+{
+    memcpy(e->job, job->id, sizeof e->job);
+    e->step = PL_BATCH_SENT;
+    if (job->attempt > e->attempt) {
+        e->attempt = job->attempt;
+        pl_batch_state_set_attempt(b->setup.sessions, e->session, job->attempt);
+    }
+    pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, e->job);
+    pl_logf(PL_LEVEL_INFO, "session %s: its job %s was found", e->session->id, e->job);
+}
+
+static void wait_for_job(pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    bool others = false;
+    if (now < e->due_ms || has_earlier(b, e)) {
+        return;
+    }
+    if (!e->looked && pl_batch_being_submitted(e)) {
+        e->due_ms = now + BUSY_MS;
+        return;
+    }
+    if (!e->looked) {
+        e->looked = true;
+        e->after_ms = pl_batch_was_submitted(e) ? now : e->after_ms;
+    }
+    if (!is_known(b, e, now)) {
+        say_silence(b, e);
+        return;
+    }
+    const pl_batch_job *own = find_own(b, e, &others);
+    if (own) {
+        take(b, e, own);
+    } else if (others) {
+        e->after_ms = now;
+        e->due_ms = now + pl_batch_ms(b, PL_BATCH_INTERVAL);
+    } else if (e->found_only || look_at_files(e).begun) {
+        e->step = PL_BATCH_SENT; /* its end is found by the files, or by its absence */
+    } else if (!atomic_load(b->setup.draining)) {
+        pl_batch_submit(b, e);
+    }
+}
+
+/* ---- following ---- */
+
+static void note(pl_batch_entry *e, const pl_batch_job *job)
+{
+    memcpy(e->word, job->word, sizeof e->word);
+    e->phase = job->phase;
+}
+
+static void show(pl_batch *b, const pl_batch_entry *e, const pl_batch_job *job)
+{
+    char text[240];
+    if (atomic_load(&e->session->state) != PL_STATE_QUEUED) {
+        return;
+    }
+    if (job->phase == PL_BATCH_PENDING) {
+        snprintf(text, sizeof text, "job %s waits%s%s", job->id, *job->reason ? ": " : "",
+                 job->reason);
+        pl_batch_state_place(b->setup.sessions, e->session, job->position, job->start, text);
+    } else if (job->phase == PL_BATCH_UNKNOWN) {
+        pl_batch_say(b, e, "job %s is %s", job->id, job->word);
+    }
+}
+
+/* Counts good queries that do not show it alive, and since when. */
+static bool is_gone(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job, int64_t now)
+{
+    if (b->asked_ms <= e->after_ms || b->queries == e->seen_query) {
+        return e->absent_queries >= ABSENT_QUERIES &&
+               now - e->absent_ms >= pl_batch_ms(b, PL_BATCH_GRACE);
+    }
+    e->seen_query = b->queries;
+    if (job && pl_batch_job_lives(job)) {
+        e->absent_queries = 0;
+        return false;
+    }
+    e->absent_ms = e->absent_queries++ == 0 ? now : e->absent_ms;
+    return false;
+}
+
+static void end_late(pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    pthread_mutex_lock(&b->mutex);
+    bool late = e->deadline_ms > 0 && e->deadline_ms <= now;
+    pthread_mutex_unlock(&b->mutex);
+    if (late && e->due_ms <= now && *e->job) {
+        e->kill = PL_KILL_DEAF;
+        e->due_ms = now + AGAIN_MS;
+        pl_batch_tell(b, e, PL_BATCH_CANCEL);
+    }
+}
+
+/* False: it is over. */
+static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    const pl_batch_job *job = b->asked_ms > e->after_ms ? pl_batch_list_find(&b->jobs, e->job)
+                                                        : NULL;
+    if (job) {
+        note(e, job);
+        show(b, e, job);
+    }
+    say_silence(b, e);
+    bool news = b->queries != e->seen_query;
+    bool gone = is_gone(b, e, job, now);
+    bool ended = job && !pl_batch_job_lives(job);
+    bool pending = job && job->phase == PL_BATCH_PENDING;
+    if (pending && !news) {
+        return true;
+    }
+    attempt_files files = look_at_files(e);
+    if (files.begun || (job && job->phase == PL_BATCH_RUNNING)) {
+        begin(b, e);
+    }
+    if (pending) { /* by its word; some systems do not say when a job begins */
+        end_late(b, e, now);
+        return true;
+    }
+    /* Of one that was told to stop the batch system knows who told it. */
+    if (files.reported && (!files.stopped || ended || gone || e->kill)) {
+        return conclude(b, e);
+    }
+    if (files.reported && b->failures == 0 && b->next_ms > now + BUSY_MS) {
+        b->next_ms = now + BUSY_MS;
+    }
+    if (gone && !files.locked) {
+        return conclude(b, e);
+    }
+    end_late(b, e, now);
+    return true;
+}
+
+/* ---- leaving ---- */
+
+/* False: nothing is left of it. */
+static bool leave(pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    bool may_be_there = *e->job || e->tried || e->found_only;
+    if (may_be_there && !*e->job && is_known(b, e, now)) {
+        const pl_batch_job *job = pl_batch_list_live(&b->jobs, e->session->id, NULL);
+        may_be_there = job;
+        memcpy(e->job, job ? job->id : "", job ? sizeof e->job : 1);
+    }
+    if (!may_be_there) {
+        return false;
+    }
+    if (*e->job && e->due_ms <= now) {
+        pl_batch_tell(b, e, PL_BATCH_CANCEL);
+        e->after_ms = pl_monotonic_ms();
+        e->due_ms = e->after_ms + AGAIN_MS;
+        b->next_ms = b->failures ? b->next_ms : e->after_ms + BUSY_MS;
+        return true;
+    }
+    const pl_batch_job *job = pl_batch_list_find(&b->jobs, e->job);
+    bool known = b->asked_ms > e->after_ms;
+    return !*e->job || !known || (job && pl_batch_job_lives(job));
+}
+
+bool pl_batch_advance(pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    if (e->step != PL_BATCH_LEAVING &&
+        !pl_batch_state_wants(b->setup.sessions, e->session, e->attempt)) {
+        e->step = PL_BATCH_LEAVING;
+        e->due_ms = 0;
+    }
+    if (e->step == PL_BATCH_WAITS) {
+        wait_for_job(b, e, now);
+        return true;
+    }
+    if (e->step == PL_BATCH_SENT) {
+        return follow(b, e, now);
+    }
+    if (leave(b, e, now)) {
+        return true;
+    }
+    pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, NULL);
+    return false;
+}

@@ -1,0 +1,277 @@
+/* batch_submit.c - one submission: the job's script, the command, and what it has printed. */
+#include "server/run/batch_jobs.h"
+
+#include "protocol/log/small_file.h"
+#include "server/base/logger.h"
+#include "server/batch/batch_command.h"
+#include "server/sessions/batch_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define SCRIPT "job.sh"
+#define OUTPUT "job.id" /* what the submitting command prints; locked while it runs */
+
+enum { VALUES = 20, ARGUMENTS = 24, RETRY_FIRST_MS = 2000, RETRY_MOST_MS = 60000 };
+
+/* What stands for itself until the submission is over. */
+typedef struct submission {
+    char name[PL_BATCH_NAME_MAX], attempt[24], cores[24], memory_mb[32], minutes[24], seconds[24];
+    char lead[24], script[PATH_MAX + 16], memory[32], every[16];
+    char program[PATH_MAX + 32], uid[16];
+    char *command, *command_json; /* malloc'ed */
+    pl_batch_value values[VALUES];
+} submission;
+
+void pl_batch_say(pl_batch *b, const pl_batch_entry *entry, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pl_batch_state_place(b->setup.sessions, entry->session, 0, -1, text);
+}
+
+/* ---- the worker's command ---- */
+
+static void quote_for_shell(FILE *out, const char *word)
+{
+    fputc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*word, out);
+        }
+    }
+    fputs("' ", out);
+}
+
+/* As words of a shell and as a JSON array. */
+static bool write_command(submission *x, const char *const *words)
+{
+    size_t size = 0;
+    FILE *out = open_memstream(&x->command, &size);
+    pl_json_writer w = {0};
+    pl_json_begin_array(&w);
+    for (size_t i = 0; out && words[i]; i++) {
+        quote_for_shell(out, words[i]);
+        pl_json_put_string(&w, words[i]);
+    }
+    pl_json_end_array(&w);
+    x->command_json = pl_json_finish(&w, NULL);
+    return out && fclose(out) == 0 && x->command_json;
+}
+
+static bool describe_worker(const pl_batch *b, const pl_batch_entry *e, submission *x)
+{
+    const pl_options *o = b->setup.options;
+    const pl_session *s = e->session;
+    const char *words[ARGUMENTS] = {x->program,  "--session",          s->directory,
+                                    "--attempt", x->attempt,           "--threads",
+                                    x->cores,    "--checkpoint-every", x->every};
+    size_t n = 9;
+    snprintf(x->program, sizeof x->program, "%s/pliant-worker", b->setup.programs);
+    snprintf(x->every, sizeof x->every, "%d", o->checkpoint_every);
+    if (s->memory_limit >= 1) {
+        snprintf(x->memory, sizeof x->memory, "%.0f", s->memory_limit);
+        words[n++] = "--memory";
+        words[n++] = x->memory;
+    }
+    if (s->gpu_memory > 0) { /* the one that the job was given */
+        words[n++] = "--gpu";
+        words[n++] = "auto";
+    }
+    if (s->gpu_memory > 0 && o->gpu_plugin) {
+        words[n++] = "--gpu-plugin";
+        words[n++] = o->gpu_plugin;
+    }
+    return write_command(x, words);
+}
+
+/* ---- the job ---- */
+
+/* Minutes to ask for: what is left of its limit, or three times what it is expected to take, and ten more. */
+static long job_minutes(const pl_batch *b, const pl_session *s)
+{
+    long most = pl_batch_system_number(b->system, PL_BATCH_MINUTES);
+    double seconds = s->time_limit > 0 ? s->time_limit : 3 * s->estimate;
+    double minutes = ceil(seconds / 60) + 10;
+    return seconds > 0 && minutes < (double)most ? (long)minutes : most;
+}
+
+/* The worker's limit covers what it allocates; a job's limit counts the program and its files as well. */
+static double job_memory(const pl_session *s)
+{
+    double bytes = s->memory_limit > s->memory ? s->memory_limit : s->memory;
+    return ceil(bytes * 1.05 / (1 << 20)) + 256;
+}
+
+static void describe_job(const pl_batch *b, const pl_batch_entry *e, submission *x)
+{
+    const pl_session *s = e->session;
+    long minutes = job_minutes(b, s), lead = pl_batch_system_number(b->system, PL_BATCH_LEAD);
+    pl_batch_job_name(s->id, e->attempt, x->name);
+    snprintf(x->minutes, sizeof x->minutes, "%ld", minutes);
+    snprintf(x->seconds, sizeof x->seconds, "%ld", 60 * minutes);
+    snprintf(x->lead, sizeof x->lead, "%ld", lead < 15 * minutes ? lead : 15 * minutes);
+    snprintf(x->memory_mb, sizeof x->memory_mb, "%.0f", job_memory(s));
+    snprintf(x->script, sizeof x->script, "%s/" SCRIPT, s->directory);
+    const pl_batch_value values[] = {{"user", s->owner},
+                                     {"group", s->group ? s->group : ""},
+                                     {"name", x->name},
+                                     {"session", s->id},
+                                     {"attempt", x->attempt},
+                                     {"directory", s->directory},
+                                     {"cores", x->cores},
+                                     {"memory_mb", x->memory_mb},
+                                     {"minutes", x->minutes},
+                                     {"seconds", x->seconds},
+                                     {"lead", x->lead},
+                                     {"gpus", s->gpu_memory > 0 ? "1" : ""},
+                                     {"script", x->script},
+                                     {"command", x->command},
+                                     {"command_json", x->command_json},
+                                     {NULL, NULL}};
+    memcpy(x->values, values, sizeof values);
+}
+
+static bool write_script(const pl_batch *b, const pl_batch_entry *e, const submission *x)
+{
+    char *text = pl_batch_system_script(b->system, x->values);
+    int dir_fd = open(e->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = text && dir_fd >= 0 &&
+                pl_file_replace(dir_fd, SCRIPT, text, strlen(text), false) == PL_OK;
+    int error = errno;
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    }
+    free(text);
+    errno = error;
+    return good;
+}
+
+/* ---- the command ---- */
+
+/* Locked for as long as any process has it open: the command outlives a daemon that is killed. */
+static int open_output(const pl_session *s, int flags)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/" OUTPUT, s->directory);
+    return open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+bool pl_batch_being_submitted(const pl_batch_entry *e)
+{
+    int fd = open_output(e->session, 0);
+    if (fd < 0) {
+        return false;
+    }
+    bool busy = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return busy;
+}
+
+bool pl_batch_was_submitted(const pl_batch_entry *e)
+{
+    int fd = open_output(e->session, 0);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+/* The first word that was printed: "123", "123;cluster", "123.server", "job.batch/name". */
+static bool read_id(int fd, char out[PL_BATCH_ID_MAX])
+{
+    char text[512];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = text + strspn(text, " \t\r\n");
+    size_t length = strcspn(at, "; \t\r\n");
+    snprintf(out, PL_BATCH_ID_MAX, "%.*s", (int)length, at);
+    return length > 0 && length < PL_BATCH_ID_MAX;
+}
+
+static void run_command(pl_batch *b, pl_batch_entry *e, const submission *x, int fd)
+{
+    pl_batch_result result;
+    char **argv = pl_batch_system_command(b->system, PL_BATCH_SUBMIT, x->values);
+    char *const none[] = {NULL};
+    e->tried = true;
+    pl_batch_run(argv ? argv : none, (int)pl_batch_ms(b, PL_BATCH_TIMEOUT), fd, b->stop_fd,
+                 &result);
+    pl_batch_command_free(argv);
+    e->after_ms = pl_monotonic_ms();
+    if (result.good && read_id(fd, e->job)) {
+        e->step = PL_BATCH_SENT;
+        e->failures = 0;
+        pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, e->job);
+        pl_batch_say(b, e, "job %s waits for its turn", e->job);
+        pl_logf(PL_LEVEL_INFO, "session %s: attempt %lld is job %s of %s", e->session->id,
+                (long long)e->attempt, e->job, pl_batch_system_name(b->system));
+    } else {
+        int shift = e->failures < 5 ? e->failures : 5;
+        int64_t wait = (int64_t)RETRY_FIRST_MS << shift;
+        wait = wait < RETRY_MOST_MS ? wait : RETRY_MOST_MS;
+        e->failures++;
+        e->due_ms = e->after_ms + wait;
+        *e->job = 0;
+        pl_batch_say(b, e, "its job was not accepted: %s; tried again after %lld s",
+                     *result.error ? result.error : "no job id was printed",
+                     (long long)wait / 1000);
+        pl_logf(PL_LEVEL_WARN, "session %s: its job was not accepted: %s", e->session->id,
+                result.error);
+    }
+    pl_batch_result_clear(&result);
+}
+
+void pl_batch_submit(pl_batch *b, pl_batch_entry *e)
+{
+    submission x = {.command = NULL};
+    snprintf(x.attempt, sizeof x.attempt, "%lld", (long long)e->attempt);
+    snprintf(x.cores, sizeof x.cores, "%lld", (long long)e->session->cores);
+    int fd = open_output(e->session, O_CREAT);
+    bool good = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, 0) == 0 &&
+                describe_worker(b, e, &x);
+    if (good) {
+        describe_job(b, e, &x);
+        good = write_script(b, e, &x);
+    }
+    if (good) {
+        run_command(b, e, &x, fd);
+    } else {
+        e->due_ms = pl_monotonic_ms() + RETRY_FIRST_MS;
+        pl_batch_say(b, e, "its job's script cannot be written: %s", strerror(errno));
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(x.command);
+    free(x.command_json);
+}
+
+void pl_batch_tell(pl_batch *b, const pl_batch_entry *e, pl_batch_verb verb)
+{
+    const pl_batch_value values[] = {{"job", e->job}, {"session", e->session->id}, {NULL, NULL}};
+    pl_batch_result result = {0};
+    char **argv = pl_batch_system_command(b->system, verb, values);
+    if (argv) {
+        pl_batch_run(argv, (int)pl_batch_ms(b, PL_BATCH_TIMEOUT), -1, b->stop_fd, &result);
+    }
+    if (!result.good) {
+        pl_logf(PL_LEVEL_WARN, "session %s: job %s cannot be %s: %s", e->session->id, e->job,
+                verb == PL_BATCH_CANCEL ? "cancelled" : "signalled", result.error);
+    }
+    pl_batch_result_clear(&result);
+    pl_batch_command_free(argv);
+}

@@ -1,0 +1,205 @@
+"""Sessions in a batch system, which is a shell script here (tests/support/fake_batch.sh): what a
+daemon makes of a system that refuses, is silent, loses jobs, or outlives the daemon."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from support import ROOT, Daemon, endless, main, pliant, scene, until
+
+FAKE = os.path.join(ROOT, "tests", "support", "fake_batch.sh")
+BATCH = {"executor": "batch"}
+
+
+class System:
+    """The fake, in a folder of a daemon."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(os.path.join(folder, "jobs"))
+        self.file = os.path.join(folder, "fake.conf")
+        command = f"/bin/sh {FAKE} {folder}"
+        with open(self.file, "w") as file:
+            file.write("use = slurm\nname = fake\ninterval = 1\ngrace = 0\ntimeout = 20\n"
+                       f"submit = {command} submit {{name}} {{script}}\n"
+                       f"query = {command} query\ncancel = {command} cancel {{job}}\n"
+                       f"signal = {command} signal {{job}}\n")
+
+    def set(self, name, text=""):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write(str(text))
+
+    def clear(self, *names):
+        for name in names:
+            if os.path.exists(os.path.join(self.folder, name)):
+                os.remove(os.path.join(self.folder, name))
+
+    def call(self, *words):
+        subprocess.run(["/bin/sh", FAKE, self.folder, *words], check=True)
+
+    def read(self, job, name):
+        try:
+            with open(os.path.join(self.folder, "jobs", job, name)) as file:
+                return file.read().strip()
+        except FileNotFoundError:
+            return ""
+
+    def jobs(self, session):
+        """Numbers of a session's jobs, in order."""
+        jobs = os.listdir(os.path.join(self.folder, "jobs"))
+        mine = [j for j in jobs if self.read(j, "name").startswith(f"pliant-{session.id}-")]
+        return sorted(mine, key=int)
+
+
+class BatchTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.mkdtemp(prefix="pliant-batch-")
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.system = System(folder)
+        cls.daemon = Daemon("--restart-delays", "0.1,0.1,0.1", "--checkpoint-every", "1",
+                            "--batch", cls.system.file)
+        cls.addClassCleanup(cls.daemon.stop)
+        cls.connect()
+
+    @classmethod
+    def connect(cls):
+        cls.client = pliant.Client(state=cls.daemon.state, retry_for=60)
+
+    def setUp(self):
+        self.system.clear("refuse", "hold", "die", "mute", "kill", "silent")
+
+    def submit(self, made=None, **resources):
+        made = made or scene()
+        return self.client.submit({**made, "resources": {**BATCH, **resources}})
+
+    def wait(self, session, state):
+        until(lambda: session.refresh().state == state, f"{session.id} to be {state}")
+
+    def reason(self, session):
+        return session.refresh().info["queue"]["reason"]
+
+    def frames(self, session):
+        return [bytes(memoryview(f.positions).cast("B")) for f in session.frames()]
+
+    def test_same_bits_as_on_this_machine(self):
+        here = self.client.submit(scene())
+        there = self.submit()
+        self.wait(here, "succeeded")
+        self.wait(there, "succeeded")
+        self.assertEqual(self.frames(here), self.frames(there))
+        self.assertEqual(here.info["resources"]["executor"], "local")
+        self.assertEqual(there.info["resources"]["executor"], "fake")
+        self.assertIsNone(there.info["resources"]["job"])
+        self.assertEqual(self.system.read(self.system.jobs(there)[0], "state"), "COMPLETED")
+        with self.assertRaises(pliant.PliantError):
+            self.client.submit({**scene(), "resources": {"executor": "slurm"}})
+
+    def test_refused_submissions_are_repeated(self):
+        self.system.set("refuse", 2)
+        session = self.submit()
+        until(lambda: "violates accounting" in self.reason(session), "the refusal to be told")
+        self.wait(session, "succeeded")
+        self.assertEqual(len(self.system.jobs(session)), 1)
+        self.assertEqual(session.info["attempt"], 1)
+
+    def test_a_silent_system_says_nothing(self):
+        self.system.set("hold")
+        waits, runs = self.submit(), None
+        until(lambda: "Resources" in self.reason(waits), "the place in the queue")
+        self.assertEqual(waits.info["queue"]["code"], "batch")
+        self.assertGreater(waits.info["queue"]["position"], 0)
+        self.system.clear("hold")
+        runs = self.submit(endless())
+        self.wait(runs, "running")
+        self.system.set("silent")
+        until(lambda: "no answer since" in self.reason(waits), "the silence to be told")
+        self.assertEqual(runs.refresh().state, "running")
+        runs.cancel()  # through control.log: exit.json tells the end
+        self.wait(runs, "cancelled")
+        self.assertEqual(self.reason(waits)[:5], "fake:")
+        self.system.clear("silent")
+        self.system.call("release")
+        self.wait(waits, "succeeded")
+        self.assertEqual(len(self.system.jobs(waits)), 1)
+
+    def test_jobs_that_die_before_the_first_word(self):
+        self.system.set("die")
+        session = self.submit()
+        self.wait(session, "failed")
+        self.assertEqual(session.info["failure"]["code"], "worker_crashed")
+        self.assertIn("ended as FAILED", session.info["failure"]["message"])
+        self.assertEqual(len(self.system.jobs(session)), 4)
+
+    def test_a_submission_of_unknown_outcome_is_found(self):
+        self.system.set("mute")
+        session = self.submit()
+        until(lambda: self.system.jobs(session), "the job")
+        self.system.clear("mute")
+        self.wait(session, "succeeded")
+        self.assertEqual(len(self.system.jobs(session)), 1)
+
+    def test_a_daemon_killed_between_submitting_and_writing_down(self):
+        for _ in range(int(os.environ.get("PLIANT_KILLS", 2))):
+            self.system.set("kill", self.daemon.process.pid)
+            session = self.submit()
+            self.daemon.process.wait(60)
+            self.daemon.process = None
+            os.remove(os.path.join(self.daemon.state, "url"))  # of the one that was killed
+            self.daemon.start()
+            self.connect()
+            session = self.client.session(session.id)
+            self.wait(session, "succeeded")
+            self.assertEqual(len(self.system.jobs(session)), 1)
+            self.assertEqual(session.info["attempt"], 1)
+
+    def test_cancel_and_pause_while_it_waits(self):
+        self.system.set("hold")
+        cancelled, paused = self.submit(), self.submit()
+        for session in (cancelled, paused):
+            until(lambda s=session: "Resources" in self.reason(s), "the place in the queue")
+        cancelled.cancel()
+        paused.pause()
+        self.assertEqual(cancelled.refresh().state, "cancelled")
+        self.assertEqual(paused.refresh().state, "paused")
+        for session in (cancelled, paused):
+            job = self.system.jobs(session)[0]
+            until(lambda j=job: self.system.read(j, "state") == "CANCELLED", "its job's cancel")
+        self.system.clear("hold")
+        paused.resume()
+        self.wait(paused, "succeeded")
+        self.assertEqual(len(self.system.jobs(paused)), 2)
+
+    def test_lost_preempted_and_cancelled_jobs(self):
+        long = scene(steps=300, cells=4)
+        here = self.client.submit(long)
+        lost, paused, taken = self.submit(long), self.submit(endless()), self.submit(endless())
+        self.wait(lost, "running")
+        job = self.system.jobs(lost)[0]
+        with open(os.path.join(self.system.folder, "jobs", job, "word"), "w") as file:
+            file.write("NODE_FAIL")
+        os.kill(int(self.system.read(job, "pid")), signal.SIGKILL)
+        self.wait(paused, "running")
+        paused.pause()
+        self.wait(paused, "paused")
+        paused.resume()
+        self.wait(paused, "running")
+        paused.cancel()
+        self.wait(paused, "cancelled")
+        self.wait(taken, "running")
+        self.system.call("cancel", self.system.jobs(taken)[0])  # by somebody else
+        self.wait(taken, "paused")
+        self.assertIn("CANCELLED", taken.info["message"])
+        taken.cancel()
+        self.wait(lost, "succeeded")
+        self.wait(here, "succeeded")
+        self.assertEqual(len(self.system.jobs(lost)), 2)
+        self.assertEqual(lost.info["attempt"], 2)
+        self.assertEqual(self.frames(here), self.frames(lost))
+
+
+if __name__ == "__main__":
+    main()
