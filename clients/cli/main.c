@@ -54,23 +54,6 @@ static int take_option(pl_cli *cli, const char *name, const char *value, const c
     return found->value && !value ? 2 : 1;
 }
 
-static const pl_command *find_command(const pl_cli *cli, const char *name)
-{
-    enum { KNOWN_MAX = 128 };
-    const char *known[KNOWN_MAX];
-    size_t count = 0;
-    for (const pl_command *c = pl_commands; c->name; c++) {
-        if (strcmp(c->name, name) == 0)
-            return c;
-        if (count < KNOWN_MAX)
-            known[count++] = c->name;
-    }
-    const char *nearest = pl_nearest(name, known, count);
-    pl_cli_fail(cli, 0, "no command '%s'%s%s%s", name, nearest ? ": did you mean " : "; see --help",
-                nearest ? nearest : "", nearest ? "?" : "");
-    return NULL;
-}
-
 static const pl_verb *find_verb(const pl_cli *cli, const char *name)
 {
     enum { KNOWN_MAX = 16 };
@@ -105,7 +88,7 @@ static const char *usage_of(const pl_cli *cli)
 static bool take_argument(pl_cli *cli, const char *word)
 {
     if (!cli->command) {
-        cli->command = find_command(cli, word);
+        cli->command = pl_command_find(cli, word);
         return cli->command != NULL;
     }
     const pl_command *c = cli->command;
@@ -121,13 +104,26 @@ static bool take_argument(pl_cli *cli, const char *word)
     return true;
 }
 
+/* "--last" in the place of an ID; --last of the command itself, as in edit, is an option. */
+static bool is_last(const pl_cli *cli, const char *word)
+{
+    const pl_command *c = cli->command;
+    if (!c || strcmp(word, "--last") != 0)
+        return false;
+    for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
+        if (strcmp(c->options[i].name, word) == 0)
+            return false;
+    const char *arguments = cli->verb ? cli->verb->arguments : c->arguments;
+    return arguments && strstr(arguments, "ID");
+}
+
 /* An exit status where the words end the program, else -1. */
 static int read_words(pl_cli *cli, int argc, char **argv)
 {
     bool options_end = false;
     for (int i = 1; i < argc;) {
         char *word = argv[i];
-        if (options_end || word[0] != '-' || strcmp(word, "-") == 0) {
+        if (options_end || word[0] != '-' || strcmp(word, "-") == 0 || is_last(cli, word)) {
             if (!take_argument(cli, word))
                 return PL_EXIT_USAGE;
             i++;

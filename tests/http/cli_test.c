@@ -272,7 +272,7 @@ START_TEST(exit_statuses_tell_what_is_wrong)
     ck_assert_int_eq(pliant("list --stat x"), 2);
     ck_assert_ptr_nonnull(strstr(pliant_err, "did you mean --state?"));
     ck_assert_int_eq(pliant("show"), 2);
-    ck_assert_int_eq(pliant("show zz"), 2);
+    ck_assert_int_eq(pliant("show zz"), 5);
     ck_assert_int_eq(pliant("show 0123"), 5);
     ck_assert_int_eq(pliant("show 00000000000000000000000000000000"), 5);
     ck_assert_int_eq(pliant("--token nonsense list"), 4);

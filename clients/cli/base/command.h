@@ -37,6 +37,7 @@ typedef struct pl_verb {
 
 typedef struct pl_command {
     const char *name, *arguments, *summary;
+    const char *alias; /* another name, or NULL */
     int least, most;   /* positional arguments */
     const char *notes; /* more help, or NULL */
     pl_option options[PL_OPTIONS_MAX];

@@ -134,3 +134,27 @@ double pl_monotonic_seconds(void)
 {
     return 1e-3 * pl_clock_ms();
 }
+
+/* ---- times ---- */
+
+void pl_terminal_ago(const pl_terminal *t, const char *text, char *out, size_t size)
+{
+    static const struct {
+        long seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    struct tm parts = {0};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+    long ago = end ? (long)(time(NULL) - timegm(&parts)) : -1;
+    snprintf(out, size, "%s", text);
+    if (!t->tty || ago < 0)
+        return;
+    if (ago == 0)
+        snprintf(out, size, "now");
+    for (size_t i = 0; ago > 0 && i < sizeof units / sizeof *units; i++) {
+        if (ago >= units[i].seconds) {
+            snprintf(out, size, "%ld %s ago", ago / units[i].seconds, units[i].name);
+            return;
+        }
+    }
+}

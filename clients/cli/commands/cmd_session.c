@@ -147,15 +147,15 @@ static void print_item(const pl_cli *cli, const pl_json *s)
                      : strcmp(state, "running") == 0 ? stalled ? PL_STYLE_YELLOW : PL_STYLE_CYAN
                      : strcmp(state, "paused") == 0  ? PL_STYLE_YELLOW
                                                      : PL_STYLE_PLAIN;
-    char frames[48];
+    char frames[48], created[64];
+    pl_terminal_ago(&cli->out, pl_json_string(s, "created", ""), created, sizeof created);
     snprintf(frames, sizeof frames, "%" PRId64 "/%" PRId64, pl_json_integer(s, "progress/frame", 0),
              pl_json_integer(s, "progress/frames", 0));
     const char *waits = pl_json_string(s, "queue/reason", "");
     bool restarts = strncmp(waits, "restarts", 8) == 0;
     printf("%.12s  %s%-10s%s %13s  %-20s  %s%s%s", pl_json_string(s, "id", ""),
-           pl_style_on(&cli->out, style), state, pl_style_off(&cli->out), frames,
-           pl_json_string(s, "created", ""), pl_json_string(s, "name", ""), restarts ? "  " : "",
-           restarts ? waits : "");
+           pl_style_on(&cli->out, style), state, pl_style_off(&cli->out), frames, created,
+           pl_json_string(s, "name", ""), restarts ? "  " : "", restarts ? waits : "");
     if (stalled)
         printf("  %sstalled: %s%s", pl_style_on(&cli->out, PL_STYLE_YELLOW), stalled_words(s),
                pl_style_off(&cli->out));
@@ -183,14 +183,31 @@ static char *list_path(const pl_cli *cli)
     return path;
 }
 
+/* A whole word of PL_STATE_NAMES. */
+static bool is_state(const char *text)
+{
+    static const char names[] = PL_STATE_NAMES;
+    size_t length = strlen(text);
+    for (const char *at = names; length > 0 && (at = strstr(at, text)); at++) {
+        bool begins = at == names || at[-1] == ' ';
+        if (begins && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
 int pl_command_list(pl_cli *cli)
 {
     int64_t limit;
     const char *state = pl_cli_option(cli, "--state");
     if (!pl_cli_integer(cli, "--limit", 1, 1000000, 50, &limit))
         return PL_EXIT_USAGE;
-    if (state && state[strspn(state, "abcdefghijklmnopqrstuvwxyz_")] != '\0')
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: '%s' is not a state", state);
+    if (state && !is_state(state))
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: got '%s', expected one of " PL_STATE_NAMES,
+                           state);
+    if (cli->out.tty && !cli->json)
+        printf("%s%-12s  %-10s %13s  %-20s  %s%s\n", pl_style_on(&cli->out, PL_STYLE_DIM), "ID",
+               "STATE", "FRAMES", "CREATED", "NAME", pl_style_off(&cli->out));
     char *path = list_path(cli);
     int status = path ? pl_listing_print(cli, path, limit, print_item)
                       : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");

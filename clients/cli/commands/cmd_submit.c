@@ -72,6 +72,8 @@ static void report_submitted(const pl_cli *cli, const pl_json *session, const ch
     if (!follow) {
         puts(id);
         fflush(stdout);
+        if (cli->err.tty)
+            fprintf(stderr, "%s/#/sessions/%s\n", cli->server_url, id);
     } else {
         fprintf(stderr, "%s%s%s  %s\n", pl_style_on(&cli->err, PL_STYLE_BOLD),
                 pl_json_string(session, "name", ""), pl_style_off(&cli->err), id);

@@ -8,24 +8,6 @@
         "--every", "N", "every N-th frame (1)"                                                     \
     }
 
-const pl_option pl_global_options[] = {
-    {"--server", "URL|NAME", "the daemon ($PLIANT_SERVER, default of pliant server, STATE/url)"},
-    {"--token", "T", "token (the named server's, $PLIANT_TOKEN, $PLIANT_TOKEN_FILE, STATE/token)"},
-    {"--state", "DIR", "a daemon's state directory on this machine (~/.local/state/pliant)"},
-    {"--json", NULL, "machine-readable output"},
-    {"--help", NULL, "print this text; after a command, its options"},
-    {"--man", NULL, "print the manual page: pliant --man | man -l -"},
-    {"--version", NULL, "print the version of this program"},
-    {NULL, NULL, NULL},
-};
-
-const char pl_help_end[] =
-    "An ID may be shortened to any unique beginning.\n"
-    "\nexit status: 0 success, also of the session if one was followed;\n"
-    "  1 failed or rejected; 2 wrong command line; 3 daemon not reached;\n"
-    "  4 not authorised; 5 no such session; 6 the session was cancelled or deleted;\n"
-    "  7 a local file could not be read or written; 130 interrupted (Ctrl-C)\n";
-
 const pl_command pl_commands[] = {
     {.name = "run",
      .arguments = "SCENE.json --out DIR | --resume --out DIR",
@@ -67,6 +49,7 @@ const pl_command pl_commands[] = {
                   "submit only once, however often the command is repeated with K"}},
      .run = pl_command_submit},
     {.name = "list",
+     .alias = "ls",
      .arguments = "",
      .summary = "list sessions, newest first",
      .most = 0,
@@ -373,6 +356,7 @@ const pl_command pl_commands[] = {
                  {"--prune", NULL, "allow --keep to delete frames that are stored"}},
      .run = pl_command_edit},
     {.name = "queue",
+     .alias = "ps",
      .arguments = "",
      .summary = "show running and waiting sessions, why they wait and when they may start",
      .run = pl_command_queue},
@@ -394,6 +378,7 @@ const pl_command pl_commands[] = {
      .options = {{"--delete", "HASH", "release one; sessions that use it keep it"}},
      .run = pl_command_meshes},
     {.name = "delete",
+     .alias = "rm",
      .arguments = "ID...",
      .summary = "end sessions and remove their data",
      .least = 1,
@@ -592,6 +577,11 @@ const pl_command pl_commands[] = {
               "zsh    source <(pliant completion zsh), in ~/.zshrc after compinit\n"
               "fish   pliant completion fish > ~/.config/fish/completions/pliant.fish",
      .run = pl_command_completion},
+    {.name = "help",
+     .arguments = "[COMMAND]",
+     .summary = "print the commands, or one command's options",
+     .most = 1,
+     .run = pl_command_help},
     {.name = "version",
      .arguments = "",
      .summary = "print the versions of this program and of the daemon",

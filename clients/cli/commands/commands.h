@@ -9,6 +9,9 @@ extern const pl_command pl_commands[];
 extern const pl_option pl_global_options[];
 /* What ends the help: ids, exit statuses. */
 extern const char pl_help_end[];
+/* By name or alias; NULL after saying that none has it. */
+const pl_command *pl_command_find(const pl_cli *cli, const char *name);
+int pl_command_help(pl_cli *cli);
 /* --help, --help of a command, and --man (help.c). */
 void pl_help_print(void);
 void pl_help_print_command(const pl_command *command);

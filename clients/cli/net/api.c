@@ -271,9 +271,98 @@ int pl_api_resolve_in(pl_cli *cli, const char *list, const char *noun, const cha
                              beginning);
 }
 
-int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT])
+/* ---- sessions by ID, name, or as the last one ---- */
+
+/* The newest of one's own; a guest of a share link sees only what it shows. */
+static int find_last(pl_cli *cli, char id[PL_ID_TEXT])
 {
-    return pl_api_resolve_in(cli, "/v1/sessions", "session", beginning, id);
+    pl_json *me = NULL, *list = NULL;
+    char *path = NULL, *user = NULL;
+    int status = pl_api_get(cli, "/v1/me", &me);
+    if (status == PL_EXIT_OK)
+        user = pl_api_escape(pl_json_string(me, "user", ""));
+    if (asprintf(&path, "/v1/sessions?limit=1%s%s", user && *user ? "&owner=" : "",
+                 user ? user : "") < 0)
+        path = NULL;
+    if (status == PL_EXIT_OK)
+        status = pl_api_get(cli, path, &list);
+    const char *newest = pl_json_string(pl_json_item(pl_json_at(list, "items"), 0), "id", "");
+    if (status == PL_EXIT_OK && !*newest)
+        status = pl_cli_fail(cli, PL_EXIT_NOT_FOUND, "--last: you have no sessions");
+    if (status == PL_EXIT_OK)
+        snprintf(id, PL_ID_TEXT, "%s", newest);
+    pl_json_free(me);
+    pl_json_free(list);
+    free(user);
+    free(path);
+    return status;
+}
+
+/* Sessions whose whole name is `name`; id is that of the newest. */
+static int match_names(pl_cli *cli, const char *name, int *found, char id[PL_ID_TEXT])
+{
+    char *escaped = pl_api_escape(name), *path = NULL;
+    pl_json *list = NULL;
+    if (!escaped || asprintf(&path, "/v1/sessions?limit=500&name=%s", escaped) < 0)
+        path = NULL;
+    int status = pl_api_get(cli, path, &list);
+    const pl_json *items = pl_json_at(list, "items");
+    for (size_t i = 0; i < pl_json_count(items); i++) {
+        const pl_json *item = pl_json_item(items, i);
+        if (strcmp(pl_json_string(item, "name", ""), name) == 0 && ++*found == 1)
+            snprintf(id, PL_ID_TEXT, "%s", pl_json_string(item, "id", ""));
+    }
+    pl_json_free(list);
+    free(escaped);
+    free(path);
+    return status;
+}
+
+/* A whole ID, or its beginning if exactly one session has it; found 0: neither. */
+static int match_ids(pl_cli *cli, const char *beginning, int *found, char id[PL_ID_TEXT])
+{
+    size_t length = strlen(beginning);
+    char *next = NULL;
+    int status = PL_EXIT_OK;
+    if (length >= PL_ID_TEXT || strspn(beginning, "0123456789abcdef") != length)
+        return PL_EXIT_OK;
+    if (length == PL_ID_TEXT - 1) {
+        *found = 1;
+        strcpy(id, beginning);
+        return PL_EXIT_OK;
+    }
+    do
+        status = match_page(cli, "/v1/sessions", beginning, &next, found, id);
+    while (status == PL_EXIT_OK && next && *found < 2);
+    free(next);
+    return status;
+}
+
+int pl_api_resolve(pl_cli *cli, const char *word, char id[PL_ID_TEXT])
+{
+    int ids = 0, names = 0;
+    char named[PL_ID_TEXT] = "";
+    if (strcmp(word, PL_LAST) == 0)
+        return find_last(cli, id);
+    if (!*word)
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "an empty session ID or name");
+    int status = match_ids(cli, word, &ids, id);
+    if (status == PL_EXIT_OK && ids != 1)
+        status = match_names(cli, word, &names, named);
+    if (status != PL_EXIT_OK || ids == 1)
+        return status;
+    if (ids > 1 && names == 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "more than one session begins with '%s': give more digits", word);
+    if (names > 1)
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "%d sessions are named '%s'; the newest is %s: give an ID", names, word,
+                           named);
+    if (names == 0)
+        return pl_cli_fail(cli, PL_EXIT_NOT_FOUND,
+                           "no session has the name '%s', or an ID that begins with it", word);
+    snprintf(id, PL_ID_TEXT, "%s", named);
+    return PL_EXIT_OK;
 }
 
 void pl_api_print(const pl_cli *cli, const pl_json *value)

@@ -34,8 +34,13 @@ pl_http_outcome pl_api_stream(pl_cli *cli, const char *path, const char *accept,
                               void *context, pl_http_answer *answer);
 /* Its text as it came, malloc'ed. */
 int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size);
-/* The whole id of a session from a beginning of it. */
-int pl_api_resolve(pl_cli *cli, const char *beginning, char id[PL_ID_TEXT]);
+/* The states of a session, as GET /v1/sessions?state= takes them. */
+#define PL_STATE_NAMES "checking, queued, running, paused, succeeded, failed, rejected, cancelled"
+
+/* Stands for the newest session of the user. */
+#define PL_LAST "--last"
+/* The whole ID of a session from its beginning, its name, or PL_LAST. A word that is both goes by the ID. */
+int pl_api_resolve(pl_cli *cli, const char *word, char id[PL_ID_TEXT]);
 /* The same of something else: the path of its list, and what it is called. */
 int pl_api_resolve_in(pl_cli *cli, const char *list, const char *noun, const char *beginning,
                       char id[PL_ID_TEXT]);
