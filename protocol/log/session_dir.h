@@ -22,6 +22,7 @@
  *   control.log      records of type PL_RECORD_CONTROL           daemon (or pliant run)
  *   cores.json       how many cores to compute with (cores.h)    daemon, by rename
  *   threads.json     how many it computes with (cores.h)         worker, by rename
+ *   job.sh job.id job.log   of a batch system: script, id, output (server/run/batch_submit.c)   daemon, job
  */
 #ifndef PLIANT_PROTOCOL_LOG_SESSION_DIR_H
 #define PLIANT_PROTOCOL_LOG_SESSION_DIR_H

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 500, IDLE_MS = 60000, QUERY_MOST_MS = 60000 };
+enum { BURST = 20, LOOK_MS = 500, IDLE_MS = 60000, QUERY_MOST_MS = 60000 };
 
 int64_t pl_batch_ms(const pl_batch *b, pl_batch_number which)
 {
@@ -91,7 +91,7 @@ static pl_batch_entry *wait_for_work(pl_batch *b, bool *stop_all)
 {
     struct timespec until;
     pthread_mutex_lock(&b->mutex);
-    int64_t ms = b->list ? LOOK_MS : IDLE_MS;
+    int64_t ms = !b->list ? IDLE_MS : b->room > 0 ? LOOK_MS : 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
     until.tv_nsec += ms % 1000 * 1000000;
@@ -122,6 +122,7 @@ static void *run(void *context)
     bool stop_all = false;
     while (!is_stopping(b)) {
         pl_batch_entry *first = wait_for_work(b, &stop_all);
+        b->room = BURST;
         if (first && b->next_ms <= pl_monotonic_ms()) {
             ask(b);
         }
@@ -149,6 +150,7 @@ pl_batch *pl_batch_create(const pl_worker_setup *setup, const pl_batch_system *s
     }
     b->setup = *setup;
     b->system = system;
+    b->room = BURST;
     b->stop_fd = eventfd(0, EFD_CLOEXEC);
     pthread_mutex_init(&b->mutex, NULL);
     pthread_condattr_init(&monotonic);

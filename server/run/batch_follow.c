@@ -170,7 +170,8 @@ static void wait_for_job(pl_batch *b, pl_batch_entry *e, int64_t now)
         e->due_ms = now + pl_batch_ms(b, PL_BATCH_INTERVAL);
     } else if (e->found_only || look_at_files(e).begun) {
         e->step = PL_BATCH_SENT; /* its end is found by the files, or by its absence */
-    } else if (!atomic_load(b->setup.draining)) {
+    } else if (!atomic_load(b->setup.draining) && b->room > 0) {
+        b->room--;
         pl_batch_submit(b, e);
     }
 }

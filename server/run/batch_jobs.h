@@ -53,6 +53,7 @@ typedef struct pl_batch {
     int64_t asked_ms;   /* when that began; 0: there was none yet */
     int64_t queries;    /* good ones */
     int64_t next_ms;    /* when the next one is due */
+    int room;           /* for submissions, until all jobs are looked at again */
     int failures;       /* of queries, in a row */
     int64_t failed_us;  /* since when, since 1970 */
     char error[240];    /* of the last one */

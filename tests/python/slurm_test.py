@@ -7,10 +7,10 @@ import signal
 import sys
 import unittest
 
-from slurm_cluster import Cluster, why_not
-from support import Daemon, endless, main, pliant, scene, until
+LONG = bool(os.environ.get("PLIANT_LONG"))  # before support takes it out of the environment
 
-LONG = bool(os.environ.get("PLIANT_LONG"))
+from slurm_cluster import Cluster, why_not  # noqa: E402
+from support import Daemon, endless, main, pliant, scene, until  # noqa: E402
 
 
 def long_only(test):

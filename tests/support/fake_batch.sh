@@ -1,8 +1,8 @@
 #!/bin/sh
 # A batch system of one shell script, for tests: fake_batch.sh DIR VERB [ARGUMENT...]. DIR/jobs/N is job N. Files in DIR
 # say how it behaves: `refuse` holds how many submissions are refused, `hold` keeps jobs waiting, `die` ends them before
-# they begin, `mute` accepts them and reports a failure, `kill` holds a process that is killed once one is accepted,
-# `silent` makes queries fail.
+# they begin, as the state that it holds, `mute` accepts them and reports a failure, `kill` holds a process that is killed
+# once one is accepted, `late` one that is killed two seconds before, `silent` makes queries fail.
 dir=$1 verb=$2
 shift 2
 case $verb in
@@ -13,6 +13,12 @@ submit) # NAME SCRIPT
         echo "error: Job violates accounting/QOS policy" >&2
         exit 1
     fi
+    if [ -e "$dir/late" ]; then
+        daemon=$(cat "$dir/late")
+        rm "$dir/late"
+        kill -9 "$daemon"
+        sleep 2
+    fi
     id=1
     until mkdir "$dir/jobs/$id" 2>/dev/null; do id=$((id + 1)); done
     job=$dir/jobs/$id
@@ -20,7 +26,7 @@ submit) # NAME SCRIPT
     echo PENDING >"$job/state"
     echo "$1" >"$job/name"
     if [ -e "$dir/die" ]; then
-        echo FAILED >"$job/state"
+        cat "$dir/die" >"$job/state"
     elif [ ! -e "$dir/hold" ]; then
         setsid sh "$0" "$dir" run "$id" </dev/null >/dev/null 2>&1 &
     fi
