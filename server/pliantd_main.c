@@ -239,6 +239,7 @@ static bool start_sweeps(pl_daemon *d)
     d->sweeps = pl_sweeps_create(d->state, d->state_fd, d->store, d->sessions);
     pl_sweep_setup setup = {.host = {d},
                             .sweeps = d->sweeps,
+                            .counters = &d->counters,
                             .sessions = d->sessions,
                             .tenants = d->tenants,
                             .executor = d->executor,

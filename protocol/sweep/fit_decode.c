@@ -133,9 +133,8 @@ static void check_probe(pl_sweep_decoder *d, const char *name, const char *where
                   "");
 }
 
-/* One of probe and metric. */
-static void read_quantity(pl_sweep_decoder *d, pl_fit_quantity *q, json_t *object,
-                          const char *where)
+void pl_sweep_read_quantity(pl_sweep_decoder *d, pl_fit_quantity *q, json_t *object,
+                            const char *where)
 {
     const char *metric = pl_sweep_text_at(d, object, "metric", PL_SWEEP_PATH_MAX - 1, where);
     const char *probe = pl_sweep_text_at(d, object, "probe", PL_SWEEP_PATH_MAX - 1, where);
@@ -159,7 +158,7 @@ static void read_against(pl_sweep_decoder *d, pl_fit_series *s, json_t *against,
         return;
     }
     pl_sweep_check_keys(d, against, keys, there);
-    read_quantity(d, &s->against, against, there);
+    pl_sweep_read_quantity(d, &s->against, against, there);
 }
 
 static void set_scale(pl_fit_series *s)
@@ -188,7 +187,7 @@ static void read_series(pl_sweep_decoder *d, json_t *object, size_t i)
         return;
     }
     pl_sweep_check_keys(d, object, keys, where);
-    read_quantity(d, &s->value, object, where);
+    pl_sweep_read_quantity(d, &s->value, object, where);
     read_against(d, s, json_object_get(object, "against"), where);
     s->weight = pl_sweep_number_at(d, object, "weight", 1, where);
     if (!(s->weight > 0))

@@ -20,6 +20,8 @@ void pl_sweep_clear(pl_sweep *s)
         free(s->values[i]);
     free(s->values);
     pl_fit_destroy(s->fit);
+    free(s->stop_runs.of.metric);
+    free(s->stop_runs.of.probe);
     for (int32_t j = 0; j < s->parameter_count; j++)
         clear_parameter(&s->parameters[j]);
     free(s->parameters);

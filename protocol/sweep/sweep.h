@@ -65,6 +65,13 @@ typedef struct pl_sweep_stop {
     double bound;
 } pl_sweep_stop;
 
+/* A run with a record above, or below, a bound is ended. */
+typedef struct pl_run_stop {
+    pl_fit_quantity of; /* both NULL: there is none */
+    bool above;
+    double bound;
+} pl_run_stop;
+
 typedef struct pl_sweep {
     char *name;
     pl_json *document;    /* as posted */
@@ -77,6 +84,7 @@ typedef struct pl_sweep {
     pl_sweep_result *results;
     int32_t result_count;
     pl_sweep_stop stop;
+    pl_run_stop stop_runs;
     pl_fit *fit;                 /* NULL: every row is given */
     int64_t row_count, row_room; /* rows that are known; that there may be */
     char **values;               /* [row][parameter]: JSON texts */

@@ -359,6 +359,16 @@ static void read_results(pl_sweep_decoder *d, json_t *list)
         read_result(d, json_array_get(list, i), i);
 }
 
+/* Of one of above and below. */
+static double read_bound(pl_sweep_decoder *d, json_t *stop, bool *above, const char *where)
+{
+    *above = json_object_get(stop, "above");
+    double bound = pl_sweep_number_at(d, stop, *above ? "above" : "below", NAN, where);
+    if (isnan(bound) || (*above && json_object_get(stop, "below")))
+        pl_sweep_fault(d, stop, "wrong_value", "either above or below, a number", "%s", where);
+    return bound;
+}
+
 static void read_stop(pl_sweep_decoder *d, json_t *stop)
 {
     static const char *const keys[] = {"result", "above", "below", NULL};
@@ -378,10 +388,23 @@ static void read_stop(pl_sweep_decoder *d, json_t *stop)
     if (s->stop.result < 0)
         pl_sweep_fault(d, json_object_get(stop, "result"), "wrong_value",
                        "the name of one of the results", "/stop/result");
-    s->stop.above = json_object_get(stop, "above");
-    s->stop.bound = pl_sweep_number_at(d, stop, s->stop.above ? "above" : "below", NAN, "/stop");
-    if (isnan(s->stop.bound) || (s->stop.above && json_object_get(stop, "below")))
-        pl_sweep_fault(d, stop, "wrong_value", "either above or below, a number", "/stop");
+    s->stop.bound = read_bound(d, stop, &s->stop.above, "/stop");
+}
+
+static void read_stop_runs(pl_sweep_decoder *d, json_t *stop)
+{
+    static const char *const keys[] = {"metric", "probe", "above", "below", NULL};
+    pl_run_stop *s = &d->sweep->stop_runs;
+    if (!stop)
+        return;
+    if (!json_is_object(stop)) {
+        pl_sweep_fault(d, stop, "wrong_type", "an object with metric or probe, and above or below",
+                       "/stop_runs");
+        return;
+    }
+    pl_sweep_check_keys(d, stop, keys, "/stop_runs");
+    pl_sweep_read_quantity(d, &s->of, stop, "/stop_runs");
+    s->bound = read_bound(d, stop, &s->above, "/stop_runs");
 }
 
 /* ---- the document ---- */
@@ -417,9 +440,9 @@ static void read_sampling(pl_sweep_decoder *d)
 
 static void read_document(pl_sweep_decoder *d)
 {
-    static const char *const keys[] = {"name",    "scene", "parameters", "sampling",
-                                       "samples", "seed",  "csv",        "running",
-                                       "results", "stop",  "fit",        NULL};
+    static const char *const keys[] = {"name",      "scene", "parameters", "sampling", "samples",
+                                       "seed",      "csv",   "running",    "results",  "stop",
+                                       "stop_runs", "fit",   NULL};
     pl_sweep *s = d->sweep;
     json_t *o = d->document, *csv = json_object_get(o, "csv"), *fit = json_object_get(o, "fit");
     pl_sweep_check_keys(d, o, keys, "");
@@ -447,6 +470,7 @@ static void read_document(pl_sweep_decoder *d)
         pl_sweep_read_fit(d, fit);
     read_results(d, json_object_get(o, "results"));
     read_stop(d, json_object_get(o, "stop"));
+    read_stop_runs(d, json_object_get(o, "stop_runs"));
     if (!d->faults->total && !d->no_memory && !csv)
         d->no_memory |= pl_sweep_make_rows(s, d->faults) == PL_NO_MEMORY;
 }

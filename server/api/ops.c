@@ -192,6 +192,11 @@ static void put_counters(pl_metrics_page *p, const pl_counters *c)
         const _Atomic int64_t *value;
     } rows[] = {
         {"sessions_created_total", "counter", "Sessions accepted.", &c->sessions_created},
+        {"sweeps_created_total", "counter", "Sweeps accepted, with fits.", &c->sweeps_created},
+        {"fits_created_total", "counter", "Fits accepted.", &c->fits_created},
+        {"sweep_runs_total", "counter", "Sessions begun by sweeps.", &c->sweep_runs},
+        {"sweep_runs_stopped_total", "counter", "Runs ended by the condition of stop_runs.",
+         &c->sweep_runs_stopped},
         {"streams", "gauge", "Streams open now.", &c->streams_open},
         {"streams_total", "counter", "Streams opened.", &c->streams_total},
         {"stream_bytes_total", "counter", "Bytes sent in streams.", &c->stream_bytes},

@@ -92,6 +92,7 @@ static const pl_reply_field sweep_request_fields[] = {
     {"running?", "integer", "runs queued or running at once, 1 to 64; default: 4"},
     {"results?", "[]#SweepResult", "numbers of each run that the table shows, at most 32"},
     {"stop?", "#SweepStop", "begin no further row when a run has ended with such a result"},
+    {"stop_runs?", "#RunStop", "end a run in its middle when a record of it is so"},
     {"fit?", "#Fit", "search for the values of the parameters with which runs are as measured"},
     {0},
 };
@@ -144,6 +145,13 @@ static const pl_reply_field sweep_stop_fields[] = {
     {"below?", "number", "bound, instead of above"},
     {0},
 };
+static const pl_reply_field run_stop_fields[] = {
+    {"probe?", "string", "one of output.probes"},
+    {"metric?", "string", "or a number of the metrics record, by its path"},
+    {"above?", "number", "bound"},
+    {"below?", "number", "bound, instead of above"},
+    {0},
+};
 static const pl_reply_field sweep_column_fields[] = {
     {"name", "string", "column of the table"},
     {"path", "string", "JSON pointer into the scene"},
@@ -163,6 +171,7 @@ static const pl_reply_field sweep_counts_fields[] = {
     {"skipped", "integer", "rows that are not begun any more"},
     {"refused", "integer", "rows of whose scene no session could be made"},
     {"deleted", "integer", "rows whose session was deleted before it ended"},
+    {"stopped", "integer", "rows that the condition of stop_runs ended"},
     {0},
 };
 static const pl_reply_field sweep_fields[] = {
@@ -180,6 +189,7 @@ static const pl_reply_field sweep_fields[] = {
     {"parameters", "[]#SweepColumn", "what varies"},
     {"results", "[]string", "names of the results"},
     {"stop", "#SweepStop?", "condition that ends it early"},
+    {"stop_runs", "#RunStop?", "condition that ends a run"},
     {"counts", "#SweepCounts", "number of rows in each state"},
     {"warned", "integer", "rows that succeeded with warnings"},
     {"fit", "#FitProgress?", "search of a fit; null for other sweeps"},
@@ -227,7 +237,7 @@ static const pl_reply_field sweep_list_fields[] = {
 static const pl_reply_field sweep_row_fields[] = {
     {"row", "integer", "from 0"},
     {"session", "string?", "ID of its newest session"},
-    {"state", "string", "waiting, skipped, refused, deleted, or a session's state"},
+    {"state", "string", "waiting, skipped, refused, deleted, stopped, or a session's state"},
     {"tries", "integer", "number of sessions made of it"},
     {"message", "string", "why it did not succeed"},
     {"warnings", "[]#Warning", "its session's, once it has ended"},
@@ -903,6 +913,7 @@ const pl_reply_table pl_reply_tables[] = {
      sweep_parameter_fields},
     {"SweepResult", "A number of each run: metric, probe or expect.", sweep_result_fields},
     {"SweepStop", "A bound on a result.", sweep_stop_fields},
+    {"RunStop", "A bound on a number of a run's records.", run_stop_fields},
     {"SweepColumn", "A parameter of a sweep.", sweep_column_fields},
     {"SweepCounts", "Rows by state.", sweep_counts_fields},
     {"Sweep", "Many sessions that differ in parameters.", sweep_fields},

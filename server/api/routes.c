@@ -112,7 +112,7 @@ const pl_route pl_routes[] = {
      .produces = "application/zip, application/octet-stream, model/gltf-binary, model/obj, "
                  "text/csv",
      .query = {"format", "from", "to", "every", "frame", "body", "vertices", "prefix", "offset"},
-     .replies = "200",
+     .replies = "200, 304",
      .summary = "Export the run for other programs. offset=BYTES with If-Match: ETag resumes an "
                 "interrupted export"},
     {"GET", SESSION "/metrics", pl_handle_metrics, PL_RUN_FILES, PL_SCOPE_READ,

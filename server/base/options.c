@@ -283,6 +283,8 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_PROXY:
         o->behind_proxy = true;
         return r;
+    case OPT_SHARED_CACHE:
+        return take_count("--shared-cache", text, 0, 86400, &o->shared_cache);
     case OPT_SECURE_COOKIES:
         o->secure_cookies = true;
         return r;

@@ -52,6 +52,7 @@ typedef struct pl_options {
     int prepared;        /* owners whose next worker and check are prepared, at most */
     bool no_auth, behind_proxy;
     bool secure_cookies;                  /* whatever the proxy says */
+    int64_t shared_cache;                 /* s that a cache may answer for a share link; 0: never */
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
     int64_t interactive_cores;            /* kept for interactive sessions */

@@ -97,6 +97,11 @@ const pl_option_row pl_option_rows[] = {
      {"--secure-cookies", NULL,
       "mark the dashboard's cookies Secure, for a proxy that does TLS and does not send "
       "X-Forwarded-Proto: https"}},
+    {OPT_SHARED_CACHE,
+     0,
+     {"--shared-cache", "S",
+      "seconds for which a cache of a proxy may answer readers of a share link, or of a signed "
+      "address, with what never changes (0: never); it must heed Vary: Cookie"}},
     {OPT_HOST,
      0,
      {"--allow-host", "NAME", "additional name to accept in the Host header; may be repeated"}},

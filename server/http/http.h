@@ -165,9 +165,12 @@ __attribute__((format(printf, 3, 4))) void pl_reply_header(pl_request *r, const 
                                                            const char *format, ...);
 /* Sets ETag and Cache-Control; true where the client has it already and 304 was replied. */
 bool pl_reply_tagged(pl_request *r, const char *name, const char *caching);
-/* The same for a document that never changes. */
+/* The same for a document that never changes; it depends on Accept at most. */
 bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Cache-Control of what never changes unless its session does, beside an ETag: caches ask whether it has. True where
+ * one that many share may keep it for a while. */
+bool pl_reply_settled(pl_request *r);
 /* A whole document that changes with the daemon's version or options only: 200, or 304 by an ETag
  * of its bytes. Takes the text; NULL is a 500. */
 void pl_reply_document(pl_request *r, const char *type, char *text);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 pl_daemon *pl_request_daemon(const pl_request *r)
@@ -327,14 +328,49 @@ bool pl_reply_tagged(pl_request *r, const char *name, const char *caching)
     return false;
 }
 
+/* Seconds for which a cache that many share may keep what this reader may see: where a share link's cookie, or the
+ * signature in the address, is part of what the cache compares, nobody sees more by it. 0: no cache may. */
+static int64_t shared_for(pl_request *r)
+{
+    const pl_principal *p = r->principal;
+    int64_t most = pl_http_setup_of(r->http)->options->shared_cache;
+    if (!p || (p->came != PL_CAME_LINK && p->came != PL_CAME_SIGNED)) {
+        return 0;
+    }
+    const char *signature = p->came == PL_CAME_SIGNED ? pl_request_query(r, "signature") : NULL;
+    int64_t expires = signature ? strtoll(signature, NULL, 10) : p->expires;
+    int64_t left = expires ? expires - (int64_t)time(NULL) : most;
+    return left < 0 ? 0 : left < most ? left : most;
+}
+
 bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
 {
-    char name[200];
+    char name[200], caching[100] = "private, max-age=31536000, immutable";
+    int64_t shared = shared_for(r);
     va_list args;
     va_start(args, etag_format);
     vsnprintf(name, sizeof name, etag_format, args);
     va_end(args);
-    return pl_reply_tagged(r, name, "private, max-age=31536000, immutable");
+    if (shared) {
+        snprintf(caching, sizeof caching, "public, max-age=31536000, s-maxage=%lld, immutable",
+                 (long long)shared);
+    }
+    /* One line: nginx before 1.23 heeds the last one only. */
+    pl_reply_header(r, "Vary", shared ? "Accept, Cookie" : "Accept");
+    return pl_reply_tagged(r, name, caching);
+}
+
+bool pl_reply_settled(pl_request *r)
+{
+    int64_t shared = shared_for(r);
+    if (shared) {
+        pl_reply_header(r, "Cache-Control", "public, max-age=0, s-maxage=%lld, must-revalidate",
+                        (long long)shared);
+        pl_reply_header(r, "Vary", "Accept, Cookie");
+    } else {
+        pl_reply_header(r, "Cache-Control", "private, no-cache");
+    }
+    return shared;
 }
 
 void pl_reply_document(pl_request *r, const char *type, char *text)

@@ -30,6 +30,7 @@ typedef struct download {
     _Atomic int64_t regroups;
     pl_export_ask ask;
     char tag[36]; /* its ETag */
+    bool settled; /* its session had ended before the export was opened */
     pl_pipe *pipe;
     _Atomic int references;
 } download;
@@ -122,6 +123,32 @@ static bool is_the_same(const download *d)
     return false;
 }
 
+/* A part of one is told by its offset, and is nothing to keep. A cache in between keeps what it buffers only. */
+static void put_caching(download *d)
+{
+    pl_request *r = d->request;
+    bool kept = d->settled && !d->ask.offset;
+    if (!kept) {
+        pl_reply_header(r, "Cache-Control", "no-store");
+    }
+    if (!kept || !pl_reply_settled(r)) {
+        pl_reply_header(r, "X-Accel-Buffering", "no");
+    }
+}
+
+/* Whether its reader has all of it already; replied then. */
+static bool is_known(download *d)
+{
+    const char *known = pl_request_header(d->request, "If-None-Match");
+    if (!known || !pl_etag_listed(known, d->tag, false)) {
+        return false;
+    }
+    pl_reply_header(d->request, "ETag", "%s", d->tag);
+    put_caching(d);
+    pl_reply_empty(d->request, 304);
+    return true;
+}
+
 static void put_head(download *d, const pl_export *export)
 {
     pl_request *r = d->request;
@@ -138,8 +165,7 @@ static void put_head(download *d, const pl_export *export)
     pl_reply_header(r, "ETag", "%s", d->tag);
     pl_reply_header(r, "Pliant-Frames", "%lld", (long long)pl_export_count(export));
     pl_reply_header(r, "Pliant-Last-Frame", "%lld", (long long)pl_export_last(export));
-    pl_reply_header(r, "Cache-Control", "no-store");
-    pl_reply_header(r, "X-Accel-Buffering", "no");
+    put_caching(d);
 }
 
 static void refuse(download *d, const pl_export_fault *fault)
@@ -249,7 +275,7 @@ static pl_export *open_export(download *d)
     }
     if (!export) {
         refuse(d, &fault);
-    } else if (!is_the_same(d)) {
+    } else if (!is_the_same(d) || is_known(d)) {
         pl_export_close(export);
         return NULL;
     }
@@ -314,6 +340,7 @@ static void serve(void *context)
 {
     download *d = context;
     pl_request *r = d->request;
+    d->settled = pl_state_terminal((pl_session_state)atomic_load(&d->session->state));
     pl_export *export = open_export(d);
     pl_pipe *pipe = export ? pl_pipe_create(r) : NULL;
     if (pipe) {

@@ -181,12 +181,12 @@ static void reply_frame(pl_request *r, pl_frame_cache *cache, pl_session *s, pl_
     pl_reply_header(r, "Pliant-Frame", "%lld", (long long)k);
     if (strcmp(pl_request_param(r, 1), "latest") == 0) {
         pl_reply_header(r, "Cache-Control", "no-store");
+        pl_reply_header(r, "Vary", "Accept");
     } else if (pl_reply_unchanged(r, "%s-%lld-%s-%s-%x%s", s->id, (long long)k, names[form],
                                   pl_dtype_name(view->variant.dtype), view->variant.fields,
                                   view->variant.surface ? "-surface" : "")) {
         return;
     }
-    pl_reply_header(r, "Vary", "Accept");
     if (form == FORM_RECORD && view->as_stored) {
         reply_stored(r, &range);
     } else {

@@ -110,6 +110,8 @@ static void create(pl_request *r, const char *group, pl_sweep *plan, const pl_re
     if (reply && pl_sweeps_add(d->sweeps, s, text, keeps ? &kept : NULL)) {
         pl_reply_json(r, 201, reply);
         pl_reply_header(r, "Location", "%s", location);
+        atomic_fetch_add(&d->counters.sweeps_created, 1);
+        atomic_fetch_add(&d->counters.fits_created, s->plan.fit != NULL);
         pl_sweep_runner_kick(d->sweep_runner);
     } else {
         reply_failed(r);

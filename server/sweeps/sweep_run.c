@@ -7,8 +7,9 @@
 
 const char *pl_sweep_row_state_name(pl_sweep_row_state state)
 {
-    static const char *const names[PL_ROW_STATES] = {
-        "waiting", "live", "succeeded", "failed", "rejected", "cancelled", "refused", "deleted"};
+    static const char *const names[PL_ROW_STATES] = {"waiting", "live",     "succeeded",
+                                                     "failed",  "rejected", "cancelled",
+                                                     "refused", "deleted",  "stopped"};
     return names[state];
 }
 

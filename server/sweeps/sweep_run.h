@@ -17,6 +17,7 @@ typedef enum pl_sweep_row_state {
     PL_ROW_CANCELLED,
     PL_ROW_REFUSED, /* no session could be made of its scene */
     PL_ROW_DELETED, /* its session was deleted before it ended */
+    PL_ROW_STOPPED, /* by the condition of stop_runs */
     PL_ROW_STATES
 } pl_sweep_row_state;
 const char *pl_sweep_row_state_name(pl_sweep_row_state state);
@@ -34,6 +35,7 @@ typedef struct pl_sweep_row {
     int32_t tries;
     int64_t since_us; /* sessions made before are of earlier tries */
     bool adopted;     /* by the labels of its session, at the start */
+    int64_t looked;   /* of the runner: records of a live run that did not stop it */
     pl_sweep_outcome outcome;
 } pl_sweep_row;
 

@@ -7,6 +7,7 @@
 #include "server/run/admission.h"
 #include "server/run/lifecycle.h"
 #include "server/sweeps/fit_advance.h"
+#include "server/sweeps/run_stop.h"
 #include "server/sweeps/sweep_values.h"
 
 #include <math.h>
@@ -32,6 +33,20 @@ static pl_sweep_row_state row_state_of(pl_session_state state)
            : state == PL_STATE_REJECTED  ? PL_ROW_REJECTED
            : state == PL_STATE_CANCELLED ? PL_ROW_CANCELLED
                                          : PL_ROW_FAILED;
+}
+
+/* A cancelled run may be one that the condition of stop_runs ended; its records say so, also to another daemon. */
+static void take_stop(const pl_sweep *plan, const pl_session *s, pl_sweep_row_state *state,
+                      pl_sweep_outcome *o)
+{
+    char why[200];
+    int64_t from = 0;
+    if (*state == PL_ROW_CANCELLED && pl_run_stop_wanted(&plan->stop_runs) &&
+        pl_run_stop_met(&plan->stop_runs, s->directory, &from, why)) {
+        *state = PL_ROW_STOPPED;
+        free(o->message);
+        o->message = strdup(why);
+    }
 }
 
 static pl_sweep_outcome outcome_of(pl_sweeps *t, const pl_sweep *plan, pl_session *s,
@@ -78,6 +93,7 @@ static void settle_row(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char id
     pl_sweep_outcome o = {0};
     if (there) {
         o = outcome_of(t, &s->plan, session, end);
+        take_stop(&s->plan, session, &end, &o);
     }
     pl_session_release(session);
     pl_sweeps_lock(t);
@@ -186,6 +202,7 @@ static void take_session(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char 
     memcpy(r->session, id, sizeof r->session);
     r->tries++;
     r->since_us = pl_clock_us();
+    r->looked = 0;
     s->message[0] = 0;
     pl_sweep_set_row(t, s, row, PL_ROW_LIVE, NULL);
     pl_sweeps_unlock(t);
@@ -201,6 +218,23 @@ static void cancel_strays(pl_sweep_runner *x, pl_sweep_run *s)
     for (int64_t row = 0; stray && next_live(x->setup.sweeps, s, &row, id); row++) {
         pl_session *session = pl_sessions_find_any(x->setup.sessions, id);
         if (session && pl_sessions_desired(x->setup.sessions, session) < PL_DESIRE_CANCELLED) {
+            pl_lifecycle_cancel(x->setup.sessions, x->setup.executor, session);
+        }
+        pl_session_release(session);
+    }
+}
+
+/* Runs that meet the condition of stop_runs; they are cancelled like by their owner. */
+static void stop_runs(pl_sweep_runner *x, pl_sweep_run *s)
+{
+    const pl_run_stop *stop = &s->plan.stop_runs;
+    char id[33];
+    bool wanted = pl_run_stop_wanted(stop);
+    for (int64_t row = 0; wanted && next_live(x->setup.sweeps, s, &row, id); row++) {
+        pl_session *session = pl_sessions_find_any(x->setup.sessions, id);
+        if (session && pl_sessions_desired(x->setup.sessions, session) < PL_DESIRE_CANCELLED &&
+            pl_run_stop_met(stop, session->directory, &s->rows[row].looked, NULL)) {
+            atomic_fetch_add(&x->setup.counters->sweep_runs_stopped, 1);
             pl_lifecycle_cancel(x->setup.sessions, x->setup.executor, session);
         }
         pl_session_release(session);
@@ -226,6 +260,7 @@ static void begin_row(pl_sweep_runner *x, pl_sweep_run *s, int64_t row)
         pl_admission_unchecked(r, s->group, id);
     }
     if (id[0]) {
+        atomic_fetch_add(&x->setup.counters->sweep_runs, 1);
         take_session(x->setup.sweeps, s, row, id);
         cancel_strays(x, s);
     } else if (r) {
@@ -273,6 +308,7 @@ static bool look(pl_sweep_runner *x)
     for (size_t i = 0; i < count && !is_stopping(x); i++) {
         settle(x->setup.sweeps, all[i]);
         cancel_strays(x, all[i]);
+        stop_runs(x, all[i]);
     }
     begin_rows(x, all, count);
     for (size_t i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #ifndef PLIANT_SERVER_SWEEPS_SWEEP_RUNNER_H
 #define PLIANT_SERVER_SWEEPS_SWEEP_RUNNER_H
 
+#include "server/base/counters.h"
 #include "server/base/disk.h"
 #include "server/http/own_request.h"
 #include "server/run/executor.h"
@@ -18,6 +19,7 @@ typedef struct pl_sweep_setup {
     pl_tenants *tenants;
     pl_executor *executor;
     pl_disk *disk;
+    pl_counters *counters;
     const _Atomic bool *ready, *draining;
 } pl_sweep_setup;
 

@@ -4,6 +4,7 @@
 #include "protocol/export/zip.h"
 #include "server/base/clock.h"
 #include "server/sweeps/fit_view.h"
+#include "server/sweeps/run_stop.h"
 #include "server/sweeps/text_outlet.h"
 
 #include <math.h>
@@ -31,9 +32,9 @@ static const char *state_of(pl_sweeps *t, const pl_sweep_run *s, int64_t row)
 
 /* ---- the sweep ---- */
 
-static const char *const states[] = {"waiting",   "checking",  "queued",  "running",
-                                     "paused",    "succeeded", "failed",  "rejected",
-                                     "cancelled", "skipped",   "refused", "deleted"};
+static const char *const states[] = {"waiting",   "checking", "queued",   "running",   "paused",
+                                     "succeeded", "failed",   "rejected", "cancelled", "skipped",
+                                     "refused",   "deleted",  "stopped"};
 enum { STATES = sizeof states / sizeof *states };
 
 static void put_counts(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
@@ -112,6 +113,20 @@ static void put_plan(pl_json_writer *w, const pl_sweep *p)
     pl_json_end_object(w);
 }
 
+static void put_stop_runs(pl_json_writer *w, const pl_run_stop *stop)
+{
+    pl_json_key(w, "stop_runs");
+    if (!pl_run_stop_wanted(stop)) {
+        pl_json_put_null(w);
+        return;
+    }
+    pl_json_begin_object(w);
+    pl_json_set_string(w, stop->of.probe ? "probe" : "metric",
+                       stop->of.probe ? stop->of.probe : stop->of.metric);
+    pl_json_set_number(w, stop->above ? "above" : "below", stop->bound);
+    pl_json_end_object(w);
+}
+
 void pl_sweep_put(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
 {
     char created[32];
@@ -126,6 +141,7 @@ void pl_sweep_put(pl_json_writer *w, pl_sweeps *t, const pl_sweep_run *s)
     pl_json_set_string(w, "owner", s->owner);
     pl_json_set_string(w, "group", s->group);
     put_plan(w, &s->plan);
+    put_stop_runs(w, &s->plan.stop_runs);
     put_counts(w, t, s);
     pl_fit_put(w, s);
     pl_json_set_integer(w, "warned", warned_of(s));

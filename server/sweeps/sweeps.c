@@ -67,11 +67,12 @@ int64_t pl_sweep_retry(pl_sweeps *t, pl_sweep_run *s)
     int64_t count = 0, now = pl_clock_us();
     for (int64_t i = 0; i < s->plan.row_count; i++) {
         pl_sweep_row_state state = s->rows[i].state;
-        if (state > PL_ROW_SUCCEEDED) {
+        bool again = state > PL_ROW_SUCCEEDED && state != PL_ROW_STOPPED;
+        if (again) {
             s->rows[i].since_us = now;
             pl_sweep_set_row(t, s, i, PL_ROW_WAITING, NULL);
         }
-        count += state > PL_ROW_SUCCEEDED || (state == PL_ROW_WAITING && s->halt != PL_HALT_NONE);
+        count += again || (state == PL_ROW_WAITING && s->halt != PL_HALT_NONE);
     }
     count += s->plan.fit && s->halt != PL_HALT_NONE;
     if (count) {

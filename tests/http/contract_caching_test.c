@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,81 @@ START_TEST(test_immutable)
 }
 END_TEST
 
+/* An export of an ended session is asked for again by its tag, of a running one always; a part of one is kept by
+ * nobody. */
+START_TEST(test_exports)
+{
+    char id[33], target[128], tag[200];
+    session_run(d, session_scene(2, 1, ""), id);
+    snprintf(target, sizeof target, "/v1/sessions/%s/export?format=npz", id);
+    check_tagged(target, "*/*", "private, no-cache", tag);
+    snprintf(target, sizeof target, "/v1/sessions/%s/export?format=npz&offset=8", id);
+    http_reply *r = get_with(target, "*/*", "If-Match", tag);
+    http_expect(r, 200);
+    ck_assert_str_eq(http_header(r, "Cache-Control"), "no-store");
+    http_reply_free(r);
+}
+END_TEST
+
+/* What a share link or a signed address shows may be kept by a cache in front where the daemon says so, for no longer
+ * than it is good; what a token shows may not. */
+START_TEST(test_shared)
+{
+    static const char *const options[] = {"--cores", "2", "--shared-cache", "100000", NULL},
+                             *const allowed[] = {"--cores", "2", "--shared-cache", "600", NULL};
+    char id[33], target[128], cookie[300], said[300], body[200];
+    ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
+    ck_assert_int_eq(daemon_fixture_command(d, options, said, sizeof said), 2);
+    daemon_fixture_start(d, allowed);
+    session_run(d, session_scene(1, 1, ""), id);
+    snprintf(target, sizeof target, "/v1/sessions/%s/links", id);
+    http_reply *r = http_post(d, target, "{\"expires_in\": 120}");
+    http_expect(r, 201);
+    snprintf(cookie, sizeof cookie, "X-No-Authorization: 1\r\nCookie: pliant_link=%s\r\n",
+             json_text(r->json, "secret"));
+    http_reply_free(r);
+    static const struct {
+        const char *below, *shared, *own;
+    } parts[] = {
+        {"scene", "public, max-age=31536000, s-maxage=%d, immutable",
+         "private, max-age=31536000, immutable"},
+        {"frames/1", "public, max-age=31536000, s-maxage=%d, immutable",
+         "private, max-age=31536000, immutable"},
+        {"export?format=npz", "public, max-age=0, s-maxage=%d, must-revalidate",
+         "private, no-cache"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        int seconds = 0;
+        snprintf(target, sizeof target, "/v1/sessions/%s/%s", id, parts[i].below);
+        r = http_get(d, target);
+        ck_assert_str_eq(http_header(r, "Cache-Control"), parts[i].own);
+        http_reply_free(r);
+        r = http_call(d, "GET", target, cookie, NULL, 0);
+        http_expect(r, 200);
+        ck_assert_int_eq(sscanf(http_header(r, "Cache-Control"), parts[i].shared, &seconds), 1);
+        ck_assert_msg(seconds > 0 && seconds <= 120, "%d s", seconds); /* the link's end */
+        ck_assert_str_eq(http_header(r, "Vary"), "Accept, Cookie");
+        http_reply_free(r);
+    }
+    snprintf(body, sizeof body, "{\"path\": \"/v1/sessions/%s/frames/1\"}", id);
+    snprintf(target, sizeof target, "/v1/sessions/%s/sign", id);
+    r = http_post(d, target, body);
+    http_expect(r, 200);
+    const char *path = strstr(json_text(r->json, "url"), "/v1/");
+    http_reply *of = http_call(d, "GET", path, "X-No-Authorization: 1\r\n", NULL, 0);
+    int seconds = 0;
+    http_expect(of, 200);
+    ck_assert_int_eq(sscanf(http_header(of, "Cache-Control"), parts[0].shared, &seconds), 1);
+    ck_assert_msg(seconds > 0 && seconds <= 60, "%d s", seconds);
+    http_reply_free(of);
+    http_reply_free(r);
+    snprintf(target, sizeof target, "/v1/sessions/%s", id);
+    r = http_call(d, "GET", target, cookie, NULL, 0);
+    ck_assert_str_eq(http_header(r, "Cache-Control"), "no-store");
+    http_reply_free(r);
+}
+END_TEST
+
 START_TEST(test_revalidated)
 {
     static const char *const targets[] = {"/v1/capabilities", "/openapi.json"};
@@ -114,6 +190,8 @@ int main(void)
     tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
     tcase_add_test(tests, test_immutable);
+    tcase_add_test(tests, test_exports);
+    tcase_add_test(tests, test_shared);
     tcase_add_test(tests, test_revalidated);
     tcase_add_test(tests, test_not_stored);
     return run_cases("contract: caching", tests);

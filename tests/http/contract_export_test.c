@@ -54,7 +54,7 @@ START_TEST(test_formats)
         http_expect(r, 200);
         ck_assert(r->chunked && r->ended);
         ck_assert_str_eq(http_header(r, "Content-Type"), rows[k].type);
-        ck_assert_str_eq(http_header(r, "Cache-Control"), "no-store");
+        ck_assert_str_eq(http_header(r, "Cache-Control"), "private, no-cache");
         snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", rows[k].file);
         ck_assert_str_eq(http_header(r, "Content-Disposition"), disposition);
         ck_assert_int_eq(memcmp(r->body, rows[k].magic, strlen(rows[k].magic)), 0);

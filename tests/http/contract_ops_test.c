@@ -269,6 +269,10 @@ START_TEST(test_prometheus_series)
         "pliant_sessions{state=\"cancelled\"}",
         "pliant_cores_used",
         "pliant_sessions_created_total",
+        "pliant_sweeps_created_total",
+        "pliant_fits_created_total",
+        "pliant_sweep_runs_total",
+        "pliant_sweep_runs_stopped_total",
         "pliant_streams",
         "pliant_streams_total",
         "pliant_stream_bytes_total",
@@ -295,8 +299,8 @@ START_TEST(test_prometheus_series)
     ck_assert_double_eq(sample(page, "pliant_streams_total"), 1);
     ck_assert_double_ge(sample(page, "pliant_stream_bytes_total"), 3 * 64 * 12);
     ck_assert_double_eq(sample(page, "pliant_workers_crashed_total"), 0);
-    ck_assert_double_eq(sample(page, series[15]), 1);
-    ck_assert_double_eq(sample(page, series[16]), 1);
+    ck_assert_double_eq(sample(page, series[19]), 1);
+    ck_assert_double_eq(sample(page, series[20]), 1);
     free(page);
 }
 END_TEST

@@ -305,6 +305,53 @@ START_TEST(a_bound_stops_it)
 }
 END_TEST
 
+/* One of two bars bends far enough; a retry leaves it as it is. */
+START_TEST(a_record_stops_a_run)
+{
+    char id[33];
+    make(ENDLESS,
+         "\"parameters\": [{\"path\": \"" YOUNG "\", \"values\": [1e3, 1e9]}],"
+         " \"results\": [{\"metric\": \"frame\"}, {\"probe\": \"tip\", \"at\": \"min\"}],"
+         " \"stop_runs\": {\"probe\": \"tip\", \"below\": -0.001}",
+         id);
+    await_count(id, "stopped", 1);
+    ck_assert_int_eq(count(id, "running"), 1);
+    http_reply *r = ask("GET", id, "/results", 200);
+    const json_t *row = json_at(r->json, "items/0");
+    ck_assert_str_eq(json_text(row, "state"), "stopped");
+    ck_assert_ptr_nonnull(strstr(json_text(row, "message"), "stopped: tip is -0.00"));
+    ck_assert_double_ge(json_number_value(json_at(row, "results/0")), 1);
+    ck_assert_double_lt(json_number_value(json_at(row, "results/1")), -0.001);
+    http_reply_free(r);
+    r = ask("GET", id, "", 200);
+    ck_assert_double_eq(json_number_value(json_at(r->json, "stop_runs/below")), -0.001);
+    http_reply_free(r);
+    r = http_get(d, "/metrics");
+    ck_assert_ptr_nonnull(strstr(r->body, "\npliant_sweeps_created_total 1\n"));
+    ck_assert_ptr_nonnull(strstr(r->body, "\npliant_sweep_runs_total 2\n"));
+    ck_assert_ptr_nonnull(strstr(r->body, "\npliant_sweep_runs_stopped_total 1\n"));
+    http_reply_free(r);
+    daemon_fixture_end(d, SIGKILL);
+    daemon_fixture_resume(d);
+    ck_assert_int_eq(count(id, "stopped"), 1);
+    tell("POST", id, "/cancel", 202);
+    await_state(id, "cancelled");
+    ck_assert_int_eq(count(id, "stopped"), 1);
+    tell("POST", id, "/retry", 202);
+    await_count(id, "running", 1);
+    ck_assert_int_eq(count(id, "stopped"), 1);
+    tell("POST", id, "/cancel", 202);
+    await_state(id, "cancelled");
+    r = post(NULL, "/v1/sweeps", QUICK,
+             "\"parameters\": [{\"path\": \"" YOUNG "\", \"values\": [1e5]}],"
+             " \"stop_runs\": {\"probe\": \"tap\", \"below\": 1, \"above\": 2}");
+    http_problem(r, 422, "invalid_sweep");
+    ck_assert_str_eq(json_text(r->json, "faults/0/pointer"), "/stop_runs/probe");
+    ck_assert_str_eq(json_text(r->json, "faults/1/pointer"), "/stop_runs");
+    http_reply_free(r);
+}
+END_TEST
+
 START_TEST(deleted_with_or_without_sessions)
 {
     char id[33], kept[33];
@@ -727,6 +774,7 @@ int main(void)
     tcase_add_test(cases, few_run_at_once);
     tcase_add_test(cases, what_failed_is_run_again);
     tcase_add_test(cases, a_bound_stops_it);
+    tcase_add_test(cases, a_record_stops_a_run);
     tcase_add_test(cases, deleted_with_or_without_sessions);
     tcase_add_test(cases, wrong_rows_are_located);
     tcase_add_test(cases, lists_have_pages);

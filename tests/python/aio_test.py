@@ -38,6 +38,40 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(pliant.SceneRefused):
                 await client.submit({})
 
+    async def test_sweeps(self):
+        async with pliant.aio.Client(state=self.daemon.state) as client:
+            sweep = await client.sweep(
+                scene(steps=2), {"/time/step": [0.01, 0.02]}, results=["frame"]
+            )
+            again = await client.find_sweep(sweep.id)
+            done, _ = await asyncio.gather(sweep.wait(60), again.wait(60))
+            self.assertEqual((done.state, done.over, done.counts["succeeded"]), ("done", True, 2))
+            self.assertEqual([r["frame"] for r in await sweep.rows()], [2, 2])
+            self.assertEqual((await sweep.csv()).count("succeeded"), 2)
+            self.assertEqual((await sweep.npz())[:2], b"PK")
+            self.assertEqual(len((await sweep.table())["items"]), 2)
+            self.assertEqual([s.state for s in await sweep.sessions()], ["succeeded"] * 2)
+            self.assertIn(sweep.id, [s.id for s in await client.sweeps()])
+            falls = scene(steps=3)
+            falls["gravity"] = [0, -1, 0]
+            falls["output"] = {"probes": [{"name": "y", "quantity": "displacement",
+                                           "component": "y", "body": "box"}]}
+            fit = await client.fit(
+                falls, {"/gravity/1": (-20, 0)}, {"y": [(0.02, -12e-4), (0.03, -24e-4)]}
+            )
+            await fit.wait(60)
+            self.assertAlmostEqual(fit.best["values"]["gravity/1"], -4, delta=0.05)
+            self.assertEqual(len((await fit.residuals())[0]["points"]), 2)
+            slow = await client.sweep(endless(), {"/time/step": [0.01, 0.02]}, running=1)
+            with self.assertRaises(TimeoutError):
+                await slow.wait(0.01, poll=0.01)
+            await (await slow.cancel()).wait(60)
+            self.assertEqual((await slow.retry()).state, "running")
+            await (await slow.cancel()).wait(60)
+            await slow.delete(sessions=True)
+            with self.assertRaises(pliant.NotFound):
+                await slow.refresh()
+
     async def test_a_stream_is_left_early(self):
         async with pliant.aio.Client(state=self.daemon.state) as client:
             session = await client.submit(endless())

@@ -1,5 +1,6 @@
 """Sweeps of the Python client against a real daemon."""
 
+import importlib.util
 import io
 import sys
 import types
@@ -79,6 +80,26 @@ class SweepTest(unittest.TestCase):
         with mock.patch.dict(sys.modules, pandas=None):
             with self.assertRaisesRegex(pliant.PliantError, "pandas is not installed"):
                 sweep.frame()
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_a_real_frame_of_pandas(self):
+        import pandas
+
+        sweep = self.client.sweep(
+            scene(steps=2), {STEP: [0.01, 0.02], "/name": ["a", "b"]},
+            results=["frame", "energy/kinetic", "no/such"],
+        ).wait(60)
+        frame = sweep.frame()
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(frame.index.name, "row")
+        self.assertEqual(list(frame.index), [0, 1, 2, 3])
+        self.assertEqual(frame["frame"].dtype, float)
+        self.assertTrue(frame["no/such"].isna().all())
+        self.assertEqual(list(frame.groupby("name")["frame"].sum()), [4.0, 4.0])
+        self.assertEqual(frame.loc[3, "time/step"], 0.02)
+        read = pandas.read_csv(io.StringIO(sweep.csv()), index_col="row")
+        self.assertEqual(list(read["energy/kinetic"]), list(frame["energy/kinetic"]))
+        self.assertEqual(list(read["session"]), list(frame["session"]))
 
     def test_cancel_and_retry(self):
         sweep = self.client.sweep(endless(), {STEP: [0.01, 0.02]}, running=1)

@@ -31,9 +31,9 @@ static int64_t rows_failed(const pl_json *sweep)
 /* "12 of 20 succeeded, 2 of these with warnings, 1 failed, 4 running, 3 waiting" */
 static void counts_text(const pl_json *sweep, char out[240])
 {
-    static const char *const states[] = {"failed",   "rejected", "refused", "cancelled",
-                                         "deleted",  "running",  "paused",  "queued",
-                                         "checking", "waiting",  "skipped"};
+    static const char *const states[] = {"failed",  "rejected", "refused", "cancelled",
+                                         "deleted", "stopped",  "running", "paused",
+                                         "queued",  "checking", "waiting", "skipped"};
     size_t at = (size_t)snprintf(out, 240, "%" PRId64 " of %" PRId64 " succeeded",
                                  rows_in(sweep, "succeeded"), pl_json_integer(sweep, "rows", 0));
     int64_t warned = pl_json_integer(sweep, "warned", 0);

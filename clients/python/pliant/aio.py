@@ -32,6 +32,7 @@ from typing import (
 
 from . import client as _client
 from . import session as _session
+from . import sweep as _sweep
 from .records import Frame
 
 T = TypeVar("T")
@@ -236,6 +237,72 @@ class Session:
         return repr(self.sync)
 
 
+class Sweep:
+    """`pliant.Sweep` with coroutines; `info`, `id`, `state`, `counts`, `best`, ... are plain."""
+
+    def __init__(self, threads: _Threads, sweep: _sweep.Sweep) -> None:
+        self._threads = threads
+        #: The sweep that does it.
+        self.sync = sweep
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("id", "info", "state", "counts", "warned", "over", "best"):
+            return getattr(self.sync, name)
+        raise AttributeError(name)
+
+    async def refresh(self) -> "Sweep":
+        await self._threads.call(self.sync.refresh)
+        return self
+
+    async def wait(self, timeout: Optional[float] = None, poll: float = 0.5) -> "Sweep":
+        """Wait until no row waits or runs; TimeoutError after `timeout` seconds. Holds no thread."""
+        loop = asyncio.get_running_loop()
+        end = None if timeout is None else loop.time() + timeout
+        while not (await self.refresh()).over:
+            if end is not None and loop.time() >= end:
+                raise TimeoutError(f"sweep {self.id} is still {self.state}")
+            await asyncio.sleep(poll)
+        return self
+
+    async def cancel(self) -> "Sweep":
+        await self._threads.call(self.sync.cancel)
+        return self
+
+    async def retry(self) -> "Sweep":
+        await self._threads.call(self.sync.retry)
+        return self
+
+    async def delete(self, sessions: bool = False) -> None:
+        await self._threads.call(self.sync.delete, sessions)
+
+    async def table(self) -> Dict[str, Any]:
+        return await self._threads.call(self.sync.table)
+
+    async def rows(self) -> List[Dict[str, Any]]:
+        return await self._threads.call(self.sync.rows)
+
+    async def frame(self) -> Any:
+        return await self._threads.call(self.sync.frame)
+
+    async def csv(self) -> str:
+        return await self._threads.call(self.sync.csv)
+
+    async def npz(self) -> bytes:
+        return await self._threads.call(self.sync.npz)
+
+    async def residuals(self) -> List[Dict[str, Any]]:
+        return await self._threads.call(self.sync.residuals)
+
+    async def sessions(self) -> List[Session]:
+        found: Iterable[_session.Session] = await self._threads.call(
+            lambda: list(self.sync.sessions())
+        )
+        return [Session(self._threads, s) for s in found]
+
+    def __repr__(self) -> str:
+        return repr(self.sync)
+
+
 class Client:
     """`pliant.Client` with coroutines; its arguments, and `threads`: how many calls and streams may
     wait at once."""
@@ -267,6 +334,23 @@ class Client:
             lambda: list(self.sync.sessions(**which))
         )
         return [Session(self._threads, s) for s in found]
+
+    async def sweep(self, scene: Any, *args: Any, **more: Any) -> Sweep:
+        sweep = await self._threads.call(self.sync.sweep, scene, *args, **more)
+        return Sweep(self._threads, sweep)
+
+    async def fit(self, scene: Any, parameters: Any, measured: Any, **more: Any) -> Sweep:
+        fit = await self._threads.call(self.sync.fit, scene, parameters, measured, **more)
+        return Sweep(self._threads, fit)
+
+    async def find_sweep(self, sweep_id: str) -> Sweep:
+        return Sweep(self._threads, await self._threads.call(self.sync.find_sweep, sweep_id))
+
+    async def sweeps(self, limit: Optional[int] = None) -> List[Sweep]:
+        found: Iterable[_sweep.Sweep] = await self._threads.call(
+            lambda: list(self.sync.sweeps(limit))
+        )
+        return [Sweep(self._threads, s) for s in found]
 
     async def validate(self, scene: Any, **more: Any) -> Dict[str, Any]:
         return await self._threads.call(self.sync.validate, scene, **more)
