@@ -63,8 +63,9 @@ class Activation(unittest.TestCase):
     def launch(self, sockets, *options, other=0):
         # Far from the numbers that they are copied to.
         numbers = [os.dup2(s.fileno(), 100 + k) for k, s in enumerate(sockets)]
-        words = [os.path.join(support.BUILD, "pliantd"), "--state", self.path("state"), "--cores",
-                 "1", "--no-pin", "--memory-groups", "off", *(options or ("--listen", "127.0.0.1:0"))]
+        words = [os.path.join(support.BUILD, "pliantd"), "--state", self.path("state")]
+        words += ["--cores", "1", "--no-pin", "--memory-groups", "off"]
+        words += options or ("--listen", "127.0.0.1:0")
         given = dict(os.environ, FDS=" ".join(map(str, numbers)), OTHER=str(other))
         with open(self.path("log"), "w") as log:
             daemon = subprocess.Popen(["/bin/bash", "-c", LAUNCH, "launch", *words], env=given,
@@ -76,7 +77,8 @@ class Activation(unittest.TestCase):
 
     def start(self, sockets, **more):
         daemon = self.launch(sockets, **more)
-        support.until(lambda: " listening on " in self.log() or daemon.poll() is not None, "a start")
+        begun = " listening on "
+        support.until(lambda: begun in self.log() or daemon.poll() is not None, "a start")
         self.assertIsNone(daemon.poll(), self.log())
         with open(self.path("state/url")) as file:
             return daemon, file.read().strip()

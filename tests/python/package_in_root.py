@@ -70,6 +70,7 @@ class Root:
         run("debootstrap", "--variant=minbase", codename, self.folder, site)
         sources = "etc/apt/sources.list.d"
         shutil.copytree("/" + sources, self.path(sources), dirs_exist_ok=True)
+        os.remove(self.path("etc/apt/sources.list"))
         if os.path.exists("/etc/apt/sources.list"):
             shutil.copy("/etc/apt/sources.list", self.path("etc/apt/sources.list"))
         shutil.copy("/etc/resolv.conf", self.path("etc/resolv.conf"))
