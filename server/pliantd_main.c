@@ -2,6 +2,7 @@
 #include "server/api/openapi.h"
 #include "server/tenants/audit.h"
 #include "server/tenants/auth.h"
+#include "server/base/activation.h"
 #include "server/base/daemon.h"
 #include "server/base/disk.h"
 #include "server/batch/batch_system.h"
@@ -574,6 +575,9 @@ int main(int argc, char **argv)
     pl_logf_level(d->options.level);
     pl_notify_begin();
     pl_logf_choose(d->options.log_format);
+    if (!pl_activation_take(&d->options)) {
+        return 2;
+    }
     /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
      * not a signal. */
     sigset_t signals;

@@ -529,7 +529,7 @@ static pl_options_outcome check_files(const pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
-static pl_options_outcome check_options(const pl_options *o)
+pl_options_outcome pl_options_check(const pl_options *o)
 {
     if (!o->state) {
         fputs(
@@ -601,7 +601,7 @@ pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out)
         return r;
     }
     out->no_address = out->listen_unix && !out->address_given;
-    r = check_options(out);
+    r = pl_options_check(out);
     return r == PL_OPTIONS_RUN ? check_files(out) : r;
 }
 

@@ -96,6 +96,8 @@ typedef enum pl_options_outcome {
     PL_OPTIONS_WRONG,   /* the mistake was printed: exit 2 */
 } pl_options_outcome;
 pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out);
+/* Whether they fit together, which parsing has checked: again, after a change of where to listen. */
+pl_options_outcome pl_options_check(const pl_options *o);
 
 void pl_options_clear(pl_options *options);
 /* Take from `fresh`, parsed again of the same command line, what may change while the daemon runs, and say in the log

@@ -542,7 +542,7 @@ void pl_http_quiesce(pl_http *http)
             close(l->fd);
             l->fd = -1;
             if (i == BY_UNIX) {
-                unlink(http->setup.options->listen_unix);
+                pl_listener_remove_unix(http->setup.options);
             }
         }
     }

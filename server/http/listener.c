@@ -1,5 +1,7 @@
 #include "server/http/listener.h"
 
+#include "server/base/activation.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,8 +13,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+static void put_url(const pl_options *o, int port, char url[PL_URL_MAX])
+{
+    bool is_v6 = strchr(o->listen_host, ':') != NULL;
+    snprintf(url, PL_URL_MAX, is_v6 ? "http%s://[%s]:%d" : "http%s://%s:%d", o->tls_cert ? "s" : "",
+             o->listen_host, port);
+}
+
 /* Bind by hand, so that port 0 and both address families are one path. */
-int pl_listener_open_address(const pl_options *o, char url[PL_URL_MAX])
+static int bind_address(const pl_options *o, char url[PL_URL_MAX])
 {
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     struct sockaddr_in v4 = {.sin_family = AF_INET};
@@ -36,9 +45,18 @@ int pl_listener_open_address(const pl_options *o, char url[PL_URL_MAX])
         }
         return -1;
     }
-    snprintf(url, PL_URL_MAX, is_v6 ? "http%s://[%s]:%d" : "http%s://%s:%d", o->tls_cert ? "s" : "",
-             o->listen_host, ntohs(is_v6 ? v6.sin6_port : v4.sin_port));
+    put_url(o, ntohs(is_v6 ? v6.sin6_port : v4.sin_port), url);
     return fd;
+}
+
+int pl_listener_open_address(const pl_options *o, char url[PL_URL_MAX])
+{
+    int given = pl_activation_address();
+    if (given < 0) {
+        return bind_address(o, url);
+    }
+    put_url(o, o->listen_port, url);
+    return given;
 }
 
 /* A socket's file that nobody listens on any more is in the way; anything else that lies there stays. */
@@ -56,7 +74,7 @@ static void remove_stale(const struct sockaddr_un *address)
     }
 }
 
-int pl_listener_open_unix(const pl_options *o, char url[PL_URL_MAX])
+static int bind_unix(const pl_options *o)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", o->listen_unix);
@@ -71,10 +89,24 @@ int pl_listener_open_unix(const pl_options *o, char url[PL_URL_MAX])
         }
         return -1;
     }
-    if (o->no_address) {
-        snprintf(url, PL_URL_MAX, "unix:%s", address.sun_path);
+    return fd;
+}
+
+int pl_listener_open_unix(const pl_options *o, char url[PL_URL_MAX])
+{
+    int given = pl_activation_unix();
+    int fd = given >= 0 ? given : bind_unix(o);
+    if (fd >= 0 && o->no_address) {
+        snprintf(url, PL_URL_MAX, "unix:%s", o->listen_unix);
     }
     return fd;
+}
+
+void pl_listener_remove_unix(const pl_options *o)
+{
+    if (pl_activation_unix() < 0) {
+        unlink(o->listen_unix);
+    }
 }
 
 int64_t pl_listener_peer(int fd)

@@ -4,10 +4,12 @@
 
 #include "server/base/options.h"
 
-/* Bound and listening as the options say; sets the url. -1 with a line in the log. */
+/* Bound and listening as the options say, or the one that a service manager has opened; sets the url. -1 with a line in the log. */
 int pl_listener_open_address(const pl_options *options, char url[PL_URL_MAX]);
 /* The same of a unix socket, whose file is made; sets the url only where there is no address. */
 int pl_listener_open_unix(const pl_options *options, char url[PL_URL_MAX]);
+/* Removes that file, unless it belongs to the service manager. */
+void pl_listener_remove_unix(const pl_options *options);
 /* The uid at the other end of a connection's descriptor; -1 where that is no unix socket. */
 int64_t pl_listener_peer(int fd);
 

@@ -44,6 +44,19 @@ def run(*words, **more):
     return ran.stdout
 
 
+def archives():
+    """[site, release, component] of each."""
+    form = "$(SITE) $(CODENAME) $(COMPONENT)"
+    only = ["Created-By: Packages", "Origin: Debian"]
+    return [line.split() for line in run("apt-get", "indextargets", "--format", form, *only)
+            .splitlines()]
+
+
+def this_release():
+    with open("/etc/os-release") as file:
+        return re.search(r"^VERSION_CODENAME=(\w+)$", file.read(), re.M).group(1)
+
+
 def until(condition, what):
     end = time.monotonic() + 120
     while not condition():
@@ -63,15 +76,11 @@ class Root:
         return os.path.join(self.folder, name)
 
     def bootstrap(self):
-        """The first archive that apt is configured with, and then all of them."""
-        form = "$(SITE) $(CODENAME)"
-        targets = run("apt-get", "indextargets", "--format", form, "Created-By: Packages")
-        site, codename = targets.split("\n")[0].split()
+        """From Debian's archives that apt is configured with; then it has all of them."""
+        lines = archives()
+        site, codename, _ = next(n for n in lines if n[1] == this_release())
         run("debootstrap", "--variant=minbase", codename, self.folder, site)
-        sources = "etc/apt/sources.list.d"
-        shutil.copytree("/" + sources, self.path(sources), dirs_exist_ok=True)
-        if os.path.exists("/etc/apt/sources.list"):
-            shutil.copy("/etc/apt/sources.list", self.path("etc/apt/sources.list"))
+        self.put("etc/apt/sources.list", "".join(f"deb {' '.join(line)}\n" for line in lines))
         shutil.copy("/etc/resolv.conf", self.path("etc/resolv.conf"))
         run("mount", "-t", "proc", "proc", self.path("proc"))
         self.inside("apt-get", "update")

@@ -126,7 +126,7 @@ class Package(unittest.TestCase):
         self.assertIn("the Makefile of another", ran.stderr)
         self.assertFalse(os.path.exists(self.folder + "/out"))
 
-    @unittest.skipUnless(os.environ.get("PLIANT_LONG"), "the long form builds the packages")
+    @unittest.skipUnless(support.LONG, "the long form builds the packages")
     def test_no_trace(self):
         missing = [n for n in ("dh", "dh_python3", "lintian", "debootstrap", "unshare")
                    if not shutil.which(n)]

@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PLIANT_BUILD") or os.path.join(ROOT, "build")
+LONG = bool(os.environ.get("PLIANT_LONG"))  # tests at full length
 sys.path.insert(0, os.path.join(ROOT, "clients", "python"))
 LONG = os.environ.get("PLIANT_LONG") == "1"
 for _name in [n for n in os.environ if n.startswith("PLIANT_") and n != "PLIANT_BUILD"]:

@@ -101,7 +101,7 @@ class Wheel(unittest.TestCase):
         pip = [sys.executable, "-W", "ignore", "-m", "pip", "--python", python]
         given = ["--no-index", "--no-cache-dir", "--disable-pip-version-check"]
         source = [self.build("wheel")]
-        if os.environ.get("PLIANT_LONG"):
+        if support.LONG:
             # pip builds in the folder itself, so in a copy.
             copy = os.path.join(self.folder, "copy")
             shutil.copytree(SOURCE, copy)
