@@ -7,8 +7,10 @@
 #include "server/base/daemon.h"
 #include "server/base/disk.h"
 #include "server/api/metrics_page.h"
+#include "server/http/tls.h"
 #include "server/run/gpus.h"
 #include "server/run/learning.h"
+#include "server/sessions/live_counts.h"
 #include "server/sessions/sessions.h"
 
 #include <stdio.h>
@@ -129,6 +131,34 @@ static void put_sessions(pl_metrics_page *p, const pl_sessions *sessions, int co
                        (double)pl_sessions_cores_used(sessions));
 }
 
+/* Of those that have not ended, so that there are as many series as users at work. */
+static void put_users(pl_metrics_page *p, pl_sessions *sessions)
+{
+    size_t count = 0;
+    pl_live_count *users = pl_live_counts(sessions, &count);
+    pl_metrics_put(p, "# HELP pliant_user_sessions Sessions that have not ended, by user and "
+                      "state.\n# TYPE pliant_user_sessions gauge\n");
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < PL_STATE_COUNT; k++) {
+            if (!pl_state_terminal((pl_session_state)k)) {
+                pl_metrics_put(p, "pliant_user_sessions{user=\"%s\",state=\"%s\"} %lld\n",
+                               users[i].user, pl_state_name((pl_session_state)k),
+                               (long long)users[i].sessions[k]);
+            }
+        }
+    }
+    free(users);
+}
+
+static void put_certificate(pl_metrics_page *p, const char *certificate)
+{
+    int64_t ends = certificate ? pl_tls_ends(certificate) : -1;
+    if (ends >= 0) {
+        pl_metrics_put_one(p, "tls_certificate_end_timestamp_seconds", "gauge",
+                           "When the certificate in the file of --tls-cert is over.", (double)ends);
+    }
+}
+
 static void put_ends(pl_metrics_page *p, const pl_counters *c)
 {
     _Static_assert(sizeof c->sessions_ended / sizeof *c->sessions_ended == PL_STATE_COUNT,
@@ -197,6 +227,8 @@ static void put_counters(pl_metrics_page *p, const pl_counters *c)
         {"sweep_runs_total", "counter", "Sessions begun by sweeps.", &c->sweep_runs},
         {"sweep_runs_stopped_total", "counter", "Runs ended by the condition of stop_runs.",
          &c->sweep_runs_stopped},
+        {"frames_committed_total", "counter", "Frames that workers committed to their logs.",
+         &c->frames_committed},
         {"streams", "gauge", "Streams open now.", &c->streams_open},
         {"streams_total", "counter", "Streams opened.", &c->streams_total},
         {"stream_bytes_total", "counter", "Bytes sent in streams.", &c->stream_bytes},
@@ -282,6 +314,9 @@ void pl_handle_metrics_page(pl_request *r)
         &p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
             "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
     put_sessions(&p, d->sessions, d->options.cores);
+    put_users(&p, d->sessions);
+    put_certificate(&p, d->options.tls_cert);
+    pl_metrics_put_process(&p);
     put_gpus(&p, d->gpus);
     put_disk(&p, d->disk);
     put_syncs(&p);

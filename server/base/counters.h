@@ -19,7 +19,7 @@ typedef struct pl_counters {
     _Atomic int64_t preflights_run, preflights_refused, preflights_killed;
     _Atomic int64_t meshes_stored, mesh_bytes;
     _Atomic int64_t store_commits, store_rows, store_failures;
-    _Atomic int64_t sessions_created;
+    _Atomic int64_t sessions_created, frames_committed;
     _Atomic int64_t sweeps_created, sweep_runs, sweep_runs_stopped, fits_created;
     _Atomic int64_t sessions_ended[8]; /* by pl_session_state; 0 for those that are no end */
     pl_histogram queue_wait;           /* of sessions, from the queue to their first start */

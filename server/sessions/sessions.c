@@ -399,6 +399,9 @@ static void measure_rate(pl_session *s, int64_t now_ms)
 void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, double time)
 {
     pthread_mutex_lock(&t->mutex);
+    if (frame > s->frame) {
+        atomic_fetch_add(&t->setup.counters->frames_committed, frame - s->frame);
+    }
     s->frame = frame;
     s->time = time;
     measure_rate(s, pl_monotonic_ms());

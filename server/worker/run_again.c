@@ -48,9 +48,10 @@ bool pl_run_resume(pl_run *run)
                                            &run->resumed);
     if (status == PL_INVALID) {
         pl_run_fail(
-            run, PL_FAILURE_INTERNAL, "Submit the changed scene as a session of its own.",
-            "the checkpoint is of another model: scene or meshes in the session directory were "
-            "changed since");
+            run, PL_FAILURE_INTERNAL,
+            "Its frames stay readable. Submit the scene as a session of its own.",
+            "the checkpoint is of another model: a version of Pliant that computes the model in "
+            "another way wrote it, or scene or meshes in the session directory were changed since");
         return false;
     }
     if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "restoring a checkpoint") ||

@@ -1,0 +1,75 @@
+"""State directories that daemons of earlier commits left (tests/states): today's daemon brings the
+database up to date, reads their frames, and goes on with what was paused or killed."""
+
+import glob
+import os
+import shutil
+import sqlite3
+import tarfile
+import unittest
+
+from support import ROOT, Daemon, main, pliant, until
+
+ARCHIVES = sorted(glob.glob(os.path.join(ROOT, "tests", "states", "db*.tar.xz")))
+MORE = 3
+OTHER_MODEL = {2}  # the engine has changed its model since: they end, and keep their frames
+
+
+class States(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon("--gpus", "none")
+        self.addCleanup(self.daemon.stop)
+
+    def put(self, archive):
+        """The state in place of the daemon's; the format of its database."""
+        self.daemon.end()
+        shutil.rmtree(self.daemon.state)
+        with tarfile.open(archive) as file:
+            file.extractall(self.daemon.directory)
+        os.chmod(self.daemon.state, 0o700)
+        base = sqlite3.connect(os.path.join(self.daemon.state, "pliant.db"))
+        version = base.execute("PRAGMA user_version").fetchone()[0]
+        base.close()
+        self.daemon.start()
+        return version
+
+    def kept(self, session):
+        last = session.refresh().last_frame
+        return [bytes(session.frame(k).positions) for k in range(min(last, 40) + 1)]
+
+    def goes_on(self, number, session, begin):
+        last = session.refresh().last_frame
+        before = self.kept(session)
+        begin()
+        until(lambda: session.over or session.refresh().last_frame > last + MORE, "more frames")
+        if number in OTHER_MODEL:
+            self.assertIn("the checkpoint is of another model", str(session.failure))
+        else:
+            self.assertFalse(session.over, session.failure)
+            session.cancel()
+            session.wait()
+        self.assertEqual(self.kept(session)[: len(before)], before)
+
+    def look(self, number):
+        with pliant.Client(state=self.daemon.state, retry_for=60) as client:
+            sessions = {s.name: s for s in client.sessions()}
+            over = sessions["over"]
+            self.assertEqual(over.state, "succeeded")
+            self.assertEqual(len(self.kept(over)), 4)
+            self.assertEqual(over.scene()["name"], "over")
+            self.goes_on(number, sessions["ran"], lambda: None)
+            if number > 1:  # the first could not pause
+                paused = sessions["paused"]
+                self.assertEqual(paused.state, "paused")
+                self.goes_on(number, paused, paused.resume)
+
+    def test_each(self):
+        self.assertEqual(len(ARCHIVES), 6)
+        for number, archive in enumerate(ARCHIVES, 1):
+            with self.subTest(os.path.basename(archive)):
+                self.assertEqual(self.put(archive), number)
+                self.look(number)
+
+
+if __name__ == "__main__":
+    main()
