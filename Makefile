@@ -322,7 +322,8 @@ SLOW_DISK := $(BUILD)/tests/libslow_disk.so
 FULL_DISK := $(BUILD)/tests/libfull_disk.so
 CLOCK_AHEAD := $(BUILD)/tests/libclock_ahead.so
 SLOW_SYNC := $(BUILD)/tests/libslow_sync.so
-$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
+BROKEN_DISK := $(BUILD)/tests/libbroken_disk.so
+$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC) $(BROKEN_DISK): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
 # A shared folder as another machine sees it; not built where libfuse is missing, and its test is skipped then.
@@ -334,10 +335,11 @@ $(BUILD)/tests/node_view $(BUILD)/tests/disk_recorder: $(BUILD)/tests/%: tests/f
 	@$(CC) -std=gnu17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $$(pkg-config --cflags fuse3) -o $@ $< $$(pkg-config --libs fuse3)
 $(BUILD)/tests/faults/other_node_test: | $(NODE_VIEW)
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
-$(BUILD)/tests/http/memory_test: | $(FAILING_MEMORY)
+$(BUILD)/tests/http/memory_test $(BUILD)/tests/faults/worker_memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
 $(BUILD)/tests/http/full_disk_test: | $(FULL_DISK)
 $(BUILD)/tests/http/siege_test: | $(CLOCK_AHEAD)
+$(BUILD)/tests/python/machine_faults_test: | $(CLOCK_AHEAD) $(BROKEN_DISK)
 $(BUILD)/tests/http/slow_disk_test $(BUILD)/tests/bench/load_bench: | $(SLOW_SYNC)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
 

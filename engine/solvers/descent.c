@@ -246,6 +246,7 @@ static void refresh(pl_descent *d, const pl_backend_stage *stage, const pl_array
 static void apply(pl_descent *d, bool stepped)
 {
     pl_status status = d->law->precondition(d, stepped);
+    d->no_memory = d->no_memory || status == PL_NO_MEMORY;
     if (status != PL_OK || !isfinite(d->gp))
         d->out->decrement = NAN;
     else if (d->law->matrix)
@@ -396,6 +397,8 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
         }
         out->rough = !out->converged && out->decrement <= stage->share * d->first;
     }
+    if (d->no_memory)
+        return fail_no_memory(d->law->what, failure);
     if (!isfinite(out->decrement))
         return pl_descent_fail_not_finite(d->backend, d->law->what, gradient, failure);
     if (here != x)

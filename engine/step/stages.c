@@ -480,7 +480,7 @@ pl_status pl_stages_run(pl_state *s, const pl_substep *substep, pl_solve_result 
         if (touches(&r) && (by->backend->ops->pairs->bounce(
                                 by->backend, o.v, last ? substep->v_out : s->v_stage) != PL_OK ||
                             !measure_contact(&r))) {
-            failure->code = PL_FAILURE_OUT_OF_MEMORY;
+            fail_contact(&r, PL_NO_MEMORY);
             return PL_FAILED;
         }
         const bool theta = pl_integrator_is_theta(integrator, k, known);

@@ -1,6 +1,7 @@
 /* A step: the integrator's stages, each minimised by the solver. A step that fails leaves no trace
- * but its time and is tried once more as two half steps: half the way for pins and obstacles, four
- * times the inertia against the same elastic energy, and so a problem nearer to its initial guess.
+ * but its time and is tried once more as two half steps, unless it was out of memory: half the way
+ * for pins and obstacles, four times the inertia against the same elastic energy, and so a problem
+ * nearer to its initial guess.
  */
 #include "engine/step/stages.h"
 #include "engine/model/other_steps.h"
@@ -195,7 +196,8 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
 {
     give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
     if (!prepare_halves(s)) {
-        report_more(failure, " Two half steps could not be set up.");
+        failure->code = PL_FAILURE_OUT_OF_MEMORY;
+        report_more(failure, " There was no memory for two half steps.");
         return PL_FAILED;
     }
     give_memory(s, &s->half);
@@ -246,9 +248,12 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
     if (status != PL_OK) {
         report_more(failure, " Two half steps failed too (%s in the %s).",
                     pl_failure_name(other.code), half_way ? "second" : "first");
+        if (other.code == PL_FAILURE_OUT_OF_MEMORY)
+            failure->code = other.code;
         return PL_FAILED;
     }
     if (!take_memory(s, &s->half)) {
+        failure->code = PL_FAILURE_OUT_OF_MEMORY;
         report_more(failure, " There was no memory to go on from two half steps.");
         return PL_FAILED;
     }
@@ -419,7 +424,11 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
         if (status != PL_OK) {
             locate(s, &found);
             s->solve.detail_count = 0; /* the rows were overwritten */
-            status = advance_in_halves(s, totals, &found);
+            /* Halves would have another result than the step has where there is memory. */
+            if (found.code == PL_FAILURE_OUT_OF_MEMORY)
+                give_memory(s, &s->whole);
+            else
+                status = advance_in_halves(s, totals, &found);
         }
     }
     if (status != PL_OK) {

@@ -43,6 +43,17 @@ static void failure_decode(const pl_json *f, pl_failure *out)
     snprintf(out->advice, sizeof out->advice, "%s", pl_json_string(f, "advice", ""));
 }
 
+static const char read_only[] = "read_only";
+
+static int disk_error_decode(const pl_json *document)
+{
+    const char *error = pl_json_string(document, "disk_error", "");
+    return pl_json_boolean(document, "disk_full", false) ? ENOSPC
+           : strcmp(error, read_only) == 0               ? EROFS
+           : *error                                      ? EIO
+                                                         : 0;
+}
+
 pl_status pl_exit_read(int dir_fd, pl_exit *out)
 {
     pl_json *document;
@@ -55,7 +66,7 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
         .frames = pl_json_integer(document, "frames", -1),
         .seconds = pl_json_number(document, "seconds", 0),
         .launching = pl_json_boolean(document, "launching", false),
-        .disk_full = pl_json_boolean(document, "disk_full", false),
+        .disk_error = disk_error_decode(document),
     };
     snprintf(out->state, sizeof out->state, "%s", pl_json_string(document, "state", "failed"));
     failure_decode(pl_json_at(document, "failure"), &out->failure);
@@ -95,8 +106,10 @@ pl_status pl_exit_write(int dir_fd, const pl_exit *e)
     encode_failure(&w, &e->failure);
     if (e->launching)
         pl_json_set_boolean(&w, "launching", true);
-    if (e->disk_full)
+    if (e->disk_error == ENOSPC || e->disk_error == EDQUOT)
         pl_json_set_boolean(&w, "disk_full", true);
+    else if (e->disk_error)
+        pl_json_set_string(&w, "disk_error", e->disk_error == EROFS ? read_only : "io");
     pl_json_set_number(&w, "seconds", e->seconds);
     return pl_sealed_write(dir_fd, "exit.json", &w, true);
 }

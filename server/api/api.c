@@ -5,12 +5,14 @@
 #include "protocol/text/problem.h"
 #include "protocol/log/session_file.h"
 #include "server/base/daemon.h"
+#include "server/base/disk.h"
 #include "server/sessions/access.h"
 #include "server/run/lifecycle.h"
 #include "server/api/patch.h"
 #include "server/sessions/removal.h"
 #include "server/sessions/sessions.h"
 #include "server/streams/stream_hub.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -163,8 +165,10 @@ void pl_handle_show(pl_request *r)
 
 static void reply_untold(pl_request *r, int error)
 {
-    pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
-                      strerror(error));
+    if (!pl_reply_shortage(r, error)) {
+        pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
+                          strerror(error));
+    }
 }
 
 void pl_handle_cancel(pl_request *r)
@@ -227,7 +231,7 @@ void pl_handle_delete(pl_request *r)
         pl_reply_session(r, 202, s); /* removed when the worker has ended */
     } else if (pl_removal_run(d->sessions, s)) {
         pl_reply_empty(r, 204);
-    } else {
+    } else if (!pl_reply_shortage(r, pl_disk_error(d->disk))) {
         pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);
     }
     pl_session_release(s);

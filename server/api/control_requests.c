@@ -10,6 +10,7 @@
 #include "server/sessions/control_in_effect.h"
 #include "server/sessions/control_log.h"
 #include "server/run/lifecycle.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static void reply_failed(pl_request *r, pl_session *s, int error, const char *ve
                          "this session has had as many controls as its log holds", NULL);
     } else if (error == EALREADY) {
         pl_reply_session_over(r, s, verb);
-    } else {
+    } else if (!pl_reply_shortage(r, error)) {
         pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
                           strerror(error));
     }

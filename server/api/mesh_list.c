@@ -2,11 +2,13 @@
 
 #include "protocol/text/json.h"
 #include "server/base/daemon.h"
+#include "server/base/disk.h"
 #include "server/sessions/access.h"
 #include "server/tenants/grants.h"
 #include "server/store/listing.h"
 #include "server/base/clock.h"
 #include "server/sessions/session_view.h"
+#include "server/http/shortage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +113,7 @@ void pl_handle_mesh_delete(pl_request *r)
                                : "you have uploaded no file with this hash; a group's goes with "
                                  "?group=NAME",
                          NULL);
-    } else {
+    } else if (!pl_reply_shortage(r, pl_disk_error(pl_request_daemon(r)->disk))) {
         pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);
     }
 }

@@ -13,6 +13,7 @@
 #include "server/base/clock.h"
 #include "server/base/logger.h"
 #include "server/store/store.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,11 +105,13 @@ static void *upload_open(pl_request *r)
                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     }
     if (u->fd < 0) {
-        bool full = errno == ENOSPC;
+        int error = errno;
         u->temporary[0] = 0;
         upload_close(u);
-        pl_reply_problem(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                         "The upload cannot be stored", "no temporary file could be made", NULL);
+        if (!pl_reply_shortage(r, error)) {
+            pl_reply_problem(r, 500, "internal", "The upload cannot be stored",
+                             "no temporary file could be made", NULL);
+        }
         return NULL;
     }
     return u;
@@ -168,11 +171,11 @@ static void take_faults(const char *report, pl_faults *faults)
 
 static void reply_internal(pl_request *r, const char *what)
 {
-    bool full = errno == ENOSPC;
-    pl_logf(PL_LEVEL_ERROR, "a mesh could not be stored: %s: %s", what, strerror(errno));
-    pl_reply_problem(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                     "The mesh could not be stored", full ? "the disk is full" : "see the log",
-                     NULL);
+    int error = errno;
+    pl_logf(PL_LEVEL_ERROR, "a mesh could not be stored: %s: %s", what, strerror(error));
+    if (!pl_reply_shortage(r, error)) {
+        pl_reply_problem(r, 500, "internal", "The mesh could not be stored", "see the log", NULL);
+    }
 }
 
 /* The report of an accepted file, malloc'ed; NULL after replying. */
@@ -196,8 +199,10 @@ static char *take_report(pl_request *r, upload *u, const char *hash)
         pl_reply_problem(r, 422, "invalid_mesh", "The mesh cannot be used",
                          "every fault that was found is listed; nothing was kept", &t->faults);
     } else if (!report) {
-        errno = EIO;
-        reply_internal(r, outcome == PL_PREFLIGHT_BROKEN ? "the check" : "the check's report");
+        errno = outcome == PL_PREFLIGHT_BUSY ? EAGAIN : EPROTO;
+        reply_internal(r, outcome == PL_PREFLIGHT_BROKEN || outcome == PL_PREFLIGHT_BUSY
+                              ? "the check"
+                              : "the check's report");
     }
     pl_faults_clear(&t->faults);
     free(output);

@@ -302,7 +302,8 @@ static void put_disk(pl_metrics_page *p, pl_disk *disk)
                        "Size of the file system of the state directory.", (double)s.size_bytes);
     pl_metrics_put_one(p, "disk_reserve_bytes", "gauge",
                        "Kept free for the daemon when the disk is full.", (double)s.reserve_bytes);
-    pl_metrics_put_one(p, "disk_full", "gauge", "1 while nothing new is stored for want of room.",
+    pl_metrics_put_one(p, "disk_full", "gauge",
+                       "1 while nothing new is stored: no room, or the disk cannot be written.",
                        s.full);
 }
 

@@ -8,6 +8,7 @@
 #include "server/sessions/sessions.h"
 #include "server/tenants/tenants.h"
 #include "server/sessions/directory_record.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -223,10 +224,10 @@ static void change(pl_request *r, pl_session *s)
                              "the group was removed meanwhile; the session is as it was", NULL);
             reply_revision(r, s->revision);
         } else if (error) {
-            bool full = error == ENOSPC || error == EDQUOT;
-            pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                              "The change could not be stored",
-                              "session.json, control.log or the database: %s", strerror(error));
+            if (!pl_reply_shortage(r, error)) {
+                pl_reply_problemf(r, 500, "internal", "The change could not be stored",
+                                  "session.json, control.log or the database: %s", strerror(error));
+            }
             reply_revision(r, s->revision);
         } else {
             pl_reply_session(r, 200, s);

@@ -41,6 +41,7 @@ struct pl_disk {
     pthread_cond_t wake;
     bool stopping, complained;
     bool noted; /* a write failed since the last look */
+    int error;  /* of the newest such write; EROFS while the file system is read-only */
     int64_t noted_ms, hold_ms;
     pl_disk_state seen;
 };
@@ -93,6 +94,45 @@ static int64_t enough_of(int64_t wanted)
     return wanted > ENOUGH_LEAST ? wanted : ENOUGH_LEAST;
 }
 
+static bool is_room(int error)
+{
+    return error == ENOSPC || error == EDQUOT;
+}
+
+bool pl_disk_is_error(int error)
+{
+    return is_room(error) || error == EIO || error == EROFS;
+}
+
+/* The mutex is held. */
+static void tell_broken(pl_disk *d)
+{
+    d->seen.broken = true;
+    d->seen.error = d->error;
+    snprintf(d->seen.reason, sizeof d->seen.reason,
+             "the disk of the state directory cannot be written: %s", strerror(d->error));
+}
+
+/* Whether a file can be written: 0, or an errno. */
+static int probe(int state_fd)
+{
+    int fd = openat(state_fd, "probe", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error = fd >= 0 && write(fd, "x", 1) == 1 && fdatasync(fd) == 0 ? 0 : errno;
+    if (fd >= 0) {
+        close(fd);
+        unlinkat(state_fd, "probe", 0);
+    }
+    return error;
+}
+
+/* Whether a broken disk still is. The mutex is held. */
+static bool stays_broken(pl_disk *d)
+{
+    int error = d->seen.broken ? probe(d->state_fd) : 0;
+    d->error = pl_disk_is_error(error) ? error : d->error;
+    return error;
+}
+
 /* The mutex is held. */
 static bool judge(pl_disk *d, const struct statvfs *v, int64_t now)
 {
@@ -104,7 +144,8 @@ static bool judge(pl_disk *d, const struct statvfs *v, int64_t now)
     int64_t wanted = wanted_of(d, s->size_bytes), low = wanted / LOW_PART;
     bool counts_files = v->f_files > 0;
     int64_t files = (int64_t)v->f_favail;
-    bool was = atomic_load(&d->full);
+    bool was = atomic_load(&d->full), read_only = v->f_flag & ST_RDONLY;
+    d->error = read_only ? EROFS : d->error;
     if (d->noted) {
         d->hold_ms = d->noted_ms && now - d->noted_ms < FORGET_MS ? 2 * d->hold_ms : HOLD_MS;
         d->hold_ms = d->hold_ms < HOLD_MOST_MS ? d->hold_ms : HOLD_MOST_MS;
@@ -113,11 +154,14 @@ static bool judge(pl_disk *d, const struct statvfs *v, int64_t now)
     bool held = d->noted_ms && now - d->noted_ms < d->hold_ms;
     bool room = s->free_bytes + s->reserve_bytes >= enough_of(wanted) &&
                 (!counts_files || files >= FILES_ENOUGH);
-    bool full = was ? !room || held
-                    : d->noted || s->free_bytes < (low ? low : 1) ||
+    bool full = was ? !room || held || read_only || stays_broken(d)
+                    : d->noted || read_only || s->free_bytes < (low ? low : 1) ||
                           (counts_files && files < FILES_LOW);
     d->noted = false;
-    if (full) {
+    s->broken = false;
+    if (full && room && !is_room(d->error)) {
+        tell_broken(d);
+    } else if (full) {
         snprintf(s->reason, sizeof s->reason,
                  "the disk of the state directory is full: %.1f MB free, %.1f MB are needed%s",
                  1e-6 * (double)s->free_bytes, 1e-6 * (double)enough_of(wanted),
@@ -161,7 +205,7 @@ static bool look(pl_disk *d)
         d->seen.reason[0] = 0; /* whoever saw it full finds the reason */
     }
     if (full != was) {
-        pl_logf(PL_LEVEL_WARN, "%s", full ? d->seen.reason : "the disk has room again");
+        pl_logf(PL_LEVEL_WARN, "%s", full ? d->seen.reason : "the disk can be written again");
     }
     pthread_mutex_unlock(&d->mutex);
     return full != was;
@@ -266,12 +310,22 @@ pl_disk_state pl_disk_look(pl_disk *d)
     return seen;
 }
 
-void pl_disk_note_full(pl_disk *d)
+int pl_disk_error(pl_disk *d)
+{
+    pl_disk_state seen = pl_disk_full(d) ? pl_disk_look(d) : (pl_disk_state){0};
+    return !seen.full ? 0 : seen.broken ? seen.error : ENOSPC;
+}
+
+void pl_disk_note(pl_disk *d, int error)
 {
     if (d) {
         pthread_mutex_lock(&d->mutex);
         d->noted = true;
-        if (!d->seen.reason[0]) {
+        d->error = error ? error : probe(d->state_fd);
+        d->error = d->error ? d->error : EIO;
+        if (!is_room(d->error)) {
+            tell_broken(d);
+        } else if (!d->seen.reason[0]) {
             snprintf(d->seen.reason, sizeof d->seen.reason,
                      "the disk of the state directory is full: a file could not be written");
         }

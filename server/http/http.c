@@ -13,6 +13,7 @@
 #include "server/http/request_id.h"
 #include "server/http/tls.h"
 #include "server/base/logger.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -123,9 +124,8 @@ static bool reserve_body(pl_request *r, size_t wanted)
 static void take_to_sink(pl_request *r, const char *data, size_t size)
 {
     int e = r->route->sink->write(r->sink, data, size);
-    if (e) {
-        pl_reply_problemf(r, e == ENOSPC ? 507 : 500, e == ENOSPC ? "disk_full" : "internal",
-                          "The upload could not be stored", "%s", strerror(e));
+    if (e && !pl_reply_shortage(r, e)) {
+        pl_reply_problemf(r, 500, "internal", "The upload could not be stored", "%s", strerror(e));
     }
 }
 

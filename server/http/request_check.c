@@ -306,7 +306,9 @@ static void check_room(pl_request *r)
     }
     pl_disk_state seen = pl_disk_look(disk);
     if (seen.full) {
-        pl_reply_problemf(r, 507, "disk_full", "Disk full", "%s", seen.reason);
+        pl_reply_problemf(r, seen.broken ? 503 : 507, seen.broken ? "disk_error" : "disk_full",
+                          seen.broken ? "The disk cannot be written" : "Disk full", "%s",
+                          seen.reason);
         pl_reply_header(r, "Retry-After", "60");
     }
 }

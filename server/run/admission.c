@@ -62,7 +62,7 @@ static void reply_not_created(pl_admission *a, pl_created why)
         pl_reply_problem(a->request, 403, "no_such_group", "No such group",
                          "the group was removed while the session was made", NULL);
     } else {
-        errno = EIO;
+        errno = EPROTO;
         pl_admission_fail(a, "the database");
     }
 }

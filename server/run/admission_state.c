@@ -3,6 +3,7 @@
 #include "server/base/daemon.h"
 #include "server/batch/batch_system.h"
 #include "server/base/logger.h"
+#include "server/http/shortage.h"
 #include "server/run/check_result.h"
 #include "server/sessions/removal.h"
 
@@ -64,10 +65,7 @@ bool pl_admission_fail(pl_admission *a, const char *what)
 {
     int error = errno;
     pl_logf(PL_LEVEL_ERROR, "a session could not be made: %s: %s", what, strerror(error));
-    if (error == ENOSPC || error == EDQUOT) {
-        pl_reply_problem(a->request, 507, "disk_full", "Disk full",
-                         "the state directory has no room left", NULL);
-    } else {
+    if (!pl_reply_shortage(a->request, error)) {
         pl_reply_problem(a->request, 500, "internal", "Internal error",
                          "the session could not be made; the daemon's log says why", NULL);
     }
@@ -159,9 +157,9 @@ bool pl_admission_accepts(pl_admission *a)
         pl_reply_header(a->request, "Retry-After", "5");
         return false;
     }
-    if (outcome == PL_PREFLIGHT_BROKEN ||
+    if (outcome == PL_PREFLIGHT_BROKEN || outcome == PL_PREFLIGHT_BUSY ||
         !pl_check_read(&a->machine, directory, outcome, &a->preflight, &a->ticket.faults)) {
-        errno = EIO;
+        errno = outcome == PL_PREFLIGHT_BUSY ? EAGAIN : EPROTO;
         return pl_admission_fail(a, "the check");
     }
     if (a->ticket.faults.total) {

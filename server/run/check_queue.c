@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { OWNERS = 256 };
+enum { OWNERS = 256, AGAIN_MS = 1000 /* after a session's check could not be started */ };
 
 typedef struct check {
     struct check *next;
@@ -34,6 +34,7 @@ struct pl_check_queue {
     int wake_fd;
     int per_owner;
     pthread_mutex_t mutex; /* guards what follows; only the thread removes entries */
+    int64_t again_ms;      /* nothing is started before, on pl_monotonic_ms */
     check *list;
     int running;
     int64_t turns;          /* taken so far, */
@@ -124,10 +125,22 @@ typedef struct conclusion {
     pl_faults faults;
 } conclusion;
 
+/* It could not be concluded: checked again from its beginning, but not at once. */
+static void check_again(pl_check_queue *q, pl_session *session)
+{
+    pthread_mutex_lock(&q->mutex);
+    q->again_ms = pl_monotonic_ms() + AGAIN_MS;
+    pthread_mutex_unlock(&q->mutex);
+    pl_check_queue_add(q, session, NULL);
+}
+
 static void run_conclusion(void *context)
 {
     conclusion *c = context;
-    pl_check_conclude(c->queue->sessions, &c->queue->machine, c->session, c->outcome, &c->faults);
+    if (!pl_check_conclude(c->queue->sessions, &c->queue->machine, c->session, c->outcome,
+                           &c->faults)) {
+        check_again(c->queue, c->session);
+    }
     pl_faults_clear(&c->faults);
     pl_session_release(c->session);
     free(c);
@@ -144,30 +157,46 @@ static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, 
         if (!pl_pool_submit(q->commits, run_conclusion, end)) {
             run_conclusion(end);
         }
-    } else if (outcome != PL_PREFLIGHT_STOPPED) {
-        pl_check_conclude(q->sessions, &q->machine, c->session, outcome, faults);
+    } else if (outcome != PL_PREFLIGHT_STOPPED &&
+               !pl_check_conclude(q->sessions, &q->machine, c->session, outcome, faults)) {
+        check_again(q, c->session);
     }
     pl_faults_clear(faults);
     remove_check(q, c);
 }
 
-static bool begin(pl_check_queue *q, check *c)
+static pl_preflight_outcome begin(pl_check_queue *q, check *c)
 {
     bool wanted = c->ticket || pl_sessions_desired(q->sessions, c->session) < PL_DESIRE_CANCELLED;
     pl_preflight_run run = {0};
-    bool begun = wanted &&
-                 pl_preflight_begin(&q->host, c->owner, c->ticket ? c->ticket->option : "--session",
-                                    c->ticket ? c->ticket->path : c->session->directory, &run);
+    pl_preflight_outcome outcome = PL_PREFLIGHT_BROKEN;
+    if (wanted) {
+        outcome = pl_preflight_begin(&q->host, c->owner,
+                                     c->ticket ? c->ticket->option : "--session",
+                                     c->ticket ? c->ticket->path : c->session->directory, &run);
+    }
     c->run = run;
-    return begun;
+    return outcome;
 }
 
-static void end_unbegun(pl_check_queue *q, check *c)
+/* It waits again. */
+static void put_off(pl_check_queue *q, check *c)
+{
+    pthread_mutex_lock(&q->mutex);
+    c->running = false;
+    q->running--;
+    q->again_ms = pl_monotonic_ms() + AGAIN_MS;
+    pthread_mutex_unlock(&q->mutex);
+}
+
+static void end_unbegun(pl_check_queue *q, check *c, pl_preflight_outcome outcome)
 {
     if (c->ticket) {
-        hand_back(q, c, PL_PREFLIGHT_BROKEN, false);
+        hand_back(q, c, outcome, false);
+    } else if (outcome == PL_PREFLIGHT_BUSY) {
+        put_off(q, c);
     } else {
-        conclude(q, c, PL_PREFLIGHT_BROKEN, &(pl_faults){0});
+        conclude(q, c, outcome, &(pl_faults){0});
     }
 }
 
@@ -175,13 +204,15 @@ static void start_next(pl_check_queue *q)
 {
     for (;;) {
         pthread_mutex_lock(&q->mutex);
-        check *c = q->stopping ? NULL : take_turn(q);
+        bool waits = q->stopping || pl_monotonic_ms() < q->again_ms;
+        check *c = waits ? NULL : take_turn(q);
         pthread_mutex_unlock(&q->mutex);
         if (!c) {
             return;
         }
-        if (!begin(q, c)) {
-            end_unbegun(q, c);
+        pl_preflight_outcome outcome = begin(q, c);
+        if (outcome != PL_PREFLIGHT_RUNNING) {
+            end_unbegun(q, c, outcome);
         }
     }
 }
@@ -237,6 +268,9 @@ static void sleep_until_due(pl_check_queue *q)
     int64_t due = INT64_MAX;
     nfds_t n = 0;
     pthread_mutex_lock(&q->mutex);
+    if (q->again_ms > pl_monotonic_ms()) {
+        due = q->again_ms;
+    }
     struct pollfd *fds = calloc((size_t)q->running + 1, sizeof *fds);
     struct pollfd wake_only;
     for (const check *c = fds ? q->list : NULL; c; c = c->next) {

@@ -4,6 +4,7 @@
 #include "protocol/text/json.h"
 #include "protocol/text/problem.h"
 #include "server/base/logger.h"
+#include "server/http/shortage.h"
 #include "server/run/gpus.h"
 #include "server/run/learning.h"
 #include "server/sessions/directory_record.h"
@@ -32,14 +33,19 @@ double pl_check_memory_limit(double asked, double estimate)
     return asked > 0 ? asked : estimate > 0 ? LIMIT_FACTOR * estimate + LIMIT_BASE : 0;
 }
 
+/* 0, or an errno. */
 static int read_report(const char *directory, pl_preflight *out)
 {
     int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int r = dir_fd >= 0 && pl_preflight_read(dir_fd, out) == PL_OK ? 0 : -1;
+    pl_status status = dir_fd >= 0 ? pl_preflight_read(dir_fd, out) : PL_IO;
+    int error = status == PL_OK          ? 0
+                : status == PL_NO_MEMORY ? ENOMEM
+                : status == PL_IO        ? errno
+                                         : EPROTO;
     if (dir_fd >= 0) {
         close(dir_fd);
     }
-    return r;
+    return error;
 }
 
 static void check_memory(const pl_machine *machine, const pl_preflight *p, pl_faults *faults)
@@ -74,13 +80,15 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
     if (outcome == PL_PREFLIGHT_DIED) {
         return true;
     }
-    if (read_report(directory, report) != 0) {
+    errno = read_report(directory, report);
+    if (errno) {
         return false;
     }
     if (outcome == PL_PREFLIGHT_FAULTS) {
         pl_faults_clear(faults);
         *faults = report->faults;
         report->faults = (pl_faults){0};
+        errno = EPROTO;
         return faults->total > 0;
     }
     check_memory(machine, report, faults);
@@ -145,47 +153,63 @@ static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session
 }
 
 /* The check's own files, which it has not synced. */
-static bool sync_check(const pl_session *s)
+/* 0, or an errno. */
+static int sync_check(const pl_session *s)
 {
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = dir_fd >= 0 && pl_directory_sync(dir_fd, ".") == PL_OK;
-    if (!good) {
-        pl_logf(PL_LEVEL_ERROR, "session %s: its directory: %s", s->id, strerror(errno));
+    int error = dir_fd >= 0 && pl_directory_sync(dir_fd, ".") == PL_OK ? 0 : errno;
+    if (error) {
+        pl_logf(PL_LEVEL_ERROR, "session %s: its directory: %s", s->id, strerror(error));
     }
     if (dir_fd >= 0) {
         close(dir_fd);
     }
-    return good;
+    return error;
 }
 
-void pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
+/* Lifetime: one conclusion, under the session's lifecycle mutex. 0, or an errno of what could not be had. */
+static int conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
+                    pl_preflight_outcome outcome, pl_preflight *report, pl_faults *faults)
+{
+    static const char unchecked[] = "the scene could not be checked";
+    static const char unstored[] = "the check could not be stored";
+    bool read = outcome != PL_PREFLIGHT_BROKEN &&
+                pl_check_read(machine, s->directory, outcome, report, faults);
+    int error = outcome == PL_PREFLIGHT_BROKEN ? EPROTO : read ? 0 : errno;
+    if (!error && faults->total) {
+        reject(t, s, faults);
+        return 0;
+    }
+    error = error ? error : sync_check(s);
+    if (!error) {
+        accept_session(t, machine, s, report);
+    } else if (!pl_is_shortage(error)) {
+        pl_directory_record_move(
+            t, s, PL_STATE_FAILED,
+            &(pl_move){.reason = "internal", .message = read ? unstored : unchecked});
+    }
+    return error;
+}
+
+bool pl_check_conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
                        pl_preflight_outcome outcome, pl_faults *faults)
 {
     pl_machine of_session = *machine;
     of_session.elsewhere = s->executor;
     machine = &of_session;
     pl_preflight report = {0};
+    int error = 0;
     pthread_mutex_lock(&s->lifecycle);
     pl_desire desired = pl_sessions_desired(t, s);
     if (desired >= PL_DESIRE_CANCELLED) {
         pl_directory_record_move(t, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"});
-    } else if (outcome == PL_PREFLIGHT_BROKEN ||
-               !pl_check_read(machine, s->directory, outcome, &report, faults)) {
-        pl_directory_record_move(
-            t, s, PL_STATE_FAILED,
-            &(pl_move){.reason = "internal", .message = "the scene could not be checked"});
-    } else if (faults->total) {
-        reject(t, s, faults);
-    } else if (!sync_check(s)) {
-        pl_directory_record_move(
-            t, s, PL_STATE_FAILED,
-            &(pl_move){.reason = "internal", .message = "the check could not be stored"});
     } else {
-        accept_session(t, machine, s, &report);
+        error = conclude(t, machine, s, outcome, &report, faults);
     }
     pthread_mutex_unlock(&s->lifecycle);
     if (desired == PL_DESIRE_DELETED) {
         pl_removal_start(t, s);
     }
     pl_preflight_clear(&report);
+    return !pl_is_shortage(error);
 }

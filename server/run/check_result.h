@@ -16,11 +16,12 @@ double pl_check_memory_limit(double asked, double estimate);
 double pl_check_gpu_memory(const pl_preflight *report);
 
 /* The report in the directory; faults are moved or added to `faults`. False where the check itself
- * failed, not the scene. */
+ * failed, not the scene, with errno. */
 bool pl_check_read(const pl_machine *machine, const char *directory, pl_preflight_outcome outcome,
                    pl_preflight *report, pl_faults *faults);
-/* A session in `checking` becomes queued, paused, rejected, cancelled or failed. */
-void pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
+/* A session in `checking` becomes queued, paused, rejected, cancelled or failed. False: it stays in `checking`, since
+ * its files could not be read or synced for want of open files or memory. */
+bool pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
                        pl_preflight_outcome outcome, pl_faults *faults);
 
 /* The most cores that a session may have whose scene does not say: as many as pay, of this machine. */

@@ -5,12 +5,18 @@
 
 static const char waiting[] = "the disk is full; it goes on from its checkpoint when there is room";
 
-void pl_disk_pause_session(pl_sessions *t, pl_session *s, const pl_recovery *recovery)
+void pl_disk_pause_session(pl_sessions *t, pl_session *s, const char *why,
+                           const pl_recovery *recovery)
 {
-    pl_sessions_move(
-        t, s, PL_STATE_PAUSED,
-        &(pl_move){
-            .reason = "disk_full", .message = waiting, .paused_by = "disk", .recovery = recovery});
+    char message[200];
+    snprintf(message, sizeof message,
+             "the disk cannot be written: %s; it goes on from its checkpoint when it can",
+             why ? why : "");
+    pl_sessions_move(t, s, PL_STATE_PAUSED,
+                     &(pl_move){.reason = why ? "disk_error" : "disk_full",
+                                .message = why ? message : waiting,
+                                .paused_by = "disk",
+                                .recovery = recovery});
 }
 
 static void resume(pl_sessions *t, pl_session *s)
@@ -39,6 +45,7 @@ bool pl_disk_pause_place(const pl_disk *disk, pl_queue_place *out)
         return false;
     }
     out->code = "disk_full";
-    snprintf(out->reason, sizeof out->reason, "waits for room on the disk: nothing is started");
+    snprintf(out->reason, sizeof out->reason,
+             "waits for the disk, which is full or cannot be written: nothing is started");
     return true;
 }

@@ -14,6 +14,7 @@
 #include "server/sessions/session_view.h"
 #include "server/sessions/directory_record.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TAIL = 2000 }; /* of worker.log, for a report */
+enum {
+    TAIL = 2000, /* of worker.log, for a report */
+    /* Of a worker that could not write exit.json. */
+    STATUS_NO_DISK = 9,
+    STATUS_NO_MEMORY = 10
+};
 #define MEMORY_FACTOR 1.5
 
 /* Lifetime: one conclusion, under the session's lifecycle mutex. */
@@ -78,6 +84,16 @@ static void describe_killing(const ending *e, char *out, size_t size)
     }
 }
 
+static bool exited_with(const pl_ending *how, int status)
+{
+    return how->status_known && WIFEXITED(how->status) && WEXITSTATUS(how->status) == status;
+}
+
+static bool ran_out_of_memory(const pl_ending *how)
+{
+    return how->out_of_memory || exited_with(how, STATUS_NO_MEMORY);
+}
+
 static bool was_killed(const ending *e)
 {
     return e->how->kill != PL_KILL_NONE && e->how->kill != PL_KILL_ALONG;
@@ -100,10 +116,12 @@ static void pause_session(const ending *e, const char *message)
                      &(pl_move){.reason = "user", .message = message, .recovery = &e->recovery});
 }
 
-/* It goes on from its checkpoint when there is room. */
-static void pause_for_room(const ending *e)
+/* It goes on from its checkpoint when there is room, or the disk can be written. */
+static void pause_for_disk(const ending *e)
 {
-    pl_disk_pause_session(e->setup->sessions, e->session, &e->recovery);
+    pl_disk_state disk = pl_disk_look(e->setup->disk);
+    pl_disk_pause_session(e->setup->sessions, e->session, disk.broken ? strerror(disk.error) : NULL,
+                          &e->recovery);
 }
 
 static void queue_again(const ending *e, const char *reason, const char *message)
@@ -142,7 +160,7 @@ static const char told_to_stop[] = "the worker was told to stop; it goes on from
 static void queue_stopped(const ending *e)
 {
     if (pl_disk_full(e->setup->disk)) {
-        pause_for_room(e);
+        pause_for_disk(e);
         return;
     }
     bool yielded = e->session->preempting;
@@ -191,14 +209,14 @@ static void end_by_report(ending *e, const pl_exit *report)
         queue_stopped(e);
     } else if (paused) {
         queue_again(e, "resumed", NULL);
-    } else if (report->disk_full && e->desired >= PL_DESIRE_CANCELLED) {
+    } else if (report->disk_error && e->desired >= PL_DESIRE_CANCELLED) {
         end_cancelled(e);
-    } else if (report->disk_full && e->paused) {
+    } else if (report->disk_error && e->paused) {
         pause_session(e, report->failure.message);
-    } else if (report->disk_full) {
-        pl_disk_note_full(e->setup->disk);
+    } else if (report->disk_error) {
+        pl_disk_note(e->setup->disk, report->disk_error);
         pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, report->failure.message);
-        pause_for_room(e);
+        pause_for_disk(e);
     } else if (report->failure.code != PL_FAILURE_OUT_OF_MEMORY ||
                e->desired >= PL_DESIRE_CANCELLED || !retry_with_memory(e)) {
         end_as(e, PL_STATE_FAILED, pl_failure_name(report->failure.code), &report->failure);
@@ -278,7 +296,7 @@ static char *log_tail(int dir_fd, const char *name)
 /* Its last line into the advice, the whole tail beside it. */
 static void fail_crashed(ending *e, const char *crash)
 {
-    bool memory = e->how->out_of_memory;
+    bool memory = ran_out_of_memory(e->how);
     pl_failure f = failure_of(memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_WORKER_CRASHED,
                               e->frame);
     char *tail = log_tail(e->dir_fd, "worker.log");
@@ -346,6 +364,9 @@ static void end_crashed(ending *e)
         pause_cancelled_job(e);
         return;
     }
+    if (exited_with(how, STATUS_NO_DISK) && !pl_disk_full(e->setup->disk)) {
+        pl_disk_note(e->setup->disk, 0);
+    }
     bool full = pl_disk_full(e->setup->disk); /* it may not have been able to say so */
     if (full || (how->kill == PL_KILL_DEAF && e->session->preempting)) {
         queue_stopped(e);
@@ -366,7 +387,7 @@ static void end_crashed(ending *e)
         return;
     }
     atomic_fetch_add(&e->setup->counters->workers_crashed, 1);
-    if (how->out_of_memory) {
+    if (ran_out_of_memory(how)) {
         if (!retry_with_memory(e)) {
             fail_crashed(e, crash);
         }

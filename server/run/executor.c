@@ -3,6 +3,7 @@
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
 #include "server/base/notify.h"
+#include "server/http/shortage.h"
 #include "server/http/waiter.h"
 #include "server/run/batch_executor.h"
 #include "server/run/ending.h"
@@ -25,6 +26,7 @@
 
 enum {
     STOP_POLL_MS = 10,
+    SHORTAGE_MS = 50,   /* between two tries to conclude a worker without open files or memory */
     STATUS_REFUSED = 5, /* of a worker that could not take the lock, or whose attempt is stale */
     LOCK_POLL_MS = 500, /* of adopted workers whose process is not known */
     EVENTS = 32,
@@ -77,9 +79,26 @@ static int64_t close_group(pl_executor *e, const char *group)
     return kills;
 }
 
+/* How it ended stands in its directory, which must be opened. Not now: the worker stays in the list, whose ends come
+ * again; a moment later, so that this thread does not spin. */
+static bool can_conclude(const pl_worker *w)
+{
+    int dir_fd = open(w->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool can = dir_fd >= 0 || !pl_is_shortage(errno);
+    if (dir_fd >= 0) {
+        close(dir_fd);
+    } else if (!can) {
+        nanosleep(&(struct timespec){.tv_nsec = SHORTAGE_MS * 1000000L}, NULL);
+    }
+    return can;
+}
+
 static void ended(pl_executor *e, pl_worker *w)
 {
     pl_ending how = {.kill = w->kill};
+    if (!can_conclude(w)) {
+        return;
+    }
     if (w->child.pidfd >= 0) {
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, w->child.pidfd, NULL);
         how.status_known = pl_workers_reap(e, &w->child, &how.status) && w->ours;

@@ -1,6 +1,7 @@
 #include "server/run/preflight_run.h"
 
 #include "server/base/logger.h"
+#include "server/http/shortage.h"
 #include "server/http/waiter.h"
 
 #include <errno.h>
@@ -15,8 +16,8 @@
 
 enum { OUTPUT_MAX = 1 << 20 };
 
-bool pl_preflight_begin(const pl_preflight_host *host, const char *owner, const char *option,
-                        const char *path, pl_preflight_run *run)
+pl_preflight_outcome pl_preflight_begin(const pl_preflight_host *host, const char *owner,
+                                        const char *option, const char *path, pl_preflight_run *run)
 {
     char program[PATH_MAX + 32], argument[PATH_MAX + 128], flag[32];
     bool session = strcmp(option, "--session") == 0;
@@ -37,11 +38,11 @@ bool pl_preflight_begin(const pl_preflight_host *host, const char *owner, const 
         if (run->output_fd >= 0) {
             close(run->output_fd);
         }
-        return false;
+        return pl_is_shortage(error) ? PL_PREFLIGHT_BUSY : PL_PREFLIGHT_BROKEN;
     }
     run->deadline_ms = pl_monotonic_ms() + PL_PREFLIGHT_MS;
     atomic_fetch_add(&host->counters->preflights_run, 1);
-    return true;
+    return PL_PREFLIGHT_RUNNING;
 }
 
 static pl_preflight_outcome kill_slow(pl_preflight_run *run, pl_faults *faults)

@@ -34,12 +34,15 @@ typedef enum pl_preflight_outcome {
     PL_PREFLIGHT_DIED,    /* killed, or too slow: one fault was added */
     PL_PREFLIGHT_RUNNING, /* not done within the patience; ask again */
     PL_PREFLIGHT_STOPPED, /* the daemon is ending; the child was killed */
+    PL_PREFLIGHT_BUSY,    /* could not be started for want of open files, memory or processes */
     PL_PREFLIGHT_BROKEN,  /* could not be run: ours, not the user's; a line is in the log */
 } pl_preflight_outcome;
 
-/* `option` is "--session" or "--mesh". False where the child could not be started. */
-bool pl_preflight_begin(const pl_preflight_host *host, const char *owner, const char *option,
-                        const char *path, pl_preflight_run *run);
+/* `option` is "--session" or "--mesh". PL_PREFLIGHT_RUNNING; PL_PREFLIGHT_BUSY or PL_PREFLIGHT_BROKEN where the child
+ * could not be started. */
+pl_preflight_outcome pl_preflight_begin(const pl_preflight_host *host, const char *owner,
+                                        const char *option, const char *path,
+                                        pl_preflight_run *run);
 /* Wait at most patience_ms, and until PL_PREFLIGHT_MS after the beginning in all. After any outcome
  * but PL_PREFLIGHT_RUNNING the run is over and must be ended. */
 pl_preflight_outcome pl_preflight_await(pl_preflight_run *run, int patience_ms, pl_faults *faults);

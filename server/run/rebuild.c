@@ -155,8 +155,8 @@ static bool ended_by_report(int dir_fd, pl_row *row)
     }
     pl_session_state state;
     row->attempt = report.attempt;
-    if (report.disk_full) {
-        return false; /* it goes on when there is room */
+    if (report.disk_error) {
+        return false; /* it goes on when the disk can be written */
     }
     if (!pl_state_parse(report.state, &state) || !pl_state_terminal(state)) {
         return false; /* stopped or paused: no end */

@@ -4,6 +4,7 @@
 #include "protocol/log/record.h"
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
+#include "server/http/shortage.h"
 #include "server/run/cpu_set.h"
 #include "server/run/ending.h"
 #include "server/run/executor_kind.h"
@@ -21,6 +22,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+
+enum { AGAIN_MS = 2000 };
 
 /* The same for all sessions of an owner. Two owners may meet in one where the range is small; the sandbox keeps their
  * sessions apart all the same. */
@@ -131,11 +134,27 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     return error;
 }
 
+/* What was lacking comes back: it is tried again, and no crash of its own. */
+static void put_off(pl_executor *e, pl_session *s, int error)
+{
+    char message[200];
+    snprintf(message, sizeof message, "the worker could not be started: %s", strerror(error));
+    pl_logf(PL_LEVEL_WARN, "session %s: %s; tried again", s->id, message);
+    e->setup.follower.finish(e->setup.follower.context, s);
+    pl_sessions_move(e->setup.sessions, s, PL_STATE_QUEUED,
+                     &(pl_move){.reason = "busy", .message = message, .delay_ms = AGAIN_MS});
+}
+
 static void fail_start(pl_executor *e, pl_session *s, int error)
 {
-    if (error == ENOSPC || error == EDQUOT) {
-        pl_disk_note_full(e->setup.disk);
-        pl_disk_pause_session(e->setup.sessions, s, NULL);
+    if (pl_disk_is_error(error)) {
+        pl_disk_note(e->setup.disk, error);
+        e->setup.follower.finish(e->setup.follower.context, s);
+        pl_disk_pause_session(e->setup.sessions, s, strerror(error), NULL);
+        return;
+    }
+    if (pl_is_shortage(error)) {
+        put_off(e, s, error);
         return;
     }
     pl_failure failure = {

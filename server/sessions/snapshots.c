@@ -9,6 +9,7 @@
 #include "server/http/principal.h"
 #include "server/sessions/quota.h"
 #include "server/sessions/session_view.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +96,6 @@ static bool read_one(pl_request *r, int dir_fd, const char *name, pl_snapshot *o
 
 static void reply_not_kept(pl_request *r, int error, const char *name)
 {
-    bool full = error == ENOSPC || error == EDQUOT;
     if (error == EEXIST) {
         pl_reply_problemf(r, 409, "exists", "There is one", "the session has a snapshot '%s'",
                           name);
@@ -103,9 +103,9 @@ static void reply_not_kept(pl_request *r, int error, const char *name)
         pl_reply_problemf(r, 403, "too_many", "Too many snapshots",
                           "the session has %d snapshots, as many as one may have",
                           PL_SNAPSHOTS_MAX);
-    } else {
-        pl_reply_problemf(r, full ? 507 : 500, full ? "disk_full" : "internal",
-                          "The snapshot could not be kept", "%s", strerror(error));
+    } else if (!pl_reply_shortage(r, error)) {
+        pl_reply_problemf(r, 500, "internal", "The snapshot could not be kept", "%s",
+                          strerror(error));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "server/sweeps/fit_view.h"
 #include "server/sweeps/sweep_runner.h"
 #include "server/sweeps/sweep_view.h"
+#include "server/http/shortage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,10 +36,7 @@ static void reply_failed(pl_request *r)
         pl_reply_problemf(r, 403, "too_many", "Too many sweeps",
                           "a user has at most %d sweeps and %d MiB of them; delete finished ones",
                           PL_SWEEPS_OF_USER_MAX, PL_SWEEPS_BYTES_MAX >> 20);
-    } else if (errno == ENOSPC) {
-        pl_reply_problem(r, 507, "disk_full", "Disk full",
-                         "the state directory is full; delete sessions or sweeps", NULL);
-    } else {
+    } else if (!pl_reply_shortage(r, errno)) {
         pl_reply_problem(r, 500, "internal", "Internal error",
                          "the sweep could not be made; the daemon's log says why", NULL);
     }

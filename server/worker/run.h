@@ -73,7 +73,7 @@ typedef struct pl_run {
     pl_run_end end;
     pl_failure failure;
     bool launching; /* when the device failed */
-    bool disk_full; /* the failure is want of room */
+    int disk_error; /* errno of a failure that passes with the disk's: no room, or it cannot be written */
 } pl_run;
 
 /* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---- */

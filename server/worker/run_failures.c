@@ -34,14 +34,14 @@ void pl_run_fail_memory(pl_run *run, const char *doing)
 void pl_run_fail_io(pl_run *run, const char *doing, int error)
 {
     bool full = error == ENOSPC || error == EDQUOT;
-    bool disk = full || error == EFBIG || error == EIO;
+    bool broken = error == EIO || error == EROFS, disk = full || error == EFBIG || broken;
     pl_run_fail(run, disk ? PL_FAILURE_DISK : PL_FAILURE_INTERNAL,
-                error == EIO ? "Check the disk that holds the session; frames so far are kept."
+                broken ? "Check the disk that holds the session; frames so far are kept."
                 : disk ? "Free space or raise the quota or file size limit, or write fewer frames "
                          "with output.every; frames so far are kept."
                        : "See worker.log.",
                 "%s: %s", doing, strerror(error));
-    run->disk_full = full;
+    run->disk_error = full || error == EIO || error == EROFS ? error : 0;
 }
 
 /* A scene that passed its preflight and is refused here: the directory was changed since, or the

@@ -32,7 +32,8 @@ static pl_worker_exit sum_up(const session_thread *threads, int count)
         if (threads[i].result == PL_WORKER_DEVICE_FAULT)
             return PL_WORKER_DEVICE_FAULT;
         if (result == PL_WORKER_SUCCEEDED &&
-            (threads[i].result == PL_WORKER_USAGE || threads[i].result == PL_WORKER_REFUSED))
+            (threads[i].result == PL_WORKER_USAGE || threads[i].result == PL_WORKER_REFUSED ||
+             threads[i].result == PL_WORKER_NO_DISK || threads[i].result == PL_WORKER_NO_MEMORY))
             result = threads[i].result;
     }
     return result;

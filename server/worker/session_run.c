@@ -440,7 +440,8 @@ static void last_checkpoint(pl_run *run)
         pl_worker_logf("checkpoint of frame %lld", (long long)run->checkpoints.job.frame);
 }
 
-static void write_exit(pl_run *run)
+/* False where nothing says how it ended, with errno. */
+static bool write_exit(pl_run *run)
 {
     static const char *const names[] = {
         [PL_RUN_SUCCEEDED] = "succeeded", [PL_RUN_FAILED] = "failed",
@@ -451,10 +452,12 @@ static void write_exit(pl_run *run)
                  .seconds = seconds_of_running(run),
                  .failure = run->failure,
                  .launching = run->launching,
-                 .disk_full = run->disk_full && run->end == PL_RUN_FAILED};
+                 .disk_error = run->end == PL_RUN_FAILED ? run->disk_error : 0};
     snprintf(e.state, sizeof e.state, "%s", names[run->end]);
-    if (pl_exit_write(run->directory, &e) != PL_OK)
-        pl_worker_logf("exit.json could not be written: %s", strerror(errno));
+    pl_status told = pl_exit_write(run->directory, &e);
+    int error = told == PL_NO_MEMORY ? ENOMEM : errno;
+    if (told != PL_OK)
+        pl_worker_logf("exit.json could not be written: %s", strerror(error));
     if (run->end == PL_RUN_FAILED || run->end == PL_RUN_DEVICE_FAULT)
         pl_worker_logf("failed: %s: %s", pl_failure_name(run->failure.code), run->failure.message);
     if (run->halved_frames > 0)
@@ -471,6 +474,8 @@ static void write_exit(pl_run *run)
         pl_worker_logf("%lld models of controls were made ahead",
                        (long long)run->steering.prepared);
     pl_worker_logf("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
+    errno = error;
+    return told == PL_OK;
 }
 
 /* Whatever a run came to after a fault is the fault's: numbers that are none, memory that there was not. Whether
@@ -519,7 +524,8 @@ static pl_worker_exit finish(pl_run *run)
     if (run->warnings.totals.frame >= 0)
         keep_warnings(run);
     close_log(run);
-    write_exit(run);
+    if (!write_exit(run))
+        return errno == ENOMEM ? PL_WORKER_NO_MEMORY : PL_WORKER_NO_DISK;
     return statuses[run->end];
 }
 

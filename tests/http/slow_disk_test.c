@@ -165,7 +165,7 @@ START_TEST(test_broken)
     http_reply_free(r);
     write_broken("x");
     post_held(&r);
-    http_problem(r, 500, "internal");
+    http_problem(r, 503, "disk_error");
     http_reply_free(r);
     expect_sessions(1);
     ck_assert_int_eq(daemon_fixture_sessions(d), 1);

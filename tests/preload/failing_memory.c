@@ -15,6 +15,7 @@
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *at, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
 
 static _Atomic int64_t *shared; /* [3] */
 
@@ -54,4 +55,17 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *at, size_t size)
 {
     return fails() ? NULL : __libc_realloc(at, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **at, size_t alignment, size_t size)
+{
+    void *got = fails() ? NULL : __libc_memalign(alignment, size);
+    if (got)
+        *at = got;
+    return got ? 0 : ENOMEM;
 }
