@@ -7,6 +7,7 @@
 #include "server/base/disk.h"
 #include "server/batch/batch_system.h"
 #include "server/run/admission.h"
+#include "server/run/batch_executor.h"
 #include "server/run/check_queue.h"
 #include "server/run/cpu_set.h"
 #include "server/run/disk_pause.h"
@@ -94,25 +95,6 @@ static void raise_descriptors(pl_daemon *d)
     }
 }
 
-static void note_session(void *context, int parent_fd, const char *path, const char *name)
-{
-    *(bool *)context = true;
-}
-
-/* A database is made where there is nothing yet to be indexed. */
-static bool is_new(pl_daemon *d)
-{
-    static const char *const copies[] = {"usage.json", "tenants.json"};
-    bool sessions = false;
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
-        if (faccessat(d->state_fd, copies[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-            return false; /* they would be written over */
-        }
-    }
-    pl_each_below(d->state_fd, "sessions", note_session, &sessions);
-    return !sessions;
-}
-
 /* ---- up and down ---- */
 
 static void start_sessions(void *context)
@@ -148,23 +130,10 @@ static pl_machine machine_of(const pl_daemon *d)
                         .learning = d->learning};
 }
 
-/* False with what is wrong: --batch names nothing that can be used. */
-static bool load_batch(const pl_options *o, pl_batch_system **out, char *error, size_t size)
-{
-    bool none = strcmp(o->batch, "none") == 0;
-    if (none && o->batch_default) {
-        snprintf(error, size, "--executor batch needs --batch slurm, or a file");
-        return false;
-    }
-    const char *path = strcmp(o->batch, "slurm") == 0 ? NULL : o->batch;
-    *out = none ? NULL : pl_batch_system_create(path, error, size);
-    return none || *out;
-}
-
 static bool start_batch(pl_daemon *d)
 {
     char error[400];
-    bool good = load_batch(&d->options, &d->batch, error, sizeof error);
+    bool good = pl_batch_load(&d->options, &d->batch, error, sizeof error);
     if (!good) {
         pl_logf(PL_LEVEL_ERROR, "--batch: %s", error);
     }
@@ -337,7 +306,7 @@ static bool start_parts(pl_daemon *d)
            pl_program_folder(d->programs, sizeof d->programs) == 0 &&
            (d->gpus = pl_gpus_create(&gpus)) &&
            (d->capabilities = pl_capabilities_build(&d->options, d->machine_memory, d->gpus)) &&
-           (d->store = pl_store_open(d->state, is_new(d), &d->counters)) &&
+           (d->store = pl_store_open(d->state, pl_reindex_is_new(d->state_fd), &d->counters)) &&
            (d->audit = pl_audit_create(d->store, &d->counters)) &&
            (d->learning = pl_learning_create(d->store)) && start_tenants(d) &&
            (d->login_codes = pl_login_codes_create()) && (d->signer = pl_signer_create()) &&
@@ -540,7 +509,7 @@ static int check_config(const pl_options *o)
     pl_tls_clear();
     pl_batch_system *batch;
     char error[400];
-    if (!load_batch(o, &batch, error, sizeof error)) {
+    if (!pl_batch_load(o, &batch, error, sizeof error)) {
         fprintf(stderr, "pliantd: --batch: %s\n", error);
         return 2;
     }

@@ -141,6 +141,18 @@ static void *run(void *context)
 
 /* ---- up and down ---- */
 
+bool pl_batch_load(const pl_options *o, pl_batch_system **out, char *error, size_t size)
+{
+    bool none = strcmp(o->batch, "none") == 0;
+    if (none && o->batch_default) {
+        snprintf(error, size, "--executor batch needs --batch slurm, or a file");
+        return false;
+    }
+    const char *path = strcmp(o->batch, "slurm") == 0 ? NULL : o->batch;
+    *out = none ? NULL : pl_batch_system_create(path, error, size);
+    return none || *out;
+}
+
 pl_batch *pl_batch_create(const pl_worker_setup *setup, const pl_batch_system *system)
 {
     pl_batch *b = calloc(1, sizeof *b);

@@ -17,6 +17,8 @@
 
 typedef struct pl_batch pl_batch;
 
+/* The system that --batch names; *out NULL: none. False with what is wrong. */
+bool pl_batch_load(const pl_options *options, pl_batch_system **out, char *error, size_t size);
 /* The system is the caller's, and outlives it. NULL with a line in the log. */
 pl_batch *pl_batch_create(const pl_worker_setup *setup, const pl_batch_system *system);
 /* Jobs go on. */

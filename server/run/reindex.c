@@ -195,3 +195,23 @@ int pl_reindex(const char *state_path, int state_fd, pl_counters *counters)
     summarise(&x, aside);
     return 0;
 }
+
+/* ---- nothing to index ---- */
+
+static void note_session(void *context, int parent_fd, const char *path, const char *name)
+{
+    *(bool *)context = true;
+}
+
+bool pl_reindex_is_new(int state_fd)
+{
+    static const char *const copies[] = {"usage.json", "tenants.json"};
+    bool sessions = false;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        if (faccessat(state_fd, copies[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+            return false; /* they would be written over */
+        }
+    }
+    pl_each_below(state_fd, "sessions", note_session, &sessions);
+    return !sessions;
+}

@@ -2,10 +2,9 @@
 
 #include "server/base/addresses.h"
 #include "server/base/config.h"
+#include "server/base/options_values.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -13,216 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "FILE:LINE: " of the option at hand; "" on the command line. Of the main thread alone, as all here. */
-static char place[PL_CONFIG_PLACE_MAX + 2];
-
-static pl_options_outcome wrong(const char *option, const char *got, const char *expected)
-{
-    fprintf(stderr, "pliantd: %s%s: got '%s', expected %s\n", place, option, got ? got : "",
-            expected);
-    return PL_OPTIONS_WRONG;
-}
-
-static bool parse_count(const char *text, int64_t minimum, int64_t maximum, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long v = strtoll(text, &end, 10);
-    if (errno || end == text || *end || v < minimum || v > maximum) {
-        return false;
-    }
-    *out = v;
-    return true;
-}
-
-/* "127.0.0.1:8080" or "[::1]:8080"; "localhost" is taken as 127.0.0.1. */
-static bool parse_listen(const char *text, pl_options *o)
-{
-    const char *colon = strrchr(text, ':');
-    int64_t port;
-    if (!colon || !parse_count(colon + 1, 0, 65535, &port)) {
-        return false;
-    }
-    size_t length = (size_t)(colon - text);
-    if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
-        text++;
-        length -= 2;
-    }
-    if (length == 0 || length >= sizeof o->listen_host) {
-        return false;
-    }
-    memcpy(o->listen_host, text, length);
-    o->listen_host[length] = 0;
-    if (strcmp(o->listen_host, "localhost") == 0) {
-        strcpy(o->listen_host, "127.0.0.1");
-    }
-    unsigned char address[16];
-    o->listen_port = (int)port;
-    return inet_pton(AF_INET, o->listen_host, address) == 1 ||
-           inet_pton(AF_INET6, o->listen_host, address) == 1;
-}
-
-static pl_options_outcome take_uids(const char *text, pl_options *o)
-{
-    char first[16];
-    int64_t a, b;
-    size_t length = strcspn(text, "-");
-    snprintf(first, sizeof first, "%.*s", (int)(length < 15 ? length : 15), text);
-    if (!text[length] || !parse_count(first, 1, UINT32_MAX - 1, &a) ||
-        !parse_count(text + length + 1, a, UINT32_MAX - 1, &b)) {
-        return wrong("--worker-uids", text, "two uids above 0, such as 700000-700999");
-    }
-    if (geteuid() != 0) {
-        return wrong("--worker-uids", text, "a daemon that runs as root");
-    }
-    o->worker_uid = (uint32_t)a;
-    o->worker_uid_last = (uint32_t)b;
-    return PL_OPTIONS_RUN;
-}
-
-static pl_options_outcome take_listen(const char *text, pl_options *o)
-{
-    if (strncmp(text, "unix:", 5) == 0) {
-        o->listen_unix = text + 5;
-        return text[5] == '/' && strlen(text + 5) < 108
-                   ? PL_OPTIONS_RUN
-                   : wrong("--listen", text,
-                           "unix: and an absolute path of at most 107 characters");
-    }
-    o->address_given = true;
-    return parse_listen(text, o) ? PL_OPTIONS_RUN
-                                 : wrong("--listen", text, "ADDRESS:PORT, numeric, or unix:PATH");
-}
-
 bool pl_options_loopback(const pl_options *o)
 {
     return strncmp(o->listen_host, "127.", 4) == 0 || strcmp(o->listen_host, "::1") == 0;
-}
-
-static pl_options_outcome take_count(const char *option, const char *text, int64_t minimum,
-                                     int64_t maximum, int64_t *out)
-{
-    if (parse_count(text, minimum, maximum, out)) {
-        return PL_OPTIONS_RUN;
-    }
-    char expected[96];
-    snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)minimum,
-             (long long)maximum);
-    return wrong(option, text, expected);
-}
-
-/* auto, none, or places and UUIDs with commas between. */
-static pl_options_outcome take_gpus(const char *text, pl_options *o)
-{
-    size_t in_name = 0;
-    for (const char *at = text;; at++) {
-        if (isalnum((unsigned char)*at) || *at == '-') {
-            in_name++;
-        } else if ((*at && *at != ',') || in_name == 0) {
-            return wrong("--gpus", text, "auto, none, or places or UUIDs such as 0,2");
-        } else if (!*at) {
-            break;
-        } else {
-            in_name = 0;
-        }
-    }
-    o->gpus = text;
-    return PL_OPTIONS_RUN;
-}
-
-static pl_options_outcome take_delays(const char *text, pl_options *o)
-{
-    const char *at = text;
-    for (int i = 0; i < PL_RESTARTS; i++) {
-        char *end;
-        double seconds = strtod(at, &end);
-        char after = i + 1 < PL_RESTARTS ? ',' : 0;
-        if (end == at || *end != after || !(seconds >= 0.001 && seconds <= 86400)) {
-            return wrong("--restart-delays", text, "three times in seconds, such as 1,10,60");
-        }
-        o->restart_delays_ms[i] = (int64_t)(1000 * seconds);
-        at = end + 1;
-    }
-    return PL_OPTIONS_RUN;
-}
-
-/* "30" or "30,600"; a second number of 0 is never. */
-static pl_options_outcome take_stalled(const char *text, pl_options *o)
-{
-    char first[32];
-    int64_t after, kill = o->stalled_kill_ms / 1000;
-    const char *comma = strchr(text, ',');
-    size_t length = comma ? (size_t)(comma - text) : strlen(text);
-    snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text);
-    bool good = parse_count(first, 1, 86400, &after) &&
-                (!comma || parse_count(comma + 1, 0, 86400, &kill)) && (kill == 0 || kill >= after);
-    o->stalled_ms = 1000 * after;
-    o->stalled_kill_ms = 1000 * kill;
-    return good ? PL_OPTIONS_RUN
-                : wrong("--stalled-after", text,
-                        "one or two numbers of seconds from 1 to 86400, such as 30,600; the second "
-                        "is not below the first, or 0");
-}
-
-static pl_options_outcome take_webhook_delays(const char *text, pl_options *o)
-{
-    o->webhook_delay_count = 0;
-    for (const char *at = text; o->webhook_delay_count < PL_WEBHOOK_TRIES_MAX;) {
-        char *end;
-        double seconds = strtod(at, &end);
-        if (end == at || (*end && *end != ',') || !(seconds >= 0.001 && seconds <= 604800)) {
-            break;
-        }
-        o->webhook_delays_ms[o->webhook_delay_count++] = (int64_t)(1000 * seconds);
-        if (!*end) {
-            return PL_OPTIONS_RUN;
-        }
-        at = end + 1;
-    }
-    return wrong("--webhook-delays", text, "1 to 16 times in seconds, such as 1,5,30");
-}
-
-static pl_options_outcome take_on_exit(const char *text, pl_options *o)
-{
-    o->stop_workers = strcmp(text, "stop") == 0;
-    return o->stop_workers || strcmp(text, "leave") == 0
-               ? PL_OPTIONS_RUN
-               : wrong("--on-exit", text, "leave or stop");
-}
-
-static pl_options_outcome take_memory_groups(const char *text, pl_options *o)
-{
-    static const char *const modes[] = {"auto", "on", "off"}; /* as pl_memory_groups_mode */
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, modes[i]) == 0) {
-            o->memory_groups = (pl_memory_groups_mode)i;
-            return PL_OPTIONS_RUN;
-        }
-    }
-    return wrong("--memory-groups", text, "auto, on or off");
-}
-
-static bool take_limits(const char *text, pl_limits *limits)
-{
-    bool good = pl_limits_parse(text, limits);
-    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
-        limits->value[i] = limits->value[i] == PL_LIMIT_UNSET ? INT64_MAX : limits->value[i];
-    }
-    return good;
-}
-
-static pl_options_outcome take_rates(const char *text, pl_options *o)
-{
-    char first[32];
-    const char *comma = strchr(text, ',');
-    size_t length = comma ? (size_t)(comma - text) : strlen(text);
-    snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text);
-    int64_t *of_user = &o->limits.value[PL_LIMIT_REQUESTS];
-    bool good = parse_count(first, 0, 1000000, of_user) &&
-                (!comma || parse_count(comma + 1, 0, 1000000, &o->address_rate));
-    *of_user = *of_user > 0 ? *of_user : INT64_MAX;
-    return good ? PL_OPTIONS_RUN
-                : wrong("--rate-limit", text, "one or two numbers from 0, such as 1000,100");
 }
 
 static pl_options_outcome take(int option, const char *text, pl_options *o)
@@ -231,9 +23,9 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     pl_options_outcome r = PL_OPTIONS_RUN;
     switch (option) {
     case OPT_LISTEN:
-        return take_listen(text, o);
+        return pl_option_take_listen(text, o);
     case OPT_UIDS:
-        return take_uids(text, o);
+        return pl_option_take_uids(text, o);
     case OPT_TLS_CERT:
         o->tls_cert = text;
         return r;
@@ -244,39 +36,39 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         o->state = text;
         return r;
     case OPT_CORES:
-        r = take_count("--cores", text, 1, 4096, &v);
+        r = pl_option_take_count("--cores", text, 1, 4096, &v);
         o->cores = (int)v;
         o->cores_by = "option";
         return r;
     case OPT_MEMORY:
         o->memory_by = "option";
-        return take_count("--memory", text, 1 << 20, (int64_t)1 << 50, &o->memory);
+        return pl_option_take_count("--memory", text, 1 << 20, (int64_t)1 << 50, &o->memory);
     case OPT_GPUS:
-        return take_gpus(text, o);
+        return pl_option_take_gpus(text, o);
     case OPT_GPU_PLUGIN:
         o->gpu_plugin = text;
         return r;
     case OPT_PREPARED:
-        r = take_count("--prepared", text, 0, 256, &v);
+        r = pl_option_take_count("--prepared", text, 0, 256, &v);
         o->prepared = (int)v;
         return r;
     case OPT_EXECUTOR:
         o->batch_default = strcmp(text, "batch") == 0;
         return o->batch_default || strcmp(text, "local") == 0
                    ? r
-                   : wrong("--executor", text, "local or batch");
+                   : pl_option_wrong("--executor", text, "local or batch");
     case OPT_BATCH:
         o->batch = text;
         return r;
     case OPT_BATCH_CORES:
-        return take_count("--batch-cores", text, 1, 100000, &o->batch_cores);
+        return pl_option_take_count("--batch-cores", text, 1, 100000, &o->batch_cores);
     case OPT_GPU_SHARE:
-        return take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
+        return pl_option_take_count("--gpu-share", text, 1, PL_GPU_SHARE_MAX, &o->gpu_share);
     case OPT_NO_PIN:
         o->no_pin = true;
         return PL_OPTIONS_RUN;
     case OPT_MEMORY_GROUPS:
-        return take_memory_groups(text, o);
+        return pl_option_take_memory_groups(text, o);
     case OPT_NO_AUTH:
         o->no_auth = true;
         return r;
@@ -284,77 +76,78 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         o->behind_proxy = true;
         return r;
     case OPT_SHARED_CACHE:
-        return take_count("--shared-cache", text, 0, 86400, &o->shared_cache);
+        return pl_option_take_count("--shared-cache", text, 0, 86400, &o->shared_cache);
     case OPT_SECURE_COOKIES:
         o->secure_cookies = true;
         return r;
     case OPT_HOST:
         if (o->allow_host_count == PL_ALLOW_HOSTS_MAX) {
-            return wrong("--allow-host", text, "at most 32 names");
+            return pl_option_wrong("--allow-host", text, "at most 32 names");
         }
         o->allow_hosts[o->allow_host_count++] = text;
         return r;
     case OPT_INTERACTIVE:
-        return take_count("--interactive-cores", text, 0, 4096, &o->interactive_cores);
+        return pl_option_take_count("--interactive-cores", text, 0, 4096, &o->interactive_cores);
     case OPT_QUEUED:
-        r = take_count("--max-sessions-queued", text, 1, 1000000, &v);
+        r = pl_option_take_count("--max-sessions-queued", text, 1, 1000000, &v);
         o->max_queued = v;
         return r;
     case OPT_CHECKS:
-        r = take_count("--max-checks", text, 1, 1000000, &v);
+        r = pl_option_take_count("--max-checks", text, 1, 1000000, &v);
         o->max_checks = v;
         return r;
     case OPT_LIMIT:
-        return take_limits(text, &o->limits)
+        return pl_option_take_limits(text, &o->limits)
                    ? r
-                   : wrong("--limit", text, "such as sessions=10,bytes=1000000000");
+                   : pl_option_wrong("--limit", text, "such as sessions=10,bytes=1000000000");
     case OPT_RATE:
-        return take_rates(text, o);
+        return pl_option_take_rates(text, o);
     case OPT_BODY:
-        r = take_count("--max-body", text, 1024, (int64_t)1 << 30, &v);
+        r = pl_option_take_count("--max-body", text, 1024, (int64_t)1 << 30, &v);
         o->max_body = v;
         return r;
     case OPT_MESH:
-        r = take_count("--max-mesh", text, 1024, (int64_t)1 << 40, &v);
+        r = pl_option_take_count("--max-mesh", text, 1024, (int64_t)1 << 40, &v);
         o->max_mesh = v;
         return r;
     case OPT_CONNECTIONS:
-        r = take_count("--max-connections", text, 4, 100000, &v);
+        r = pl_option_take_count("--max-connections", text, 4, 100000, &v);
         o->max_connections = (int)v;
         return r;
     case OPT_DISK_RESERVE:
-        return take_count("--disk-reserve", text, 0, (int64_t)1 << 40, &o->disk_reserve);
+        return pl_option_take_count("--disk-reserve", text, 0, (int64_t)1 << 40, &o->disk_reserve);
     case OPT_EXPORTS:
-        r = take_count("--exports", text, 1, PL_EXPORTS_MAX, &v);
+        r = pl_option_take_count("--exports", text, 1, PL_EXPORTS_MAX, &v);
         o->exports = (int)v;
         return r;
     case OPT_IDLE:
-        r = take_count("--idle-timeout", text, 1, 3600, &v);
+        r = pl_option_take_count("--idle-timeout", text, 1, 3600, &v);
         o->idle_timeout = (int)v;
         return r;
     case OPT_PATIENCE:
-        r = take_count("--patience", text, 1, 3600, &v);
+        r = pl_option_take_count("--patience", text, 1, 3600, &v);
         o->patience = (int)v;
         return r;
     case OPT_CHECKPOINT:
-        r = take_count("--checkpoint-every", text, 1, 86400, &v);
+        r = pl_option_take_count("--checkpoint-every", text, 1, 86400, &v);
         o->checkpoint_every = (int)v;
         return r;
     case OPT_STALLED:
-        return take_stalled(text, o);
+        return pl_option_take_stalled(text, o);
     case OPT_DELAYS:
-        return take_delays(text, o);
+        return pl_option_take_delays(text, o);
     case OPT_ON_EXIT:
-        return take_on_exit(text, o);
+        return pl_option_take_on_exit(text, o);
     case OPT_WEBHOOK_ALLOW:
         if (o->webhook_allow_count == PL_WEBHOOK_RANGES_MAX ||
             !pl_address_range_well_formed(text)) {
-            return wrong("--webhook-allow", text, "at most 16 ranges such as 10.1.0.0/16");
+            return pl_option_wrong("--webhook-allow", text,
+                                   "at most 16 ranges such as 10.1.0.0/16");
         }
         o->webhook_allow[o->webhook_allow_count++] = text;
         return r;
     case OPT_WEBHOOK_DELAYS:
-        return take_webhook_delays(text, o);
+        return pl_option_take_webhook_delays(text, o);
     case OPT_TOKEN_FILE:
         o->token_file = text;
         return r;
@@ -371,11 +164,11 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
     case OPT_LEVEL:
         return pl_level_parse(text, &o->level) == 0
                    ? r
-                   : wrong("--log-level", text, "error, warn, info or debug");
+                   : pl_option_wrong("--log-level", text, "error, warn, info or debug");
     case OPT_LOG_FORMAT:
         return pl_logf_format_parse(text, &o->log_format) == 0
                    ? r
-                   : wrong("--log-format", text, "text or json");
+                   : pl_option_wrong("--log-format", text, "text or json");
     case OPT_HELP:
         pl_options_help();
         return PL_OPTIONS_DONE;
@@ -406,8 +199,9 @@ static bool resolve_credential(const char *option, const char **text)
     }
     const char *name = *text + sizeof prefix - 1;
     if (!folder || !*name || strchr(name, '/')) {
-        wrong(option, *text,
-              folder ? "the name of a credential" : "a file: $CREDENTIALS_DIRECTORY is not set");
+        pl_option_wrong(option, *text,
+                        folder ? "the name of a credential"
+                               : "a file: $CREDENTIALS_DIRECTORY is not set");
         return false;
     }
     char *path = NULL;
@@ -452,9 +246,9 @@ static bool take_from_file(void *context, const pl_option_row *option, const cha
     if (f->given[option->id - OPT_LISTEN]) {
         return true;
     }
-    snprintf(place, sizeof place, "%s: ", where);
+    pl_option_set_place(where);
     bool good = take_one(option, text, f->options) == PL_OPTIONS_RUN;
-    place[0] = 0;
+    pl_option_set_place(NULL);
     return good;
 }
 
@@ -513,7 +307,8 @@ static pl_options_outcome take_all(int argc, char **argv, pl_options *o)
             return r;
         }
     }
-    return optind < argc ? wrong("command line", argv[optind], "options only") : PL_OPTIONS_RUN;
+    return optind < argc ? pl_option_wrong("command line", argv[optind], "options only")
+                         : PL_OPTIONS_RUN;
 }
 
 /* Files that are to be read. */
@@ -523,7 +318,7 @@ static pl_options_outcome check_files(const pl_options *o)
         {"--tls-cert", o->tls_cert}, {"--tls-key", o->tls_key}, {"--token-file", o->token_file}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (files[i][1] && access(files[i][1], R_OK) != 0) {
-            return wrong(files[i][0], files[i][1], "a file that can be read");
+            return pl_option_wrong(files[i][0], files[i][1], "a file that can be read");
         }
     }
     return PL_OPTIONS_RUN;
@@ -538,18 +333,19 @@ pl_options_outcome pl_options_check(const pl_options *o)
         return PL_OPTIONS_WRONG;
     }
     if (o->no_auth && !pl_options_loopback(o)) {
-        return wrong("--no-auth", o->listen_host, "a loopback address in --listen");
+        return pl_option_wrong("--no-auth", o->listen_host, "a loopback address in --listen");
     }
     if (o->no_auth && o->listen_unix) {
-        return wrong("--no-auth", o->listen_unix,
-                     "no unix socket, which all of this machine can reach");
+        return pl_option_wrong("--no-auth", o->listen_unix,
+                               "no unix socket, which all of this machine can reach");
     }
     if (!o->tls_cert != !o->tls_key) {
-        return wrong(o->tls_cert ? "--tls-cert" : "--tls-key",
-                     o->tls_cert ? o->tls_cert : o->tls_key, "--tls-cert and --tls-key together");
+        return pl_option_wrong(o->tls_cert ? "--tls-cert" : "--tls-key",
+                               o->tls_cert ? o->tls_cert : o->tls_key,
+                               "--tls-cert and --tls-key together");
     }
     if (!pl_options_loopback(o) && !o->behind_proxy && !o->tls_cert) {
-        return wrong(
+        return pl_option_wrong(
             "--listen", o->listen_host,
             "a loopback address, --tls-cert and --tls-key, or --behind-proxy with TLS in front: "
             "tokens must not "
