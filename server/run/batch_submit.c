@@ -250,7 +250,8 @@ void pl_batch_submit(pl_batch *b, pl_batch_entry *e)
     if (good) {
         run_command(b, e, &x, fd);
     } else {
-        e->due_ms = pl_monotonic_ms() + RETRY_FIRST_MS;
+        e->after_ms = pl_monotonic_ms(); /* another submission may be going on */
+        e->due_ms = e->after_ms + RETRY_FIRST_MS;
         pl_batch_say(b, e, "its job's script cannot be written: %s", strerror(errno));
     }
     if (fd >= 0) {

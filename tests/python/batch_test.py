@@ -49,6 +49,10 @@ class System:
         except FileNotFoundError:
             return ""
 
+    def asked_in_vain(self):
+        with open(os.path.join(self.folder, "silent")) as file:
+            return len(file.read().split())
+
     def jobs(self, session):
         """Numbers of a session's jobs, in order."""
         jobs = os.listdir(os.path.join(self.folder, "jobs"))
@@ -119,6 +123,7 @@ class BatchTest(unittest.TestCase):
         self.wait(runs, "running")
         self.system.set("silent")
         until(lambda: "no answer since" in self.reason(waits), "the silence to be told")
+        until(lambda: self.system.asked_in_vain() > 3, "more failed queries than prove an end")
         self.assertEqual(runs.refresh().state, "running")
         runs.cancel()  # through control.log: exit.json tells the end
         self.wait(runs, "cancelled")
@@ -154,6 +159,7 @@ class BatchTest(unittest.TestCase):
 
     def test_a_daemon_killed_between_submitting_and_writing_down(self):
         for i in range(KILLS):
+            self.system.set("hold")
             self.system.set(("kill", "late")[i % 2], self.daemon.process.pid)
             session = self.submit()
             self.daemon.process.wait(60)
@@ -162,6 +168,9 @@ class BatchTest(unittest.TestCase):
             self.daemon.start()
             self.connect()
             session = self.client.session(session.id)
+            until(lambda s=session: "Resources" in self.reason(s), "the place in the queue")
+            self.system.clear("hold")
+            self.system.call("release")
             self.wait(session, "succeeded")
             self.assertEqual(len(self.system.jobs(session)), 1)
             self.assertEqual(session.info["attempt"], 1)
