@@ -13,7 +13,9 @@ import './sweeps.css';
 const TABLE_MOST = 500,
     HEIGHT = 220,
     SMALL = 120;
-const ORDER = 'succeeded failed rejected refused cancelled stopped deleted running paused queued checking waiting skipped';
+const ORDER =
+    'succeeded failed rejected refused cancelled stopped deleted ' +
+    'running paused queued checking waiting skipped';
 const SIGNS = { ...STATES, waiting: '…', skipped: '–', refused: '✕', deleted: '✕', stopped: '■' };
 
 const Trouble = ({ error }) =>
