@@ -131,6 +131,11 @@ class FitTest(unittest.TestCase):
         self.assertEqual(fit.best, best)
         self.client.session(best["session"]).delete()
         until(lambda: self.refused(fit.residuals) == "no_residuals", "the end of its session")
+        before = fit.table()
+        self.daemon.end(signal.SIGKILL)  # what is stored of a row needs no session
+        self.daemon.start()
+        self.assertEqual(fit.wait(60).best, best)
+        self.assertEqual(fit.table(), before)
 
     def check_residuals(self, fit, points):
         (series,) = fit.residuals()

@@ -57,6 +57,34 @@ run({
         await quiet(page);
     },
 
+    async a_fit_is_seen(daemon) {
+        const falls = scene({
+            time: { step: 0.01, steps: 5 },
+            gravity: [0, -1, 0],
+            output: { probes: [{ name: 'height', quantity: 'displacement', component: 'y', body: 'box' }] },
+        });
+        falls.obstacles = [];
+        const points = [1, 2, 3, 4, 5].map((i) => [0.01 * i, -2e-4 * i * (i + 1)]);
+        const { id } = await submit(daemon, {
+            name: 'fall',
+            scene: falls,
+            parameters: [{ path: '/gravity/1', name: 'g', min: -20, max: 0 }],
+            fit: { measured: [{ probe: 'height', points }] },
+        });
+        const page = await open(daemon);
+        await go(page, `/sweeps/${id}`);
+        await done(daemon, id, 'done');
+        await page.getByText('The fit has converged').waitFor();
+        await page.getByRole('img', { name: '5 measured points of height, and the best run' }).waitFor();
+        check((await page.locator('.fit circle').count()) === 5, 'a circle each');
+        const said = await page.locator('.fit dd').first().innerText();
+        check(Math.abs(Number(said.replace('\u2212', '-')) + 4) < 0.05, `g is ${said}`);
+        const { fit } = await daemon.call('GET', `/v1/sweeps/${id}`);
+        const href = await page.locator('.fit a').getAttribute('href');
+        check(href.includes(fit.best.session), `the best run is ${href}`);
+        await quiet(page);
+    },
+
     async one_is_cancelled_and_run_again(daemon) {
         const { id } = await submit(daemon, {
             name: '<b>hostile</b>',

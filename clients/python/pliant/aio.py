@@ -255,7 +255,7 @@ class Sweep:
         return self
 
     async def wait(self, timeout: Optional[float] = None, poll: float = 0.5) -> "Sweep":
-        """Wait until no row waits or runs, without a thread; TimeoutError after `timeout` s."""
+        """Wait until no row waits or runs; TimeoutError after `timeout` seconds."""
         loop = asyncio.get_running_loop()
         end = None if timeout is None else loop.time() + timeout
         while not (await self.refresh()).over:

@@ -5,6 +5,7 @@ import { useRef, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { ago, number, STATES } from './format.js';
 import { useLook, useOn } from './hooks.js';
+import { Fit } from './fit.jsx';
 import { codesOf } from './list.jsx';
 import { hrefOf, route } from './route.js';
 import { axesOf, colourOf, lineOf, placesOf } from './sweepplot.js';
@@ -14,7 +15,8 @@ const TABLE_MOST = 500,
     HEIGHT = 220,
     SMALL = 120;
 const ORDER =
-    'succeeded failed rejected refused cancelled stopped deleted running paused queued checking waiting skipped';
+    'succeeded failed rejected refused cancelled stopped deleted ' +
+    'running paused queued checking waiting skipped';
 const SIGNS = { ...STATES, waiting: '…', skipped: '–', refused: '✕', deleted: '✕', stopped: '■' };
 
 const Trouble = ({ error }) =>
@@ -315,12 +317,17 @@ function One({ id }) {
         const sweep = await api.get(path);
         const counts = JSON.stringify(sweep.counts);
         if (last.current?.counts !== counts) {
-            last.current = { counts, table: await api.get(`${path}/results`) };
+            last.current = {
+                counts,
+                table: await api.get(`${path}/results`),
+                // Gone with the best run's session.
+                residuals: sweep.fit?.best ? await api.get(`${path}/residuals`).catch(() => null) : null,
+            };
         }
-        return { sweep, table: last.current.table };
+        return { sweep, ...last.current };
     }, [id]);
     if (!value) return <Trouble error={error} />;
-    const { sweep, table } = value;
+    const { sweep, table, residuals } = value;
     return (
         <section class="sweep" aria-label={`Sweep ${sweep.name || id}`}>
             <p>
@@ -331,6 +338,7 @@ function One({ id }) {
             </h1>
             <Trouble error={error ?? trouble} />
             <Progress sweep={sweep} />
+            {sweep.fit && <Fit {...{ sweep, residuals }} />}
             {sweep.message && <p>{sweep.message}</p>}
             <Actions sweep={sweep} onError={setTrouble} />
             <Pictures {...{ sweep, table, chosen }} onChoose={setChosen} key={id} />
