@@ -26,7 +26,7 @@ enum { VALUES = 20, ARGUMENTS = 24, RETRY_FIRST_MS = 2000, RETRY_MOST_MS = 60000
 typedef struct submission {
     char name[PL_BATCH_NAME_MAX], attempt[24], cores[24], memory_mb[32], minutes[24], seconds[24];
     char lead[24], script[PATH_MAX + 16], memory[32], every[16];
-    char program[PATH_MAX + 32], uid[16];
+    char program[PATH_MAX + 32], user[PL_NAME_MAX + 1], group[PL_NAME_MAX + 1];
     char *command, *command_json; /* malloc'ed */
     pl_batch_value values[VALUES];
 } submission;
@@ -126,8 +126,9 @@ static void describe_job(const pl_batch *b, const pl_batch_entry *e, submission 
     snprintf(x->lead, sizeof x->lead, "%ld", lead < 15 * minutes ? lead : 15 * minutes);
     snprintf(x->memory_mb, sizeof x->memory_mb, "%.0f", job_memory(s));
     snprintf(x->script, sizeof x->script, "%s/" SCRIPT, s->directory);
-    const pl_batch_value values[] = {{"user", s->owner},
-                                     {"group", s->group ? s->group : ""},
+    pl_sessions_account(b->setup.sessions, s, x->user, x->group);
+    const pl_batch_value values[] = {{"user", x->user},
+                                     {"group", x->group},
                                      {"name", x->name},
                                      {"session", s->id},
                                      {"attempt", x->attempt},

@@ -90,6 +90,10 @@ START_TEST(test_slurm)
     ck_assert_ptr_null(argument(argv, "--account")); /* nor set */
     ck_assert_str_eq(argument(argv, "/state"), "/state/sessions/x/job.sh");
     pl_batch_command_free(argv);
+    const pl_batch_value with_gpu[] = {{"gpus", "1"}, {NULL, NULL}};
+    argv = pl_batch_system_command(s, PL_BATCH_SUBMIT, with_gpu);
+    ck_assert_str_eq(argument(argv, "--gres"), "--gres=gpu:1");
+    pl_batch_command_free(argv);
     static const struct {
         const char *word;
         pl_batch_phase phase;
