@@ -177,7 +177,7 @@ static void read_parameters(pl_sweep_decoder *d, json_t *list)
     }
     d->sweep->parameters = calloc(count, sizeof *d->sweep->parameters);
     d->no_memory |= !d->sweep->parameters;
-    for (size_t i = 0; d->sweep->parameters && i < count; i++)
+    for (size_t i = 0; !d->no_memory && i < count; i++)
         read_parameter(d, json_array_get(list, i), i);
 }
 
@@ -355,7 +355,7 @@ static void read_results(pl_sweep_decoder *d, json_t *list)
     d->no_memory |= !d->sweep->results;
     if (fit && d->sweep->results)
         add_misfit(d);
-    for (size_t i = 0; d->sweep->results && i < count; i++)
+    for (size_t i = 0; !d->no_memory && i < count; i++)
         read_result(d, json_array_get(list, i), i);
 }
 
@@ -466,6 +466,8 @@ static void read_document(pl_sweep_decoder *d)
     } else {
         read_parameters(d, json_object_get(o, "parameters"));
     }
+    if (d->no_memory)
+        return;
     if (fit)
         pl_sweep_read_fit(d, fit);
     read_results(d, json_object_get(o, "results"));

@@ -171,6 +171,9 @@ bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
 /* Cache-Control of what never changes unless its session does, beside an ETag: caches ask whether it has. True where
  * one that many share may keep it for a while. */
 bool pl_reply_settled(pl_request *r);
+/* A text (malloc'ed, taken) under its hash: with settled, 200 or 304 as above, else 200 that nobody keeps. */
+void pl_reply_settled_text(pl_request *r, bool settled, const char *type, char *text,
+                           size_t length);
 /* A whole document that changes with the daemon's version or options only: 200, or 304 by an ETag
  * of its bytes. Takes the text; NULL is a 500. */
 void pl_reply_document(pl_request *r, const char *type, char *text);

@@ -373,6 +373,27 @@ bool pl_reply_settled(pl_request *r)
     return shared;
 }
 
+void pl_reply_settled_text(pl_request *r, bool settled, const char *type, char *text, size_t length)
+{
+    char hash[65], etag[40];
+    const char *have = pl_request_header(r, "If-None-Match");
+    if (!settled || !text) {
+        pl_reply_text(r, 200, type, text, length);
+        pl_reply_header(r, "Cache-Control", "no-store");
+        return;
+    }
+    pl_sha256_hex(text, length, hash);
+    snprintf(etag, sizeof etag, "\"%.32s\"", hash);
+    pl_reply_header(r, "ETag", "%s", etag);
+    pl_reply_settled(r);
+    if (have && pl_etag_listed(have, etag, false)) {
+        free(text);
+        pl_reply_empty(r, 304);
+    } else {
+        pl_reply_text(r, 200, type, text, length);
+    }
+}
+
 void pl_reply_document(pl_request *r, const char *type, char *text)
 {
     char hash[65];

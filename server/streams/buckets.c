@@ -174,6 +174,7 @@ void pl_reply_buckets(pl_request *r, pl_session *session, int64_t buckets)
 {
     int64_t from, to;
     pl_log_reader *reader = NULL;
+    bool settled = pl_state_terminal((pl_session_state)atomic_load(&session->state));
     if (!pl_request_integer(r, "from", 0, INT64_MAX, 0, &from) ||
         !pl_request_integer(r, "to", 0, INT64_MAX, INT64_MAX, &to)) {
         return;
@@ -198,6 +199,5 @@ void pl_reply_buckets(pl_request *r, pl_session *session, int64_t buckets)
         pl_reply_empty(r, 500);
         return;
     }
-    pl_reply_text(r, 200, "application/x-ndjson", text, size);
-    pl_reply_header(r, "Cache-Control", "no-store");
+    pl_reply_settled_text(r, settled, "application/x-ndjson", text, size);
 }

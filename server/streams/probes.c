@@ -106,7 +106,7 @@ static bool put_row(table *t, pl_log_reader *reader, int64_t frame)
 
 /* Rows of frames from..to, as far as there are any, into the reply. */
 static void reply_rows(pl_request *r, pl_log_reader *reader, int64_t from, int64_t to,
-                       int64_t limit, bool csv)
+                       int64_t limit, bool csv, bool settled)
 {
     table t = {.csv = csv};
     t.out = open_memstream(&t.text, &t.size);
@@ -126,9 +126,8 @@ static void reply_rows(pl_request *r, pl_log_reader *reader, int64_t from, int64
                          "out of memory, or the log cannot be read", NULL);
         return;
     }
-    pl_reply_header(r, "Cache-Control", "no-store");
     pl_reply_header(r, "Pliant-Next", "%lld", (long long)k);
-    pl_reply_text(r, 200, csv ? "text/csv" : "application/x-ndjson", t.text, t.size);
+    pl_reply_settled_text(r, settled, csv ? "text/csv" : "application/x-ndjson", t.text, t.size);
 }
 
 void pl_handle_probes(pl_request *r)
@@ -146,11 +145,12 @@ void pl_handle_probes(pl_request *r)
         return;
     }
     pl_log_reader *reader = NULL;
+    bool settled = pl_state_terminal((pl_session_state)atomic_load(&s->state));
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0 || pl_log_reader_open(dir_fd, &reader) != PL_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "the log cannot be opened", NULL);
     } else {
-        reply_rows(r, reader, from, to, limit, form == 0);
+        reply_rows(r, reader, from, to, limit, form == 0, settled);
     }
     pl_log_reader_close(reader);
     if (dir_fd >= 0) {

@@ -91,6 +91,13 @@ START_TEST(test_exports)
     session_run(d, session_scene(2, 1, ""), id);
     snprintf(target, sizeof target, "/v1/sessions/%s/export?format=npz", id);
     check_tagged(target, "*/*", "private, no-cache", tag);
+    static const char *const numbers[] = {"probes", "metrics?buckets=2"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char other[200], of[128];
+        snprintf(of, sizeof of, "/v1/sessions/%s/%s", id, numbers[i]);
+        check_tagged(of, "*/*", "private, no-cache", other);
+        ck_assert_str_ne(other, tag);
+    }
     snprintf(target, sizeof target, "/v1/sessions/%s/export?format=npz&offset=8", id);
     http_reply *r = get_with(target, "*/*", "If-Match", tag);
     http_expect(r, 200);
@@ -123,6 +130,8 @@ START_TEST(test_shared)
          "private, max-age=31536000, immutable"},
         {"frames/1", "public, max-age=31536000, s-maxage=%d, immutable",
          "private, max-age=31536000, immutable"},
+        {"metrics?buckets=2", "public, max-age=0, s-maxage=%d, must-revalidate",
+         "private, no-cache"},
         {"export?format=npz", "public, max-age=0, s-maxage=%d, must-revalidate",
          "private, no-cache"},
     };

@@ -197,7 +197,7 @@ class NginxTest(unittest.TestCase):
         status, _, body = self.nginx.ask(path, Cookie=cookie, Accept=kinds[0],
                                          If_None_Match=headers["ETag"])
         self.assertEqual((status, body), (304, b""))
-        for part in ("scene", "topology", "export?format=npz"):
+        for part in ("scene", "topology", "export?format=npz", "metrics?buckets=2"):
             for cached in ("MISS", "HIT"):
                 _, headers, _ = self.nginx.ask(f"/v1/sessions/{session.id}/{part}", Cookie=cookie)
                 self.assertEqual(headers["X-Cache"], cached)

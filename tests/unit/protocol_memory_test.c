@@ -15,6 +15,7 @@
 #include "protocol/scene/schema.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/log/verify.h"
+#include "protocol/sweep/sweep.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -228,6 +229,29 @@ static outcome patch(void)
     return o;
 }
 
+/* With a row more than its samples, and that row's scene. */
+static outcome fit(void)
+{
+    static const char text[] =
+        "{\"scene\": {\"a\": 1, \"b\": 2, \"output\": {\"probes\": [{\"name\": \"tip\"}]}},"
+        " \"parameters\": [{\"path\": \"/a\", \"min\": 1, \"max\": 9, \"scale\": \"log\"},"
+        " {\"path\": \"/b\", \"min\": 0, \"max\": 1}], \"results\": [{\"metric\": \"frame\"}],"
+        " \"stop_runs\": {\"probe\": \"tip\", \"above\": 2}, \"fit\": {\"measured\":"
+        " [{\"probe\": \"tip\", \"points\": [[0, 1], [1, 2], [2, 3]]}, {\"metric\": \"frame\","
+        " \"against\": {\"probe\": \"tip\"}, \"csv\": \"x,y\\n1,2\\n3,4\\n\"}]}}";
+    pl_sweep sweep;
+    pl_faults faults = {0};
+    size_t length;
+    pl_status status = pl_sweep_decode(text, sizeof text - 1, &sweep, &faults);
+    outcome o = status == PL_OK ? DONE : status == PL_NO_MEMORY ? NO_MEMORY : WRONG;
+    if (o == DONE && !pl_sweep_append(&sweep, (const double[]){0.5, 0.5}))
+        o = NO_MEMORY;
+    o = o == DONE ? of_text(pl_sweep_scene(&sweep, sweep.row_count - 1, "id", &length)) : o;
+    pl_sweep_clear(&sweep);
+    pl_faults_clear(&faults);
+    return o;
+}
+
 static outcome filter(void)
 {
     pl_label_filter f;
@@ -391,7 +415,7 @@ static const struct {
     {"schema", schema},   {"control", control},   {"capabilities", capabilities},
     {"reports", reports}, {"read log", read_log}, {"verify", verify},
     {"branch", branch},   {"show", show},         {"tokens", tokens},
-    {"word", word},
+    {"word", word},       {"fit", fit},
 };
 enum { WORKS = sizeof works / sizeof *works };
 
