@@ -209,6 +209,9 @@ def main():
     packages = sys.argv[2:]
     root.bootstrap()
     inside = install_dependencies(root, packages)
+    wants = root.path("etc/systemd/system/sockets.target.wants")
+    os.makedirs(wants, exist_ok=True)
+    root.put(os.path.relpath(wants, root.folder) + "/other.socket", "")  # an empty folder may go
     before = root.snapshot()
     root.inside("dpkg", "--install", *inside)
     look_at_files(root, inside)
@@ -217,6 +220,8 @@ def main():
     daemon.terminate()
     daemon.wait(120)
     assert workers(), "the worker ended with the daemon"
+    # As systemctl enable does.
+    os.symlink("/lib/systemd/system/pliantd.socket", wants + "/pliantd.socket")
     names = [os.path.basename(p).split("_")[0] for p in packages]
     root.inside("dpkg", "--remove", *names)
     assert not workers(), "a worker outlasts its package"
