@@ -176,14 +176,17 @@ def use(root):
     said = root.as_pliant("python3", "-c", code)
     assert said.strip().endswith("succeeded"), said
     root.as_pliant("pliant", *state, "submit", "/endless.json")
-    until(lambda: workers(root), "a worker")
+    # Others wait to be workers, and end with the daemon.
+    listed = ["pliant", *state, "--json", "list", "--state"]
+    until(lambda: '"running"' in root.as_pliant(*listed, "running"), "a session that runs")
 
 
-def workers(root):
+def workers():
+    """Processes; their program may be gone."""
     found = []
     for name in os.listdir("/proc"):
         try:
-            if name.isdigit() and os.readlink(f"/proc/{name}/exe").endswith("/pliant-worker"):
+            if name.isdigit() and "/pliant-worker" in os.readlink(f"/proc/{name}/exe"):
                 found.append(int(name))
         except OSError:
             pass
@@ -206,6 +209,9 @@ def main():
     packages = sys.argv[2:]
     root.bootstrap()
     inside = install_dependencies(root, packages)
+    wants = root.path("etc/systemd/system/sockets.target.wants")
+    os.makedirs(wants, exist_ok=True)
+    root.put(os.path.relpath(wants, root.folder) + "/other.socket", "")  # an empty folder may go
     before = root.snapshot()
     root.inside("dpkg", "--install", *inside)
     look_at_files(root, inside)
@@ -213,10 +219,12 @@ def main():
     use(root)
     daemon.terminate()
     daemon.wait(120)
-    assert workers(root), "the worker ended with the daemon"
+    assert workers(), "the worker ended with the daemon"
+    # As systemctl enable does.
+    os.symlink("/lib/systemd/system/pliantd.socket", wants + "/pliantd.socket")
     names = [os.path.basename(p).split("_")[0] for p in packages]
     root.inside("dpkg", "--remove", *names)
-    assert not workers(root), "a worker outlasts its package"
+    assert not workers(), "a worker outlasts its package"
     assert os.path.isdir(root.path("var/lib/pliant/sessions")), "a removal takes sessions"
     assert "127.0.0.1:0" in root.get("etc/pliant/pliantd.conf"), "a removal takes the configuration"
     assert not os.path.lexists(root.path("usr/bin/pliantd"))

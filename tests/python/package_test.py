@@ -68,6 +68,8 @@ class Package(unittest.TestCase):
 
     def install(self):
         """What the rules put into debian/tmp, as paths."""
+        if not os.path.exists(os.path.join(support.BUILD, "pliant.1")):
+            self.skipTest("this build has no manuals")
         given = dict(os.environ, DESTDIR=self.folder, PREFIX="/usr", SYSCONFDIR="/etc")
         given.update(UNITDIR="/lib/systemd/system", BUILD=os.path.abspath(support.BUILD))
         given.update(PYTHON=sys.executable)
