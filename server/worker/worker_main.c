@@ -1,4 +1,5 @@
 /* pliant-worker: run one session directory, or several on one GPU. */
+#include "server/worker/crash_report.h"
 #include "server/worker/compare.h"
 #include "server/worker/gpu.h"
 #include "server/worker/memory_group.h"
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
     pl_prepared_run(&argc, &argv);
     pl_sandbox_close_inherited();
     restart_without_library_threads(argv);
+    pl_crash_report_begin();
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (c) {
         case 's':

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -22,7 +23,6 @@ class Backup(unittest.TestCase):
         self.addCleanup(self.daemon.stop)
         self.folder = tempfile.mkdtemp(prefix="pliant-backup-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.restored = None
 
     def command(self, *words, expect=0):
         done = subprocess.run([os.path.join(BUILD, "pliantd"), *words], capture_output=True,
@@ -103,6 +103,44 @@ class Backup(unittest.TestCase):
         other = self.restore(second)
         self.assertEqual(other.token, self.daemon.token)
         self.assertEqual(self.client(other).session(session.id).state, "succeeded")
+
+    def rows(self, folder):
+        """id -> (state, attempt) of a database that nobody has open."""
+        base = sqlite3.connect(os.path.join(folder, "pliant.db"))
+        self.addCleanup(base.close)
+        return {r[0]: r[1:] for r in base.execute("SELECT id, state, attempt FROM sessions")}
+
+    def test_rows_follow_their_directories(self):
+        client = self.client(self.daemon)
+        gone = client.submit(scene(steps=1))
+        gone.wait()
+        ahead = client.submit(endless())
+        until(lambda: (ahead.refresh().last_frame or 0) >= 2, "frames")
+        ahead.pause()
+        until(lambda: ahead.refresh().state == "paused", "the pause")
+        self.daemon.end()
+        old = os.path.join(self.folder, "old.db")
+        shutil.copy(os.path.join(self.daemon.state, "pliant.db"), old)
+        self.daemon.start()
+        ahead = self.client(self.daemon).session(ahead.id)
+        ahead.resume()
+        until(lambda: ahead.refresh().state == "running", "the next attempt")
+        ahead.cancel()
+        ahead.wait()
+        self.daemon.end()
+        newest = self.rows(self.daemon.state)
+        # The database is older than the directories, and one of these is gone.
+        shutil.copy(old, os.path.join(self.daemon.state, "pliant.db"))
+        self.assertEqual(self.rows(self.daemon.state)[ahead.id], ("paused", 1))
+        shutil.rmtree(os.path.join(self.daemon.state, "sessions", gone.id[:2], gone.id))
+        self.assertEqual(self.rows(self.back_up()), {ahead.id: newest[ahead.id]})
+        self.assertEqual(newest[ahead.id], ("cancelled", 2))
+        with sqlite3.connect(os.path.join(self.daemon.state, "pliant.db")) as base:
+            base.execute("UPDATE sessions SET owner = 'somebody'")
+        base.close()
+        said = self.command("backup", self.folder, "--state", self.daemon.state, expect=1)
+        self.assertIn("a row of a session is damaged", said)
+        self.assertEqual(glob.glob(os.path.join(self.folder, "*.partial")), [])
 
     def test_damage_is_found(self):
         session = self.client(self.daemon).submit(scene(steps=3))
