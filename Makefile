@@ -323,7 +323,8 @@ FULL_DISK := $(BUILD)/tests/libfull_disk.so
 CLOCK_AHEAD := $(BUILD)/tests/libclock_ahead.so
 SLOW_SYNC := $(BUILD)/tests/libslow_sync.so
 BROKEN_DISK := $(BUILD)/tests/libbroken_disk.so
-$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC) $(BROKEN_DISK): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
+COUNTED_MEMORY := $(BUILD)/tests/libcounted_memory.so
+$(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC) $(BROKEN_DISK) $(COUNTED_MEMORY): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
 # A shared folder as another machine sees it; not built where libfuse is missing, and its test is skipped then.
@@ -335,7 +336,8 @@ $(BUILD)/tests/node_view $(BUILD)/tests/disk_recorder: $(BUILD)/tests/%: tests/f
 	@$(CC) -std=gnu17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $$(pkg-config --cflags fuse3) -o $@ $< $$(pkg-config --libs fuse3)
 $(BUILD)/tests/faults/other_node_test: | $(NODE_VIEW)
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
-$(BUILD)/tests/http/memory_test $(BUILD)/tests/faults/worker_memory_test: | $(FAILING_MEMORY)
+$(BUILD)/tests/http/memory_test $(BUILD)/tests/http/session_memory_test $(BUILD)/tests/faults/worker_memory_test $(BUILD)/tests/python/start_memory_test: | $(FAILING_MEMORY)
+$(BUILD)/tests/http/steady_memory_test: | $(COUNTED_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
 $(BUILD)/tests/http/full_disk_test: | $(FULL_DISK)
 $(BUILD)/tests/http/siege_test: | $(CLOCK_AHEAD)

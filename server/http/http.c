@@ -261,7 +261,8 @@ static void *see_target(void *context, const char *target, struct MHD_Connection
 static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, const char *method,
                              const char *path, const char *version, void **slot)
 {
-    pl_request *r = request_create(http, connection);
+    /* There was no memory for its deadline: its head cannot be looked at. */
+    pl_request *r = deadline_of(connection) ? request_create(http, connection) : NULL;
     if (!r) {
         return MHD_NO;
     }

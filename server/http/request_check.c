@@ -4,7 +4,9 @@
 #include "server/http/host.h"
 #include "protocol/text/problem.h"
 #include "server/http/route.h"
+#include "server/http/shortage.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +234,12 @@ static void check_access(pl_request *r, const framing *f, const char *path)
     const pl_http_policy *policy = &pl_http_setup_of(r->http)->policy;
     pl_claims claims = f->claims;
     claims.uid = pl_request_peer(r);
+    errno = 0;
     r->principal = policy->authenticate(policy->authenticator, &claims);
+    if (!r->principal && errno == ENOMEM) { /* it may be a good one */
+        pl_reply_shortage(r, ENOMEM);
+        return;
+    }
     if (!r->principal && r->route->scope == PL_SCOPE_READ) {
         r->principal = policy->authenticate_address(policy->signer, r, path);
     }

@@ -80,8 +80,10 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     snprintf(location, sizeof location, "/v1/sessions/%s", s->id);
     pl_kept_reply kept;
     bool keeps = pl_request_key_keep(&a->key, text, location, &kept);
-    pl_row row = pl_session_row(a->sessions, s); /* empty without memory: refused then */
-    pl_created created = pl_store_create(a->store, &row, keeps ? &kept : NULL);
+    pl_row row = pl_session_row(a->sessions, s); /* empty without memory */
+    bool whole = row.id[0];
+    pl_created created = whole ? pl_store_create(a->store, &row, keeps ? &kept : NULL)
+                               : PL_CREATED_BROKEN;
     pl_row_clear(&row);
     if (created != PL_CREATED_DONE || !pl_sessions_insert(a->sessions, s)) {
         free(text);

@@ -422,7 +422,7 @@ void pl_check_queue_ask(pl_check_queue *q, pl_check_ticket *t)
         *c = (check){.ticket = t, .owner = t->owner, .order = t->order};
     }
     if (!c || !put(q, c)) {
-        t->outcome = c ? PL_PREFLIGHT_STOPPED : PL_PREFLIGHT_BROKEN;
+        t->outcome = c ? PL_PREFLIGHT_STOPPED : PL_PREFLIGHT_BUSY;
         free(c);
         t->done(t->context);
     }

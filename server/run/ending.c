@@ -336,8 +336,8 @@ static void note_checkpoint(ending *e)
     }
 }
 
-/* At most 3 restarts without a new checkpoint. What happened while no daemon watched is counted once
- * at most, and a machine that was restarted not at all: neither is the scene's fault. */
+/* At most 3 restarts without a new checkpoint. What happened while no daemon watched is not counted: with a machine
+ * that was restarted, a state that was restored, or a service manager that ended all, it is not the scene's fault. */
 static void end_crashed(ending *e)
 {
     pl_recovery *r = &e->recovery;
@@ -396,8 +396,6 @@ static void end_crashed(ending *e)
     note_checkpoint(e);
     if (e->fault || !how->found) {
         r->crashes++;
-    } else if (!how->rebooted && r->crashes == 0) {
-        r->crashes = 1;
     }
     pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, crash);
     if (r->crashes > PL_RESTARTS) {

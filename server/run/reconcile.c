@@ -24,13 +24,15 @@ typedef struct reconciliation {
     pl_sessions *sessions;
     char (*bad)[33]; /* ids of rows that cannot be believed; malloc'ed */
     size_t bad_count;
+    bool starved; /* not every row could be taken: no directory may be removed */
 } reconciliation;
 
-static void load_session(const reconciliation *x, const pl_row *row)
+static void load_session(reconciliation *x, const pl_row *row)
 {
     pl_session *s = pl_session_create(x->state_path, row);
     if (!s || !pl_sessions_insert(x->sessions, s)) {
         pl_logf(PL_LEVEL_ERROR, "session %s could not be loaded: out of memory", row->id);
+        x->starved = true;
     }
     pl_session_release(s);
 }
@@ -46,10 +48,12 @@ static void load_row(void *context, const pl_row *row, bool good)
     if (grown) {
         x->bad = grown;
         memcpy(x->bad[x->bad_count++], row->id, sizeof row->id);
+    } else {
+        x->starved = true;
     }
 }
 
-static bool rebuild(const reconciliation *x, const char *id)
+static bool rebuild(reconciliation *x, const char *id)
 {
     pl_rebuilt r;
     if (!pl_rebuild_row(x->state_fd, id, &r)) {
@@ -139,15 +143,18 @@ static void drop_unknown(void *context, int parent_fd, const char *path, const c
 
 int pl_reconcile(const char *state_path, int state_fd, pl_store *store, pl_sessions *sessions)
 {
-    reconciliation x = {state_path, state_fd, store, sessions, NULL, 0};
-    bool read = pl_store_each(store, load_row, &x) == 0;
+    reconciliation x = {
+        .state_path = state_path, .state_fd = state_fd, .store = store, .sessions = sessions};
+    bool read = pl_store_each(store, load_row, &x) == 0 && !x.starved;
     if (read) {
         mend_rows(&x);
+    }
+    if (read && !x.starved) {
         each_entry(state_fd, "incoming", drop_incoming, NULL);
         pl_each_below(state_fd, "sessions", drop_unknown, &x);
     }
     free(x.bad);
-    return read ? 0 : -1;
+    return read && !x.starved ? 0 : -1;
 }
 
 /* ---- taking up ---- */

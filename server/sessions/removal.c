@@ -15,29 +15,35 @@
 /* Session directories are two deep; the bound keeps a strange one from using up the stack. */
 enum { DEPTH_MAX = 16 };
 
+static int remove_contents(int dir_fd, int depth);
+
+/* A file, or a folder with all that is in it. 0, or an errno. */
+static int remove_entry(int dir_fd, const char *name, int depth)
+{
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(dir_fd, name, 0) == 0) {
+        return 0;
+    }
+    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = fd < 0 ? errno : remove_contents(fd, depth + 1);
+    return error || unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 ? error : errno;
+}
+
+/* Takes the descriptor. Without malloc, since what a request leaves behind must go where there is no memory, either.
+ * The kernel lists on from where it was, whatever was removed meanwhile. */
 static int remove_contents(int dir_fd, int depth)
 {
-    DIR *dir = fdopendir(dir_fd);
-    if (!dir) {
-        int e = errno;
-        close(dir_fd);
-        return e;
-    }
+    _Alignas(struct dirent64) char entries[2048];
     int error = depth > DEPTH_MAX ? ELOOP : 0;
-    for (struct dirent *entry; !error && (entry = readdir(dir));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-            continue;
-        }
-        if (unlinkat(dirfd(dir), entry->d_name, 0) == 0) {
-            continue;
-        }
-        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        error = fd < 0 ? errno : remove_contents(fd, depth + 1);
-        if (!error && unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) != 0) {
-            error = errno;
+    for (ssize_t n = 1; !error && n > 0;) {
+        n = getdents64(dir_fd, entries, sizeof entries);
+        error = n < 0 ? errno : 0;
+        for (char *at = entries; !error && at < entries + n;) {
+            struct dirent64 *entry = (struct dirent64 *)at;
+            error = remove_entry(dir_fd, entry->d_name, depth);
+            at += entry->d_reclen;
         }
     }
-    closedir(dir);
+    close(dir_fd);
     return error;
 }
 

@@ -98,8 +98,8 @@ static bool renew_checksums(sqlite3 *db, int version)
     bool good = true;
     while (s && good && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
-        pl_sql_read_row(s, &row);
-        if (sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, version)) {
+        good = pl_sql_read_row(s, &row);
+        if (good && sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, version)) {
             sqlite3_stmt *u = pl_sql_prepare(db, "UPDATE sessions SET crc=?2 WHERE id=?1");
             if (u) {
                 pl_sql_bind_text(u, 1, row.id);

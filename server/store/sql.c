@@ -62,15 +62,17 @@ void pl_sql_bind_row(sqlite3_stmt *s, const pl_row *row)
     sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row, PL_ROW_FORMAT));
 }
 
-/* malloc'ed; NULL for NULL */
-static char *copy_column(sqlite3_stmt *s, int i)
+/* malloc'ed; false: no memory */
+static bool copy_column(sqlite3_stmt *s, int i, char **out)
 {
     const char *text = (const char *)sqlite3_column_text(s, i);
-    return text ? strdup(text) : NULL;
+    *out = text ? strdup(text) : NULL;
+    return *out;
 }
 
-void pl_sql_read_row(sqlite3_stmt *s, pl_row *row)
+bool pl_sql_read_row(sqlite3_stmt *s, pl_row *row)
 {
+    bool whole = true;
     for (int i = 0; i < PL_ROW_COLUMNS; i++) {
         const pl_column *c = &pl_row_columns[i];
         const char *id;
@@ -80,7 +82,8 @@ void pl_sql_read_row(sqlite3_stmt *s, pl_row *row)
             snprintf(row->id, sizeof row->id, "%s", id ? id : "");
             break;
         case PL_COLUMN_TEXT:
-            *pl_row_text(row, c) = copy_column(s, i);
+            whole = whole && (sqlite3_column_type(s, i) == SQLITE_NULL ||
+                              copy_column(s, i, pl_row_text(row, c)));
             break;
         case PL_COLUMN_INTEGER:
             *pl_row_integer(row, c) = sqlite3_column_int64(s, i);
@@ -90,6 +93,7 @@ void pl_sql_read_row(sqlite3_stmt *s, pl_row *row)
             break;
         }
     }
+    return whole;
 }
 
 bool pl_sql_put_row(sqlite3 *db, const char *verb, const pl_row *row)

@@ -18,7 +18,8 @@ bool pl_sql_finish(sqlite3 *db, sqlite3_stmt *s);
 /* Several statements without parameters; false after complaining. */
 bool pl_sql_execute(sqlite3 *db, const char *sql);
 
-void pl_sql_read_row(sqlite3_stmt *s, pl_row *row);
+/* False where there was no memory for a text of it. */
+bool pl_sql_read_row(sqlite3_stmt *s, pl_row *row);
 /* Column i of the table is parameter i + 1; the checksum comes after the last. */
 void pl_sql_bind_row(sqlite3_stmt *s, const pl_row *row);
 /* `verb`: INSERT or REPLACE. */

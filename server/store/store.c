@@ -461,13 +461,16 @@ int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row,
     pthread_mutex_lock(&store->read_mutex);
     sqlite3_stmt *s = pl_sql_prepare(store->reader, sql);
     int r = SQLITE_ERROR;
-    while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
+    bool whole = true; /* else a row would be taken for a damaged one */
+    while (s && whole && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
-        pl_sql_read_row(s, &row);
+        whole = pl_sql_read_row(s, &row);
         /* A row of format 1 has no checksum until it is written again. */
         bool good = sqlite3_column_type(s, PL_ROW_COLUMNS) == SQLITE_NULL ||
                     sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, PL_ROW_FORMAT);
-        see(context, &row, good);
+        if (whole) {
+            see(context, &row, good);
+        }
         pl_row_clear(&row);
     }
     sqlite3_finalize(s);

@@ -134,6 +134,11 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options, pl_tenants *ten
     }
     pl_sha256_hex(token, 64, auth->token_hash);
     explicit_bzero(token, sizeof token);
+    if (auth->token_hash[0] == '-') {
+        pl_logf(PL_LEVEL_ERROR, "out of memory for the owner's token");
+        pl_auth_destroy(auth);
+        return NULL;
+    }
     auth->open = options->no_auth;
     auth->tenants = tenants;
     return auth;
@@ -148,10 +153,11 @@ void pl_auth_destroy(pl_auth *auth)
     }
 }
 
-/* The loop's length and its memory accesses do not depend on where the texts differ. */
+/* The loop's length and its memory accesses do not depend on where the texts differ. A hash that there was no memory
+ * for, dashes, is nobody's. */
 bool pl_auth_same_hash(const char *a, const char *b)
 {
-    volatile unsigned char difference = 0;
+    volatile unsigned char difference = a[0] == '-' || b[0] == '-';
     for (int i = 0; i < 64; i++) {
         difference |= (unsigned char)(a[i] ^ b[i]);
     }
@@ -171,6 +177,10 @@ pl_principal *pl_auth_token(const pl_auth *auth, const char *token)
     }
     char hash[65];
     pl_sha256_hex(token, length, hash);
+    if (hash[0] == '-') {
+        errno = ENOMEM;
+        return NULL;
+    }
     return pl_auth_same_hash(hash, auth->token_hash) ? pl_principal_acquire(auth->owner)
                                                      : pl_tenants_find(auth->tenants, hash);
 }

@@ -1,6 +1,6 @@
 /* kill -9 of a worker, of the daemon, of both, and of a daemon that has only just answered, at random
  * moments over several sessions: no accepted session is lost, no committed frame is lost or doubled,
- * and results are those of an undisturbed run, bit for bit. 10 times, or 100 with PLIANT_LONG=1.
+ * and results are those of an undisturbed run, bit for bit. 20 sessions, or 200 with PLIANT_LONG=1.
  */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/metrics_json.h"
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FRAMES = 150, SLOTS = 3, KINDS = 2, ACCEPTED_MAX = 256, KILLS_MAX = 3 };
+enum { FRAMES = 60, SLOTS = 5, KINDS = 2, ACCEPTED_MAX = 256, KILLS_MAX = 3 };
 
 static void start(void)
 {
@@ -209,9 +209,13 @@ static void disturb(unsigned *seed)
         kill_daemon();
         daemon_fixture_resume(d);
         break;
-    case 2:
-        kill_worker(seed);
+    case 2: /* everything, as where a machine ends all */
         kill_daemon();
+        for (int i = 0; i < session_count; i++) {
+            pid_t worker = sessions[i].over ? 0 : daemon_fixture_worker(sessions[i].id);
+            if (worker > 0)
+                kill(worker, SIGKILL);
+        }
         daemon_fixture_resume(d);
         break;
     case 3: /* what it answered for, it must know again */
@@ -225,14 +229,15 @@ static void disturb(unsigned *seed)
 START_TEST(test_kill)
 {
     static results wanted[KINDS];
-    bool all = is_long_form();
+    int sessions_wanted = is_long_form() ? 200 : 20;
     unsigned seed = 1;
     char id[33];
     for (int kind = 0; kind < KINDS; kind++) {
         session_run(d, scene_of(kind), id);
         read_results(id, &wanted[kind]);
     }
-    for (int round = 0; round < (all ? 100 : 10); round++) {
+    for (int round = 0; session_count < sessions_wanted; round++) {
+        ck_assert_int_lt(round, 50 * sessions_wanted);
         look_after();
         nanosleep(&(struct timespec){.tv_nsec = (10 + rand_r(&seed) % 200) * 1000000L}, NULL);
         disturb(&seed);
@@ -247,13 +252,58 @@ START_TEST(test_kill)
 }
 END_TEST
 
+/* ---- found dead ---- */
+
+static void start_without_checkpoints(void)
+{
+    static const char *const options[] = {"--cores", "2", "--checkpoint-every", "1000", NULL};
+    daemon_fixture_start(d, options);
+}
+
+/* Wait for another worker than this one. */
+static void await_another(const char *id, pid_t before)
+{
+    double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
+    for (pid_t now = before; now == before || now == 0; daemon_fixture_nap()) {
+        json_t *session = session_show(d, id);
+        ck_assert_msg(strcmp(json_text(session, "state"), "failed") != 0, "%s",
+                      json_text(session, "message"));
+        json_decref(session);
+        ck_assert_msg(daemon_fixture_clock() < end, "no other worker");
+        now = daemon_fixture_worker(id);
+    }
+}
+
+/* A worker that died while no daemon watched is no crash of its session: three more are borne, a fourth would end it. */
+START_TEST(test_found)
+{
+    char id[33];
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 1);
+    pid_t worker = daemon_fixture_await_worker(id);
+    kill_daemon();
+    kill(worker, SIGKILL);
+    daemon_fixture_resume(d);
+    for (int crash = 0; crash <= KILLS_MAX; crash++) {
+        await_another(id, worker);
+        worker = daemon_fixture_await_worker(id);
+        if (crash < KILLS_MAX)
+            kill(worker, SIGKILL);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kill");
     TCase *tests = tcase_create("kill");
-    tcase_set_timeout(tests, 900);
+    tcase_set_timeout(tests, is_long_form() ? 3600 : 900);
     tcase_add_checked_fixture(tests, start, stop_daemon);
     tcase_add_test(tests, test_kill);
     suite_add_tcase(suite, tests);
+    TCase *found = tcase_create("found");
+    tcase_add_checked_fixture(found, start_without_checkpoints, stop_daemon);
+    tcase_add_test(found, test_found);
+    suite_add_tcase(suite, found);
     return run_suite(suite);
 }

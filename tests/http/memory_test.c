@@ -4,33 +4,16 @@
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
+#include "tests/support/starving.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static _Atomic int64_t *memory; /* of preload/failing_memory.c */
-static char shared_path[64], ended[33], paused[33];
-
-static void preload(void)
-{
-    snprintf(shared_path, sizeof shared_path, "/tmp/pliant-memory-XXXXXX");
-    int fd = mkstemp(shared_path);
-    ck_assert_int_eq(ftruncate(fd, 24), 0);
-    memory = mmap(NULL, 24, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    ck_assert_ptr_ne((void *)memory, MAP_FAILED);
-    close(fd);
-    daemon_fixture_preload("libfailing_memory.so");
-    setenv("PLIANT_FAILING_MEMORY", shared_path, 1);
-}
+static char ended[33], paused[33];
 
 static const char probed[] =
     "{\"pliant\": 1, \"name\": \"cube\", \"labels\": {\"a\": \"b\"}, \"time\": {\"step\": 0.01, "
@@ -40,7 +23,7 @@ static const char probed[] =
 
 static void start(void)
 {
-    preload();
+    starving_begin();
     daemon_fixture_start(d, NULL);
     unsetenv("LD_PRELOAD");
     session_run(d, strdup(probed), ended);
@@ -53,41 +36,12 @@ static void start(void)
 static void stop(void)
 {
     daemon_fixture_stop(d);
-    munmap((void *)memory, 24);
-    unlink(shared_path);
+    starving_end();
 }
 
-static void arm(int64_t n, int64_t span)
-{
-    atomic_store(&memory[1], span);
-    atomic_store(&memory[2], 0);
-    atomic_store(&memory[0], n > 0 ? n + span - 1 : 0);
-}
-
-static char answer[1 << 20]; /* the last reply's body, unless that is long */
-static size_t answer_length;
-
-/* Status of the reply, 0 where the connection was closed before its end. */
 static int ask(const char *method, const char *target, const char *more, const char *body)
 {
-    char *head = NULL;
-    size_t length = 0;
-    int n = asprintf(&head,
-                     "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
-                     "Connection: close\r\n%sContent-Length: %zu\r\n\r\n%s",
-                     method, target, d->port, d->token, more, strlen(body), body);
-    http_connection *c = http_open(d);
-    http_reply *r = http_write(c, head, (size_t)n) ? http_read_head(c) : NULL;
-    ssize_t got = -1;
-    while (r && (got = http_read_some(c, r, answer + length, sizeof answer - 1 - length)) > 0)
-        length = length + (size_t)got < sizeof answer / 2 ? length + (size_t)got : 0;
-    answer[length] = 0;
-    answer_length = length;
-    int status = got == 0 ? r->status : 0;
-    http_reply_free(r);
-    http_close(c);
-    free(head);
-    return status;
+    return starving_ask(d, method, target, more, body);
 }
 
 static void check_sane(const char *what, int64_t n)
@@ -225,17 +179,18 @@ START_TEST(test_whole)
         int served = 0, refused = 0;
         put_ids(rows[i].target, target);
         ck_assert_int_eq(ask("GET", target, rows[i].more, ""), 200);
-        size_t length = answer_length;
+        size_t length = starving_length;
         char *whole = malloc(length + 1);
-        memcpy(whole, answer, length + 1);
+        memcpy(whole, starving_answer, length + 1);
         for (int64_t n = 1, quiet = 0; quiet < 2; n += is_long_form() || n < 80 ? 1 : 1 + n / 12) {
-            arm(n, 1);
+            starving_arm(n, 1);
             int status = ask("GET", target, rows[i].more, "");
-            quiet = atomic_load(&memory[2]) == 0 ? quiet + 1 : 0;
-            arm(0, 0);
+            quiet = starving_failures() == 0 ? quiet + 1 : 0;
+            starving_arm(0, 0);
             if (status == 200)
-                ck_assert_msg(answer_length == length && memcmp(answer, whole, length) == 0,
-                              "%s, %lld: %s, not %s", target, (long long)n, answer, whole);
+                ck_assert_msg(starving_length == length &&
+                                  memcmp(starving_answer, whole, length) == 0,
+                              "%s, %lld: %s, not %s", target, (long long)n, starving_answer, whole);
             served += status == 200;
             refused += status == 500 || status == 503;
             ck_assert_int_lt(n, 10000);
@@ -255,10 +210,10 @@ START_TEST(test_request)
         skip_test("memory: %s: a sanitizer has an allocator of its own", what);
     int64_t served = 0;
     for (int64_t n = 1, quiet = 0; quiet < 3; n += is_long_form() || n < 40 ? 1 : 1 + n / 12) {
-        arm(n, n % 4 == 3 ? 3 : 1);
+        starving_arm(n, n % 4 == 3 ? 3 : 1);
         int status = ask(requests[_i].method, target, requests[_i].more, requests[_i].body);
-        quiet = atomic_load(&memory[2]) == 0 ? quiet + 1 : 0;
-        arm(0, 0);
+        quiet = starving_failures() == 0 ? quiet + 1 : 0;
+        starving_arm(0, 0);
         served += status >= 200 && status < 300;
         if (strcmp(requests[_i].method, "PATCH") == 0)
             check_patched(status, n);
