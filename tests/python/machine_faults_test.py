@@ -205,6 +205,7 @@ class Faults(unittest.TestCase):
         self.expect(self.kept.post(scene(steps=2)), "succeeded")
         for id in (runs, ended):
             self.assertEqual(self.kept.ask("DELETE", "/v1/sessions/" + id)[0] // 100, 2)
+            until(lambda: self.kept.ask("GET", "/v1/sessions/" + id)[0] == 404, "its removal")
 
     # ---- the clock ----
 
