@@ -2,6 +2,7 @@
 
 #include "protocol/scene/notes_patch.h"
 #include "server/base/daemon.h"
+#include "server/base/disk.h"
 #include "server/sessions/access.h"
 #include "server/sessions/quota.h"
 #include "server/sessions/retention.h"
@@ -50,6 +51,22 @@ static bool is_current(pl_request *r, int64_t revision)
                       etag);
     reply_revision(r, revision);
     return false;
+}
+
+/* What carry_out returns beside an errno: the group was removed meanwhile; the row was not stored. */
+enum { GROUP_IS_GONE = -1, ROW_NOT_STORED = -2 };
+
+/* Either the disk is at fault, or the database alone. */
+static void reply_not_stored(pl_request *r, int error)
+{
+    if (error == ROW_NOT_STORED) {
+        error = pl_disk_probe(pl_request_daemon(r)->disk);
+    }
+    if (!pl_reply_shortage(r, error)) {
+        pl_reply_problemf(r, 500, "internal", "The change could not be stored",
+                          "session.json, control.log or the database: %s",
+                          error ? strerror(error) : "the row was refused");
+    }
 }
 
 static void reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_faults *faults)
@@ -126,8 +143,8 @@ static bool group_is_gone(pl_store *store, const char *group)
     return group && pl_store_read_integer(store, &s, &count) && count == 0;
 }
 
-/* Carry out the whole patch, or change nothing but the revision. 0, errno, or -1 if the group was removed
- * meanwhile. Telling the worker cannot be undone, so it comes last. */
+/* Carry out the whole patch, or change nothing but the revision. Telling the worker cannot be undone, so it comes
+ * last. */
 static int carry_out(const record *to, pl_session *s, const pl_row *before, const pl_notes *now,
                      pl_notes *next)
 {
@@ -139,9 +156,9 @@ static int carry_out(const record *to, pl_session *s, const pl_row *before, cons
         return error;
     }
     if (!pl_store_flush(to->store) || atomic_load(&to->counters->store_failures) > failures) {
-        error = EIO;
+        error = ROW_NOT_STORED;
     } else if (!same_text(now->group, s->group) && group_is_gone(to->store, s->group)) {
-        error = -1;
+        error = GROUP_IS_GONE;
     } else {
         error = pl_retention_tell(s, now, &wanted);
     }
@@ -219,15 +236,12 @@ static void change(pl_request *r, pl_session *s)
                              NULL);
         } else if (outcome != PL_DECODE_OK) {
             reply_refused(r, outcome, &faults);
-        } else if (error < 0) {
+        } else if (error == GROUP_IS_GONE) {
             pl_reply_problem(r, 403, "no_such_group", "No such group",
                              "the group was removed meanwhile; the session is as it was", NULL);
             reply_revision(r, s->revision);
         } else if (error) {
-            if (!pl_reply_shortage(r, error)) {
-                pl_reply_problemf(r, 500, "internal", "The change could not be stored",
-                                  "session.json, control.log or the database: %s", strerror(error));
-            }
+            reply_not_stored(r, error);
             reply_revision(r, s->revision);
         } else {
             pl_reply_session(r, 200, s);

@@ -316,6 +316,11 @@ int pl_disk_error(pl_disk *d)
     return !seen.full ? 0 : seen.broken ? seen.error : ENOSPC;
 }
 
+int pl_disk_probe(pl_disk *d)
+{
+    return probe(d->state_fd);
+}
+
 void pl_disk_note(pl_disk *d, int error)
 {
     if (d) {

@@ -42,6 +42,8 @@ bool pl_disk_full(const pl_disk *disk);
 pl_disk_state pl_disk_look(pl_disk *disk);
 /* ENOSPC or the error of a broken disk; 0: it can be written. */
 int pl_disk_error(pl_disk *disk);
+/* Writes a small file, and removes it: 0, or the errno of what failed. Waits for the disk. */
+int pl_disk_probe(pl_disk *disk);
 /* Whether an errno says that nothing can be stored: no room, or a disk that cannot be written. */
 bool pl_disk_is_error(int error);
 /* A write failed with such an error, 0: with one of them; the disk counts as full. */

@@ -57,7 +57,8 @@ class DocsTest(unittest.TestCase):
         known = []
         for source in ("commands.c", "help.c"):
             with open(os.path.join(ROOT, "clients", "cli", "commands", source)) as file:
-                known += re.findall(r'(?:\.(?:name|alias) = |^    \{)"([a-z-]+)"', file.read(), re.M)
+                known += re.findall(r'(?:\.(?:name|alias) = |^    \{)"([a-z-]+)"',
+                                    file.read(), re.M)
         self.assertGreater(len(known), 40)
         for name in PAGES:
             for command in re.findall(r"^    (?:build/)?pliant ([a-z-]+)", page(name), re.M):
