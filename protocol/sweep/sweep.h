@@ -67,7 +67,7 @@ typedef struct pl_sweep_stop {
 
 /* A run with a record above, or below, a bound is ended. */
 typedef struct pl_run_stop {
-    pl_fit_quantity of; /* both NULL: there is none */
+    pl_fit_quantity of; /* both NULL: none */
     bool above;
     double bound;
 } pl_run_stop;

@@ -17,7 +17,7 @@
 
 enum {
     LOOK_MS = 1000,
-    HOLD_MS = 1000,        /* after a write that failed for want of room, doubled each time, */
+    HOLD_MS = 1000,        /* after a write that failed for lack of room, doubled each time, */
     HOLD_MOST_MS = 600000, /* to this; */
     FORGET_MS = 1800000,   /* so long after the last one it begins again */
     PART_OF_DISK = 8,      /* the reserve is at most an eighth of it */

@@ -6,7 +6,7 @@
  *
  * A disk that cannot be written for another reason (EIO, EROFS) is treated as a full one, with that reason.
  *
- * Full: less is free than a quarter of the reserve, no file can be made, or a write failed for want of room. No longer
+ * Full: less is free than a quarter of the reserve, no file can be made, or a write failed for lack of room. No longer
  * full: as much is free, with what the reserve holds, as the reserve is to have, and the last failed write is long
  * enough ago; that time doubles with each failure, so that a session that can never be stored is not tried for ever.
  * No longer broken: a file, STATE/probe, can be written besides.
@@ -21,7 +21,7 @@ typedef struct pl_disk pl_disk;
 
 typedef struct pl_disk_state {
     int error;                      /* why it is broken: an errno */
-    bool full, broken;              /* nothing is stored; broken: not for want of room */
+    bool full, broken;              /* nothing is stored; broken: not for lack of room */
     int64_t free_bytes, size_bytes; /* of the file system, for this user */
     int64_t reserve_bytes;          /* that the reserve holds */
     char reason[160];               /* why nothing is stored; "": it is */

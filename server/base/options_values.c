@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "FILE:LINE: " of the option at hand; "" on the command line. */
+/* "FILE:LINE: " of the option that is read; "" on the command line. */
 static char place[PL_CONFIG_PLACE_MAX + 2];
 
 void pl_option_set_place(const char *where)

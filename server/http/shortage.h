@@ -1,4 +1,4 @@
-/* shortage.h - replies to requests that failed for want of something that comes back: room on the disk, a disk that
+/* shortage.h - replies to requests that failed for lack of something that comes back: room on the disk, a disk that
  * can be written, open files, memory, processes. */
 #ifndef PLIANT_SERVER_HTTP_SHORTAGE_H
 #define PLIANT_SERVER_HTTP_SHORTAGE_H

@@ -20,7 +20,7 @@ double pl_check_gpu_memory(const pl_preflight *report);
 bool pl_check_read(const pl_machine *machine, const char *directory, pl_preflight_outcome outcome,
                    pl_preflight *report, pl_faults *faults);
 /* A session in `checking` becomes queued, paused, rejected, cancelled or failed. False: it stays in `checking`, since
- * its files could not be read or synced for want of open files or memory. */
+ * its files could not be read or synced for lack of open files or memory. */
 bool pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
                        pl_preflight_outcome outcome, pl_faults *faults);
 

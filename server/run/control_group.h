@@ -19,7 +19,7 @@ int pl_control_group_enter(int dir_fd, pid_t pid);
 /* Read a file of a group; NULL with errno. */
 FILE *pl_control_group_read(int dir_fd, const char *file);
 
-/* How many processes of the group the kernel has killed for want of memory; -1 where that cannot be
+/* How many processes of the group the kernel has killed for lack of memory; -1 where that cannot be
  * read. The directory's descriptor may be -1. */
 int64_t pl_control_group_kills(int dir_fd, int version);
 /* The same of the group that this process was in at the first call. */

@@ -12,7 +12,7 @@ typedef struct pl_machine {
     const char *batch;   /* name of its batch system; NULL: it has none */
     bool batch_default;  /* sessions that do not say run there */
     int64_t batch_cores; /* of sessions there, together */
-    bool elsewhere; /* the session at hand runs there: memory and GPUs are not this machine's */
+    bool elsewhere;      /* this session runs there: memory and GPUs are not this machine's */
     struct pl_learning *learning; /* what runs took on it; may be NULL */
 } pl_machine;
 

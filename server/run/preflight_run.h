@@ -34,7 +34,7 @@ typedef enum pl_preflight_outcome {
     PL_PREFLIGHT_DIED,    /* killed, or too slow: one fault was added */
     PL_PREFLIGHT_RUNNING, /* not done within the patience; ask again */
     PL_PREFLIGHT_STOPPED, /* the daemon is ending; the child was killed */
-    PL_PREFLIGHT_BUSY,    /* could not be started for want of open files, memory or processes */
+    PL_PREFLIGHT_BUSY,    /* could not be started for lack of open files, memory or processes */
     PL_PREFLIGHT_BROKEN,  /* could not be run: ours, not the user's; a line is in the log */
 } pl_preflight_outcome;
 

@@ -23,7 +23,7 @@ char *pl_backup_facts_text(const pl_backup_facts *f, const char *name);
 
 /* A name for now that the folder does not have: "20260101T120000Z", or that with "-2" behind. */
 void pl_backup_name(int folder_fd, char name[PL_BACKUP_NAME]);
-/* The newest that is complete; false if there is none. */
+/* The newest complete one; false if none is complete. */
 bool pl_backup_newest(int folder_fd, char name[PL_BACKUP_NAME]);
 /* Remove all but the newest `keep`, and what a backup that was cut off has left. False after printing why. */
 bool pl_backup_keep(int folder_fd, int keep);

@@ -1,5 +1,6 @@
 #include "server/upkeep/doctor.h"
 
+#include "protocol/log/fresh.h"
 #include "protocol/log/session_dir.h"
 #include "protocol/log/small_file.h"
 #include "server/http/listener.h"
@@ -11,13 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,26 +71,30 @@ static void look_at_folders(pl_doctor *d, int fd)
     }
 }
 
-static bool is_remote(const struct statfs *fs)
+/* SQLite's log is safe on a network file system only as long as one machine alone opens it. */
+static void look_at_file_system(pl_doctor *d, int fd)
 {
-    return fs->f_type == NFS_SUPER_MAGIC || fs->f_type == SMB_SUPER_MAGIC ||
-           fs->f_type == CIFS_SUPER_MAGIC || fs->f_type == SMB2_SUPER_MAGIC;
+    bool jobs = strcmp(d->options->batch, "none") != 0;
+    if (!pl_is_on_network(fd)) {
+        return;
+    }
+    pl_doctor_say(d, "disk", jobs ? PL_FINDING_WARNING : PL_FINDING_ERROR,
+                  jobs ? "open its database on this machine only, and back it up often"
+                       : "move the state directory to a local disk",
+                  "the state directory is on a network file system or FUSE%s",
+                  jobs ? ", as jobs on other machines need it"
+                       : "; the database is not safe there");
 }
 
 static void look_at_disk(pl_doctor *d, int fd)
 {
     struct statvfs room;
-    struct statfs fs;
     struct stat held;
-    if (fstatvfs(fd, &room) != 0 || fstatfs(fd, &fs) != 0) {
+    if (fstatvfs(fd, &room) != 0) {
         pl_doctor_say(d, "disk", PL_FINDING_ERROR, "look at dmesg", "%s", strerror(errno));
         return;
     }
-    if (is_remote(&fs)) {
-        pl_doctor_say(d, "disk", PL_FINDING_ERROR, "move the state directory to a local disk",
-                      "the state directory is on a network file system, on which the database is "
-                      "not safe");
-    }
+    look_at_file_system(d, fd);
     double free_bytes = (double)room.f_bavail * (double)room.f_frsize;
     double size = (double)room.f_blocks * (double)room.f_frsize;
     double kept = fstatat(fd, "reserve", &held, AT_SYMLINK_NOFOLLOW) == 0

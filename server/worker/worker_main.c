@@ -70,7 +70,7 @@ static const char usage[] =
     "\n"
     "Exit status: 0 succeeded, 3 failed, 4 cancelled, 5 lock held or attempt stale, 6 stopped by\n"
     "SIGTERM, 7 paused, 8 the GPU failed, 9 and 10 exit.json could not be written because of the\n"
-    "disk or for want of memory (after 6 to 10 a later attempt resumes), 2 usage. Of\n"
+    "disk or for lack of memory (after 6 to 10 a later attempt resumes), 2 usage. Of\n"
     "several sessions: 0 if each has left its exit.json, 8, or 2 and 5 if one has left none.\n";
 
 enum { SESSIONS_MAX = 256 }; /* in one process */

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from support import BUILD, Daemon, main, pliant, scene
+from support import BUILD, Daemon, main, pliant, scene, until
 
 
 class Doctor(unittest.TestCase):
@@ -52,6 +52,26 @@ class Doctor(unittest.TestCase):
         if level == "error":
             others = [c for c in report["checks"] if c["level"] == level and c["check"] != check]
             self.assertEqual(others, [])
+
+    def test_a_network_file_system(self):
+        view = os.path.join(BUILD, "tests", "node_view")
+        if os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK) or not os.path.exists(view):
+            self.skipTest("it takes root and FUSE")
+        mount = os.path.join(self.folder, "mount")
+        os.mkdir(mount)
+        process = subprocess.Popen([view, self.folder, mount, "0", "0", "0"])
+
+        def end():
+            process.terminate()
+            process.wait(60)
+            subprocess.run(["umount", "--lazy", mount], capture_output=True)
+
+        self.addCleanup(end)
+        self.state = os.path.join(mount, "state")
+        until(lambda: os.path.exists(self.state), "the mount")
+        self.sees("disk", "error", "network file system")
+        jobs = ["--batch", "slurm", "--listen", "127.0.0.1:0"]
+        self.sees("disk", "warning", "as jobs on other machines need it", *jobs)
 
     def test_all_is_well(self):
         self.assertTrue(self.running["running"])

@@ -134,7 +134,7 @@ class SlurmTest(unittest.TestCase):
 
     @long_only
     def test_jobs_are_chained_past_their_time(self):
-        """A job has one minute at most (batch.conf) and is told 15 s before."""
+        """A job has one minute at most (batch.conf) and a signal 15 s before."""
         session = self.submit(endless())
         self.wait(session, "running")
         until(lambda: session.refresh().info["attempt"] == 2, "the second job", 240)
