@@ -3,6 +3,7 @@ starts it, and `make uninstall` leaves nothing behind."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -96,17 +97,35 @@ class Install(unittest.TestCase):
         if not analyze:
             self.skipTest("systemd-analyze is missing")
         unit = self.path("usr/lib/systemd/system/pliantd.service")
-        held = self.path("usr/lib/systemd/system/pliantd.socket")
-        ran = subprocess.run([analyze, "verify", unit, held], capture_output=True, text=True)
+        backup = self.path("usr/lib/systemd/system/pliant-backup.service")
+        others = [self.path("usr/lib/systemd/system/" + name)
+                  for name in ("pliantd.socket", "pliant-backup.timer")]
+        command = [analyze, "verify", unit, backup, *others]
+        ran = subprocess.run(command, capture_output=True, text=True)
         said = (ran.stdout + ran.stderr).splitlines()
         # What it names is not installed here, but below DESTDIR.
         wrong = [s for s in said if "not executable" not in s and "man " not in s]
         self.assertEqual(wrong, [])
-        command = [analyze, "security", "--offline=true", "--threshold=20", unit]
-        ran = subprocess.run(command, capture_output=True, text=True)
-        if "unrecognized option" in ran.stderr:
-            self.skipTest("this systemd-analyze looks at running units only")
-        self.assertEqual(ran.returncode, 0, ran.stdout[-300:] + ran.stderr)
+        for service in (unit, backup):
+            command = [analyze, "security", "--offline=true", "--threshold=20", service]
+            ran = subprocess.run(command, capture_output=True, text=True)
+            if "unrecognized option" in ran.stderr:
+                self.skipTest("this systemd-analyze looks at running units only")
+            self.assertEqual(ran.returncode, 0, ran.stdout[-300:] + ran.stderr)
+
+    def test_backup(self):
+        """The line of the unit, with folders of the test."""
+        self.call("install")
+        with open(self.path("usr/lib/systemd/system/pliant-backup.service")) as file:
+            words = re.search(r"^ExecStart=(.+)$", file.read(), re.M).group(1).split()
+        daemon = support.Daemon()
+        self.addCleanup(daemon.stop)
+        places = {"/usr/bin/pliantd": self.path("usr/bin/pliantd"),
+                  "/var/backups/pliant": self.path("backups"), "/var/lib/pliant": daemon.state}
+        self.assertLessEqual(set(places), set(words))
+        ran = subprocess.run([places.get(w, w) for w in words], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(len(os.listdir(self.path("backups"))), 1)
 
     def test_service(self):
         self.call("install")
