@@ -93,7 +93,7 @@ static bool is_name(const char *name)
 static bool is_complete(int folder_fd, const char *name)
 {
     char path[PL_BACKUP_NAME + 16];
-    snprintf(path, sizeof path, "%s/%s", name, file_name);
+    snprintf(path, sizeof path, "%.31s/%.15s", name, file_name);
     return faccessat(folder_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -116,7 +116,7 @@ static found find_backups(int folder_fd)
     DIR *folder = f.names ? pl_folder_open(folder_fd, ".") : NULL;
     for (struct dirent *e; folder && f.count < NAMES_MAX && (e = readdir(folder));) {
         if (is_name(e->d_name) && is_complete(folder_fd, e->d_name)) {
-            snprintf(f.names[f.count++], PL_BACKUP_NAME, "%s", e->d_name);
+            snprintf(f.names[f.count++], PL_BACKUP_NAME, "%.31s", e->d_name);
         }
     }
     if (folder) {

@@ -13,6 +13,12 @@
 enum { DEPTH = 20, OWN = 2 /* frames of the handler itself */, STACK = 1 << 16, FILES = 64 };
 #define NEAR_NULL ((uintptr_t)1 << 16)
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 }; /* sanitizers report by themselves */
+#else
+enum { SANITIZED = 0 };
+#endif
+
 /* The program and its libraries, as they were loaded. What an owner reads has places in files, and no addresses: those
  * would tell how a later worker lies in memory. */
 typedef struct loaded {
@@ -113,15 +119,16 @@ static void make_stack(void)
 
 void pl_crash_report_begin(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which report by themselves */
     void *first[1];
     struct sigaction action = {.sa_sigaction = report,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+    if (SANITIZED) {
+        return;
+    }
     backtrace(first, 1); /* what it loads, it loads now */
     dl_iterate_phdr(note_file, NULL);
     make_stack();
     for (int i = 0; i < CRASHES; i++) {
         sigaction(crashes[i].number, &action, NULL);
     }
-#endif
 }
