@@ -275,7 +275,7 @@ static bool start_http(pl_daemon *d)
     return pl_http_create(&http, d->url, &d->http);
 }
 
-/* What decided how much sessions may use: of a control group, the file that says so. */
+/* Logs the source of the limits of sessions; for a control group, the file. */
 static void say_capacity(const pl_options *o)
 {
     const pl_capacity *c = &o->capacity;

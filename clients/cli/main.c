@@ -104,7 +104,7 @@ static bool take_argument(pl_cli *cli, const char *word)
     return true;
 }
 
-/* "--last" in the place of an ID; --last of the command itself, as in edit, is an option. */
+/* True if the word is "--last" in place of an ID. In a command with its own --last, such as edit, it is an option. */
 static bool is_last(const pl_cli *cli, const char *word)
 {
     const pl_command *c = cli->command;

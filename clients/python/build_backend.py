@@ -10,13 +10,13 @@ import re
 import tarfile
 import zipfile
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the first day that a zip file can name
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file
 SDIST_FILES = ("README.md", "build_backend.py", "pyproject.toml")
 
 
 def _field(name):
-    """A string, or the only one of a list, in pyproject.toml, on a line of its own: Python 3.9
-    has no reader of TOML."""
+    """Reads a string, or the only string of a list, from its own line in pyproject.toml: Python 3.9
+    has no TOML reader."""
     with open("pyproject.toml", encoding="utf-8") as file:
         found = re.search(rf'^{name} = \[?"(.*?)"\]?$', file.read(), re.M)
     if not found:
@@ -61,7 +61,7 @@ def _dist_info():
 
 
 def _record(files):
-    """The list of a wheel's files with their hashes; its own line has none."""
+    """The list of a wheel's files with their hashes; its own line has no hash."""
     lines = []
     for path, content in files:
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

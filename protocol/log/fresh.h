@@ -1,8 +1,8 @@
 /* fresh.h - files that another machine writes on a file system that both share.
  *
- * A client of NFS, SMB, Lustre and the like keeps the attributes and names it has read for seconds, and the bytes it has
- * to write for longer. Readers therefore ask the server for attributes (statx with AT_STATX_FORCE_SYNC, which costs
- * nothing on a local file system), and a worker sends what it has appended (pl_log_send).
+ * A client of NFS, SMB, Lustre or the like caches attributes and names for seconds, and dirty data for longer. Readers
+ * therefore ask the server for attributes (statx with AT_STATX_FORCE_SYNC, which costs nothing on a local file system),
+ * and a worker flushes its appends (pl_log_send).
  */
 #ifndef PLIANT_PROTOCOL_LOG_FRESH_H
 #define PLIANT_PROTOCOL_LOG_FRESH_H
@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 
 /* True where `fd` lies on a network file system or FUSE, whose files other machines may change unseen: inotify reports
- * nothing of it. Also true where the file system is unknown because it cannot be asked. */
+ * nothing of it. Also true if the file system cannot be determined. */
 bool pl_is_on_network(int fd);
 
-/* fstat and fstatat of the server's attributes. Symbolic links are not followed. Of the result st_dev, st_ino, st_mode,
- * st_nlink, st_uid, st_gid, st_size, st_mtim and st_ctim are set. 0, or -1 with errno. */
+/* fstat and fstatat of the server's attributes. Symbolic links are not followed. Sets only st_dev, st_ino, st_mode,
+ * st_nlink, st_uid, st_gid, st_size, st_mtim and st_ctim. 0, or -1 with errno. */
 int pl_stat_fresh(int fd, struct stat *out);
-/* The folder is asked first, so that a name that was replaced or created there is found. */
+/* Refreshes the folder first, to find a name that was created or replaced there. */
 int pl_stat_fresh_at(int dir_fd, const char *name, struct stat *out);
 
 #endif

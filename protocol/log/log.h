@@ -58,8 +58,8 @@ void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number
 bool pl_log_writer_fenced(pl_log_writer *w);
 /* fdatasync what is open; may be called from another thread than the appender. */
 pl_status pl_log_sync(pl_log_writer *w);
-/* Send what was appended to the other machines of a network file system, without waiting until it is durable. From any
- * thread. */
+/* Make appended records visible to other machines of a network file system, without waiting for durability. Callable
+ * from any thread. */
 void pl_log_send(pl_log_writer *w);
 /* Seal the last segment in head.json and close. */
 pl_status pl_log_writer_close(pl_log_writer *w);

@@ -472,7 +472,7 @@ static bool whole(pl_log_reader *r, int64_t frame)
         pl_log_outcome outcome = pl_log_read(r, frame, (pl_log_part)part, &payload, &length);
         if (outcome == PL_LOG_OK)
             free(payload);
-        /* What cannot be read for lack of memory or by a bad disk is not known to be torn. */
+        /* A read that failed (no memory, bad disk) does not show a torn record. */
         if (outcome != PL_LOG_OK && outcome != PL_LOG_ERROR)
             return false;
     }

@@ -18,8 +18,8 @@ struct pl_log_writer {
     int dir_fd;
     pl_head head;            /* as published; the last segment is the open one */
     pthread_mutex_t lock;    /* of the descriptors, which pl_log_sync duplicates */
-    pl_segment_files files;  /* of the open segment */
-    pl_segment_files rolled; /* of the segment before, until pl_log_sync has synced them */
+    pl_segment_files files;  /* files of the open segment */
+    pl_segment_files rolled; /* files of the previous segment, until pl_log_sync has synced them */
     uint64_t end;            /* of the last committed record in the open segment */
     int64_t count;           /* frames in the open segment */
     int64_t indexed;         /* of them, entries that are on disk */
@@ -347,8 +347,7 @@ static pl_status roll(pl_log_writer *w)
     pthread_mutex_unlock(&w->lock);
     w->end = 0;
     w->count = w->indexed = w->noted = 0;
-    pl_segment_files_settle(
-        &older); /* only where nobody calls pl_log_sync is there anything to do */
+    pl_segment_files_settle(&older); /* needed only if nobody calls pl_log_sync */
     prune(w);
     return repeat_epoch(w);
 }

@@ -1,4 +1,4 @@
-/* segment_files.h - the two files of a segment that is written: records and index. */
+/* segment_files.h - the two files of the segment being written: records and index. */
 #ifndef PLIANT_PROTOCOL_LOG_SEGMENT_FILES_H
 #define PLIANT_PROTOCOL_LOG_SEGMENT_FILES_H
 
@@ -8,11 +8,11 @@ typedef struct pl_segment_files {
     int seg, idx; /* descriptors; -1: none */
 } pl_segment_files;
 
-/* Create both. No published head lists them, so files of these names are left over from a worker that died before
- * publishing, and are cut to nothing. PL_IO with errno. */
+/* Create both. No published head lists them, so existing files of these names are leftovers of a worker that died
+ * before publishing; they are truncated. PL_IO with errno. */
 pl_status pl_segment_files_create(int dir_fd, const pl_segment *segment, pl_segment_files *out);
 void pl_segment_files_close(pl_segment_files *files);
-/* Duplicates of both descriptors; -1 where one could not be had. */
+/* Duplicate both descriptors; -1 for one that could not be duplicated. */
 pl_segment_files pl_segment_files_copy(const pl_segment_files *files);
 /* Sync and close; keeps errno. */
 pl_status pl_segment_files_settle(pl_segment_files *files);

@@ -55,11 +55,11 @@ pl_status pl_head_read(int dir_fd, pl_head *out);
 pl_status pl_head_write(int dir_fd, const pl_head *head);
 void pl_head_clear(pl_head *head);
 
-/* exit.json: {"format": 2, "attempt": N, "state": "succeeded|failed|cancelled|stopped|paused|device_fault",
- * "frames": n, "failure": null | {"code", "step", "frame", "body", "element", "vertex", "message",
- * "advice"}, "launching": b, "disk_full": b, "disk_error": "read_only"|"io", "seconds": s}. "stopped" (SIGTERM), "paused" (asked for in control.log) and
- * "device_fault" are no end: a later attempt goes on from the checkpoint. launching, of the last: the session
- * may have caused it, for it had work on the device, or the device to itself. */
+/* exit.json: {"format": 2, "attempt": N, "state": "succeeded|failed|cancelled|stopped|paused|device_fault", "frames":
+ * n, "failure": null | {"code", "step", "frame", "body", "element", "vertex", "message", "advice"}, "launching": b,
+ * "disk_full": b, "disk_error": "read_only"|"io", "seconds": s}. "stopped" (SIGTERM), "paused" (requested in
+ * control.log) and "device_fault" are no end: a later attempt goes on from the checkpoint. launching, of the last: the
+ * session may have caused it, for it had work on the device, or the device to itself. */
 typedef struct pl_exit {
     int32_t attempt;
     char state[16];
@@ -67,7 +67,7 @@ typedef struct pl_exit {
     double seconds;     /* of running, over all attempts */
     pl_failure failure; /* code PL_FAILURE_NONE unless failed, or a device's fault */
     bool launching;     /* of that */
-    int disk_error; /* errno of a failure of the disk that may pass, ENOSPC EROFS EIO: a later attempt goes on; 0: none */
+    int disk_error; /* errno of a disk failure that may pass (ENOSPC, EROFS, EIO): a later attempt continues; 0: none */
 } pl_exit;
 pl_status pl_exit_read(int dir_fd, pl_exit *out);
 pl_status pl_exit_write(int dir_fd, const pl_exit *e);

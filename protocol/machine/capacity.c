@@ -12,7 +12,7 @@ static const char by_machine[] = "machine", by_affinity[] = "affinity",
 
 /* ---- limits of one group ---- */
 
-/* The numbers of a file's first line; "max" is INT64_MAX. How many there are. */
+/* Reads the numbers of a file's first line ("max" is INT64_MAX) and returns their count. */
 static int read_numbers(const char *path, int64_t *out, int most)
 {
     char line[128] = "", *state = NULL;
@@ -20,7 +20,7 @@ static int read_numbers(const char *path, int64_t *out, int most)
     FILE *file = fopen(path, "re");
     if (file) {
         char *got = fgets(line, sizeof line, file);
-        (void)got; /* nothing is no number */
+        (void)got; /* an empty line has no numbers */
         fclose(file);
     }
     for (char *word = strtok_r(line, " \n", &state); word && count < most;
@@ -37,7 +37,7 @@ static int read_numbers(const char *path, int64_t *out, int most)
     return count;
 }
 
-/* A limit of the group in this directory, and the file that says so; 0: none. */
+/* Returns the limit of the group in this directory and the file that sets it; 0: no limit. */
 typedef int64_t (*limit_of)(const char *directory, int version, char file[PATH_MAX + 32]);
 
 static int64_t cores_of(const char *directory, int version, char file[PATH_MAX + 32])
@@ -62,7 +62,7 @@ static int64_t cores_of(const char *directory, int version, char file[PATH_MAX +
     return n[0] / n[1] > 1 ? n[0] / n[1] : 1;
 }
 
-/* memory.high slows a group down until it frees memory: no session makes progress above it. */
+/* memory.high throttles a group until it frees memory, so sessions make no progress above it. */
 static int64_t memory_of(const char *directory, int version, char file[PATH_MAX + 32])
 {
     static const char *const files[] = {"memory.max", "memory.high", "memory.limit_in_bytes"};
@@ -80,9 +80,9 @@ static int64_t memory_of(const char *directory, int version, char file[PATH_MAX 
     return least;
 }
 
-/* ---- of a group and all above it ---- */
+/* ---- a group and its ancestors ---- */
 
-/* The directory above, up to where the hierarchy is mounted. */
+/* Moves to the parent directory; stops where the hierarchy is mounted. */
 static int go_up(pl_control_group *g)
 {
     size_t length = strlen(g->path);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the word stands in a list with commas between. */
+/* True if the word is in a comma-separated list. */
 static bool has_word(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -18,7 +18,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* A path from the hierarchy's root that leads downwards only. */
+/* True if a path from the hierarchy's root only leads downwards. */
 static bool leads_down(const char *path)
 {
     static const char gone[] = " (deleted)"; /* the kernel's mark of a group that was removed */
@@ -34,8 +34,8 @@ static bool leads_down(const char *path)
     return true;
 }
 
-/* The path of "ID:CONTROLLERS:PATH" of the hierarchy that has the controller, malloc'ed: version 1
- * where it has one of its own, else version 2. NULL: none. */
+/* The path of "ID:CONTROLLERS:PATH" for the controller's hierarchy, malloc'ed: its own of version 1, else version 2.
+ * NULL: none. */
 static char *read_group(FILE *groups, const char *controller, int *version)
 {
     char *line = NULL, *path = NULL;
@@ -59,7 +59,7 @@ static char *read_group(FILE *groups, const char *controller, int *version)
     return path;
 }
 
-/* Spaces and the like are \040 and so on. In place. */
+/* Decodes \040 (a space) and similar escapes in place. */
 static void decode(char *text)
 {
     char *to = text;
@@ -72,8 +72,8 @@ static void decode(char *text)
     *to = 0;
 }
 
-/* A line of mountinfo: "ID PARENT DEVICE ROOT PLACE OPTIONS [TAGS] - TYPE SOURCE SUPER". Whether it
- * mounts the hierarchy; then root and place point into the line. */
+/* A line of mountinfo: "ID PARENT DEVICE ROOT PLACE OPTIONS [TAGS] - TYPE SOURCE SUPER". True if it mounts the
+ * hierarchy; root and place then point into the line. */
 static bool read_mount(char *line, int version, const char *controller, char **root, char **place)
 {
     char *after = strstr(line, " - "), *state = NULL;
@@ -100,14 +100,14 @@ static bool read_mount(char *line, int version, const char *controller, char **r
     return **place == '/';
 }
 
-/* What follows the mount's root in the group's path; NULL: it lies outside. */
+/* The part of the group's path below the mount's root; NULL if the path lies outside. */
 static const char *below_root(const char *path, const char *root)
 {
     size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
     return strncmp(path, root, n) == 0 && (!path[n] || path[n] == '/') ? path + n : NULL;
 }
 
-/* Into out->path. */
+/* Writes the group's directory into out->path. */
 static bool find_directory(FILE *mounts, const char *path, const char *controller,
                            pl_control_group *out, bool *mounted)
 {

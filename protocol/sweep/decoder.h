@@ -17,7 +17,7 @@ typedef struct pl_sweep_decoder {
 
 /* A value as JSON; a number with the fewest digits that read back as it. malloc'ed, or NULL without memory. */
 char *pl_sweep_value_text(const json_t *value);
-/* `got` may be NULL: nothing. The format is of the pointer. */
+/* Add a fault; `got` may be NULL (missing). The format makes its JSON pointer. */
 __attribute__((format(printf, 5, 6))) void pl_sweep_fault(pl_sweep_decoder *d, const json_t *got,
                                                           const char *code, const char *expected,
                                                           const char *format, ...);
@@ -25,19 +25,19 @@ char *pl_sweep_copy(pl_sweep_decoder *d, const char *text);
 void pl_sweep_check_keys(pl_sweep_decoder *d, json_t *object, const char *const *keys,
                          const char *where);
 
-/* A number, or `fallback` where the key is missing; a fault where it is something else. */
+/* A number, or `fallback` if the key is missing; a fault if it is something else. */
 double pl_sweep_number_at(pl_sweep_decoder *d, json_t *object, const char *key, double fallback,
                           const char *where);
 int64_t pl_sweep_whole_at(pl_sweep_decoder *d, json_t *object, const char *key, int64_t least,
                           int64_t most, int64_t fallback, const char *where);
-/* A text of at most `most` bytes; NULL where the key is missing, or after a fault. */
+/* A text of at most `most` bytes; NULL if the key is missing, or after a fault. */
 const char *pl_sweep_text_at(pl_sweep_decoder *d, json_t *object, const char *key, size_t most,
                              const char *where);
-/* The place of a word in a list; `fallback` where the key is missing, or after a fault. */
+/* The index of a word in a list; `fallback` if the key is missing, or after a fault. */
 int pl_sweep_word_at(pl_sweep_decoder *d, json_t *object, const char *key, const char *const *words,
                      int fallback, const char *where);
 
-/* One of probe and metric; a probe is one of the scene's. */
+/* Read "probe" or "metric", exactly one; a probe must be in the scene. */
 void pl_sweep_read_quantity(pl_sweep_decoder *d, pl_fit_quantity *q, json_t *object,
                             const char *where);
 /* The member "fit", after the parameters (fit_decode.c). */

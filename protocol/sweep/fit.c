@@ -33,7 +33,7 @@ static bool spans(const double *x, int64_t k, double at)
     return (x[k] <= at && at <= x[k + 1]) || (x[k + 1] <= at && at <= x[k]);
 }
 
-/* The first segment from `from` on, around the end, that has `at`; -1: none. */
+/* The first segment from `from` on, wrapping around, that contains `at`; -1: none. */
 static int64_t segment_of(const double *x, int64_t n, double at, int64_t from)
 {
     for (int64_t k = from; k + 1 < n; k++)

@@ -5,14 +5,14 @@
  *             "method": "bobyqa", "evaluations": 200, "tolerance": 1e-4}
  *
  * A series has points (x, y): y is a probe or a metric of a run, x the time or another one. A run is a polyline of its
- * frames; its value at x lies on the first segment that has x, from the segment of the point before on, so that loading
- * and unloading may be measured one after the other. Beyond its ends the value of the nearest end counts.
+ * frames; its value at x lies on the first segment that contains x. The search begins at the previous point's segment,
+ * so that loading and unloading may be measured one after the other. Beyond its ends the nearest end's value counts.
  *
  * With m points y_i of a run's values v_i in each series s, and c_s the standard deviation of the measured y_i,
  *
  *     misfit^2 = sum_s w_s (1/m_s) sum_i ((v_i - y_i) / c_s)^2 / sum_s w_s
  *
- * so 0.01 is one per cent of what the measured values vary by.
+ * so 0.01 is one per cent of the measured values' standard deviation.
  */
 #ifndef PLIANT_PROTOCOL_SWEEP_FIT_H
 #define PLIANT_PROTOCOL_SWEEP_FIT_H
@@ -21,7 +21,7 @@
 
 enum {
     PL_FIT_SERIES_MAX = 16,
-    PL_FIT_POINTS_MAX = 5000, /* of all series together */
+    PL_FIT_POINTS_MAX = 5000, /* most points of all series together */
     PL_FIT_EVALUATIONS_MAX = 1000,
 };
 
@@ -35,7 +35,7 @@ typedef enum pl_fit_method {
 } pl_fit_method;
 extern const char *const pl_fit_method_names[]; /* NULL-terminated */
 
-/* A number of each frame. Both NULL: its time. */
+/* A number of each frame; its time if both are NULL. */
 typedef struct pl_fit_quantity {
     char *metric, *probe; /* as pl_sweep_result */
 } pl_fit_quantity;
@@ -51,18 +51,18 @@ typedef struct pl_fit_series {
 typedef struct pl_fit {
     pl_fit_series *series;
     int32_t count;
-    int64_t points; /* of all series */
+    int64_t points; /* points of all series */
     pl_fit_method method;
-    int64_t evaluations; /* most runs, with the samples */
-    double tolerance;    /* of the parameters, in parts of their intervals */
+    int64_t evaluations; /* most runs, including the samples */
+    double tolerance;    /* tolerance of the parameters, as a fraction of their intervals */
 } pl_fit;
 
-void pl_fit_destroy(pl_fit *fit); /* NULL is nothing */
+void pl_fit_destroy(pl_fit *fit); /* NULL is allowed */
 
-/* A run's values at the measured points of a series, of its n frames (x, y); NaN where n is 0. */
+/* Interpolate a run's n frames (x, y) at the measured points of a series; NaN if n is 0. */
 void pl_fit_values(const pl_fit_series *series, const double *x, const double *y, int64_t n,
                    double *values);
-/* Of the values of all series, one after the other; NaN where one is NaN. */
+/* The misfit of the values of all series in order; NaN if any value is NaN. */
 double pl_fit_misfit(const pl_fit *fit, const double *values);
 
 #endif

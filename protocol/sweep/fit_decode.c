@@ -59,9 +59,9 @@ typedef struct point_table {
     pl_sweep_decoder *decoder;
     pl_fit_series *series;
     const char *where;
-    size_t line; /* of x */
+    size_t line; /* line of x */
     double x;
-    bool has_x; /* a line began, and its second field has not come */
+    bool has_x; /* the line's second field is still missing */
 } point_table;
 
 static bool wrong_field(const point_table *t, size_t line, size_t column, const char *field)
@@ -83,7 +83,7 @@ static bool see_field(void *context, size_t line, size_t column, const char *fie
     (void)quoted;
     if (column > 1 || (t->has_x && (line != t->line || column != 1)) || (!number && line > 0))
         return wrong_field(t, line, column, field);
-    if (!number) /* of the names */
+    if (!number) /* line of the names */
         return true;
     if (column == 0) {
         t->x = value;

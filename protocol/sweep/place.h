@@ -6,7 +6,7 @@
 
 /* Place u in [0, 1] of an interval, as JSON with 12 digits. malloc'ed, or NULL without memory. */
 char *pl_sweep_place(const pl_sweep_parameter *p, double u);
-/* Where a number lies in its interval, from 0 to 1. */
+/* Position of a number in its interval, from 0 to 1. */
 double pl_sweep_unplace(const pl_sweep_parameter *p, double x);
 
 #endif

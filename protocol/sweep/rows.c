@@ -121,7 +121,7 @@ pl_status pl_sweep_make_rows(pl_sweep *s, pl_faults *faults)
     return status;
 }
 
-/* By the text of each value. */
+/* Appends a row; text_of makes each value's text. */
 static bool append(pl_sweep *s, char *(*text_of)(const pl_sweep *s, int32_t j, const void *from),
                    const void *from)
 {

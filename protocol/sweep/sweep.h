@@ -8,10 +8,11 @@
  *      "results": [{"metric": "energy/kinetic", "at": "max"}, {"expect": true}],
  *      "stop": {"result": "energy/kinetic max", "above": 1e3}}
  *
- * A grid has every combination, the last parameter fastest. The other samplings draw `samples` points
- * (sample.h): a list of values is cut into equal parts. "csv" in the place of parameters lists the rows: its
- * head has the paths. "fit" begins with samples and searches on from the best of them (fit.h): its rows become
- * known one after the other, and its first result is the misfit. Numbers that are computed have 12 digits, so that no machine's logarithm shows.
+ * A grid has every combination, the last parameter fastest. The other samplings draw `samples` points (sample.h): a
+ * list of values is cut into equal parts. "csv" in the place of parameters lists the rows: its head has the paths.
+ * "fit" begins with samples and searches on from the best of them (fit.h): its rows become known one after the other,
+ * and its first result is the misfit. Computed numbers have 12 digits, which hides differences between machines'
+ * logarithms.
  */
 #ifndef PLIANT_PROTOCOL_SWEEP_SWEEP_H
 #define PLIANT_PROTOCOL_SWEEP_SWEEP_H
@@ -54,7 +55,7 @@ typedef struct pl_sweep_result {
     char *metric; /* its path in a metrics record, parts joined by '/'; NULL: another */
     char *probe;  /* its name; NULL: another */
     char *expect; /* its name, "" for all of them together: 1 holds, 0 does not; NULL: another */
-    bool misfit;  /* of a fit */
+    bool misfit;  /* the result is a fit's misfit */
     pl_sweep_at at;
 } pl_sweep_result;
 
@@ -65,7 +66,7 @@ typedef struct pl_sweep_stop {
     double bound;
 } pl_sweep_stop;
 
-/* A run with a record above, or below, a bound is ended. */
+/* Condition that ends a run: a record above, or below, a bound. */
 typedef struct pl_run_stop {
     pl_fit_quantity of; /* both NULL: none */
     bool above;
@@ -86,7 +87,7 @@ typedef struct pl_sweep {
     pl_sweep_stop stop;
     pl_run_stop stop_runs;
     pl_fit *fit;                 /* NULL: every row is given */
-    int64_t row_count, row_room; /* rows that are known; that there may be */
+    int64_t row_count, row_room; /* known rows; most rows */
     char **values;               /* [row][parameter]: JSON texts */
 } pl_sweep;
 
@@ -95,9 +96,9 @@ typedef struct pl_sweep {
 pl_status pl_sweep_decode(const char *text, size_t length, pl_sweep *out, pl_faults *faults);
 void pl_sweep_clear(pl_sweep *sweep);
 
-/* One more row of a fit, at places in [0, 1] of its intervals. False without memory, or room. */
+/* Append a row to a fit, at places in [0, 1] of its intervals. False if out of memory or room. */
 bool pl_sweep_append(pl_sweep *sweep, const double *u);
-/* The same of a list of values. */
+/* The same from a list of values. */
 bool pl_sweep_append_values(pl_sweep *sweep, const pl_json *values);
 
 const char *pl_sweep_value(const pl_sweep *sweep, int64_t row, int32_t parameter);

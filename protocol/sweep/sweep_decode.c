@@ -333,7 +333,7 @@ static void read_result(pl_sweep_decoder *d, json_t *object, size_t i)
         pl_sweep_fault(d, object, "duplicate", "a result of another name", "%s/name", where);
 }
 
-/* The first result of a fit. */
+/* Adds the first result of a fit. */
 static void add_misfit(pl_sweep_decoder *d)
 {
     pl_sweep_result *r = &d->sweep->results[d->sweep->result_count++];
@@ -359,7 +359,7 @@ static void read_results(pl_sweep_decoder *d, json_t *list)
         read_result(d, json_array_get(list, i), i);
 }
 
-/* Of one of above and below. */
+/* Reads "above" or "below", exactly one of which must be given. */
 static double read_bound(pl_sweep_decoder *d, json_t *stop, bool *above, const char *where)
 {
     *above = json_object_get(stop, "above");
@@ -409,7 +409,7 @@ static void read_stop_runs(pl_sweep_decoder *d, json_t *stop)
 
 /* ---- the document ---- */
 
-/* How many points a fit begins with, where the document does not say. */
+/* Default number of points that a fit begins with. */
 static int64_t samples_of(const json_t *document)
 {
     int64_t samples = 6 * (int64_t)json_array_size(json_object_get(document, "parameters"));

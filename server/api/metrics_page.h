@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) void pl_metrics_put(pl_metrics_page *p, co
 void pl_metrics_put_one(pl_metrics_page *p, const char *name, const char *type, const char *help,
                         double value);
 
-/* process_*, as Prometheus' own clients have them: this process, from /proc. */
+/* process_* as in Prometheus' client libraries: this process, from /proc. */
 void pl_metrics_put_process(pl_metrics_page *p);
 /* pliant_http_requests_total and pliant_http_request_seconds. */
 void pl_metrics_put_replies(pl_metrics_page *p, const pl_route *routes,

@@ -18,7 +18,7 @@ static int count_descriptors(void)
     if (all) {
         closedir(all);
     }
-    return count - 1; /* the directory's own */
+    return count - 1; /* without the directory's own descriptor */
 }
 
 static double resident_bytes(void)

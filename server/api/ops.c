@@ -131,7 +131,7 @@ static void put_sessions(pl_metrics_page *p, const pl_sessions *sessions, int co
                        (double)pl_sessions_cores_used(sessions));
 }
 
-/* Of those that have not ended, so that there are as many series as users at work. */
+/* Counts only unfinished sessions, so that there is one series for each active user. */
 static void put_users(pl_metrics_page *p, pl_sessions *sessions)
 {
     size_t count = 0;

@@ -53,10 +53,10 @@ static bool is_current(pl_request *r, int64_t revision)
     return false;
 }
 
-/* What carry_out returns beside an errno: the group was removed meanwhile; the row was not stored. */
+/* Results of carry_out besides an errno: the group was removed meanwhile; the row was not stored. */
 enum { GROUP_IS_GONE = -1, ROW_NOT_STORED = -2 };
 
-/* Either the disk is at fault, or the database alone. */
+/* Replies with the disk's error if a probe fails, else with a database error. */
 static void reply_not_stored(pl_request *r, int error)
 {
     if (error == ROW_NOT_STORED) {

@@ -78,7 +78,7 @@ static bool take_socket(int fd, pl_options *o)
     }
 }
 
-/* How many were announced to this process. */
+/* Number of sockets announced to this process. */
 static long announced(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -96,7 +96,7 @@ bool pl_activation_take(pl_options *o)
     if (count <= 0) {
         return true;
     }
-    /* Nothing of --listen counts. */
+    /* Sockets replace every --listen. */
     strcpy(o->listen_host, "127.0.0.1");
     o->listen_unix = NULL;
     for (int fd = FIRST; fd < FIRST + count; fd++) {

@@ -17,7 +17,7 @@
 
 enum {
     LOOK_MS = 1000,
-    HOLD_MS = 1000,        /* after a write that failed for lack of room, doubled each time, */
+    HOLD_MS = 1000,        /* after a write failed without room, doubled each time, */
     HOLD_MOST_MS = 600000, /* to this; */
     FORGET_MS = 1800000,   /* so long after the last one it begins again */
     PART_OF_DISK = 8,      /* the reserve is at most an eighth of it */
@@ -41,7 +41,7 @@ struct pl_disk {
     pthread_cond_t wake;
     bool stopping, complained;
     bool noted; /* a write failed since the last look */
-    int error;  /* of the newest such write; EROFS while the file system is read-only */
+    int error;  /* errno of the newest such write; EROFS while the file system is read-only */
     int64_t noted_ms, hold_ms;
     pl_disk_state seen;
 };
@@ -104,7 +104,7 @@ bool pl_disk_is_error(int error)
     return is_room(error) || error == EIO || error == EROFS;
 }
 
-/* The mutex is held. */
+/* Called with the mutex held. */
 static void tell_broken(pl_disk *d)
 {
     d->seen.broken = true;
@@ -113,7 +113,7 @@ static void tell_broken(pl_disk *d)
              "the disk of the state directory cannot be written: %s", strerror(d->error));
 }
 
-/* Whether a file can be written: 0, or an errno. */
+/* 0 if a file can be written, else errno. */
 static int probe(int state_fd)
 {
     int fd = openat(state_fd, "probe", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -125,7 +125,7 @@ static int probe(int state_fd)
     return error;
 }
 
-/* Whether a broken disk still is. The mutex is held. */
+/* True while a broken disk stays broken. Called with the mutex held. */
 static bool stays_broken(pl_disk *d)
 {
     int error = d->seen.broken ? probe(d->state_fd) : 0;
@@ -133,7 +133,7 @@ static bool stays_broken(pl_disk *d)
     return error;
 }
 
-/* The mutex is held. */
+/* Called with the mutex held. */
 static bool judge(pl_disk *d, const struct statvfs *v, int64_t now)
 {
     pl_disk_state *s = &d->seen;

@@ -4,7 +4,7 @@
  * the database, a start and DELETE have room to work with; it is allocated again when there is room. A thread looks each
  * second. While the disk counts as full, nothing new is stored, running sessions pause and the daemon is not ready.
  *
- * A disk that cannot be written for another reason (EIO, EROFS) is treated as a full one, with that reason.
+ * A disk that fails in another way (EIO, EROFS) is treated as full, with that reason.
  *
  * Full: less is free than a quarter of the reserve, no file can be made, or a write failed for lack of room. No longer
  * full: as much is free, with what the reserve holds, as the reserve is to have, and the last failed write is long
@@ -20,11 +20,11 @@
 typedef struct pl_disk pl_disk;
 
 typedef struct pl_disk_state {
-    int error;                      /* why it is broken: an errno */
-    bool full, broken;              /* nothing is stored; broken: not for lack of room */
+    int error;                      /* errno of a broken disk */
+    bool full, broken;              /* nothing is stored; broken: for another reason than room */
     int64_t free_bytes, size_bytes; /* of the file system, for this user */
     int64_t reserve_bytes;          /* that the reserve holds */
-    char reason[160];               /* why nothing is stored; "": it is */
+    char reason[160];               /* why nothing is stored; "" while the disk is writable */
 } pl_disk_state;
 
 /* Looks at once, and releases a part of the reserve where the disk is full. `reserve`: bytes, 0: none; at most an eighth of the
@@ -40,13 +40,13 @@ void pl_disk_destroy(pl_disk *disk);
 bool pl_disk_full(const pl_disk *disk);
 /* `full` and `reason` of one moment. It may wait for the reserve to be allocated; pl_disk_full does not. */
 pl_disk_state pl_disk_look(pl_disk *disk);
-/* ENOSPC or the error of a broken disk; 0: it can be written. */
+/* ENOSPC or the error of a broken disk; 0 if the disk is writable. */
 int pl_disk_error(pl_disk *disk);
-/* Writes a small file, and removes it: 0, or the errno of what failed. Waits for the disk. */
+/* Writes and removes a small file: 0, or errno of the failed call. Waits for the disk. */
 int pl_disk_probe(pl_disk *disk);
-/* Whether an errno says that nothing can be stored: no room, or a disk that cannot be written. */
+/* True if an errno means that nothing can be stored: no room, or an unwritable disk. */
 bool pl_disk_is_error(int error);
-/* A write failed with such an error, 0: with one of them; the disk counts as full. */
+/* Report a write that failed with such an error (0: unknown which); the disk counts as full. */
 void pl_disk_note(pl_disk *disk, int error);
 
 /* Release an eighth of what the reserve of this state directory holds, 256 KiB at least; false where it holds nothing. */

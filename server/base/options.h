@@ -39,20 +39,20 @@ typedef struct pl_options {
     const char *state;
     int cores;                        /* for sessions */
     int64_t memory;                   /* bytes, for sessions */
-    const char *cores_by, *memory_by; /* what decided: "option", or as pl_capacity's */
-    pl_capacity capacity;             /* what this process may use */
+    const char *cores_by, *memory_by; /* source of the limit: "option", or as in pl_capacity */
+    pl_capacity capacity;             /* resources available to this process */
     const char *gpus;                 /* "auto", "none", or a list of places and UUIDs */
     const char *gpu_plugin;           /* NULL: the worker's own */
     bool no_pin;                      /* workers run on any CPU */
     pl_memory_groups_mode memory_groups;
-    bool batch_default;  /* sessions that do not say run in the batch system */
+    bool batch_default;  /* sessions without an executor run in the batch system */
     const char *batch;   /* "none", "slurm", or a file */
-    int64_t batch_cores; /* that sessions in the batch system may have together */
+    int64_t batch_cores; /* limit for all sessions in the batch system together */
     int64_t gpu_share;   /* small sessions on a GPU in one worker, at most */
     int prepared;        /* owners whose next worker and check are prepared, at most */
     bool no_auth, behind_proxy;
-    bool secure_cookies;                  /* whatever the proxy says */
-    int64_t shared_cache;                 /* s that a cache may answer for a share link; 0: never */
+    bool secure_cookies;  /* whatever the proxy says */
+    int64_t shared_cache; /* s that a cache may keep replies for a share link; 0: never */
     uint32_t worker_uid, worker_uid_last; /* workers run as one of these; 0: as the daemon */
     const char *tls_cert, *tls_key;       /* files; NULL: no TLS */
     int64_t interactive_cores;            /* kept for interactive sessions */
@@ -96,7 +96,7 @@ typedef enum pl_options_outcome {
     PL_OPTIONS_WRONG,   /* the mistake was printed: exit 2 */
 } pl_options_outcome;
 pl_options_outcome pl_options_parse(int argc, char **argv, pl_options *out);
-/* Whether they fit together, which parsing has checked: again, after a change of where to listen. */
+/* Check that the options fit together. Parsing does so; call it again after changing where to listen. */
 pl_options_outcome pl_options_check(const pl_options *o);
 
 void pl_options_clear(pl_options *options);
@@ -104,7 +104,7 @@ void pl_options_clear(pl_options *options);
  * what has changed, and whether it is in effect. How many have. */
 int pl_options_renew(pl_options *now, pl_options *fresh);
 
-/* Each option that was given: its name without dashes, and its value as it was said. */
+/* Call `see` for each given option: its name without dashes, and its value as written. */
 void pl_options_each_said(const pl_options *options,
                           void (*see)(void *context, const char *name, const char *value),
                           void *context);

@@ -189,7 +189,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
 enum { OPTIONS = OPT_END - OPT_LISTEN };
 static_assert((int)OPTIONS <= (int)PL_OPTIONS_MAX, "a text for each option");
 
-/* "credential:NAME" is the file NAME of the service manager's credentials. False after saying what is wrong. */
+/* "credential:NAME" is the file NAME of the service manager's credentials. False after printing the error. */
 static bool resolve_credential(const char *option, const char **text)
 {
     static const char prefix[] = "credential:";
@@ -208,11 +208,11 @@ static bool resolve_credential(const char *option, const char **text)
     if (asprintf(&path, "%s/%s", folder, name) < 0) {
         return false;
     }
-    *text = path; /* for good */
+    *text = path; /* never freed */
     return true;
 }
 
-/* What was said of each option, for a later comparison. */
+/* Stores the text given for each option, for a later comparison. */
 static void note_said(pl_options *o, int id, const char *text)
 {
     char **said = &o->said[id - OPT_LISTEN], *fresh = NULL;
@@ -236,7 +236,7 @@ static pl_options_outcome take_one(const pl_option_row *option, const char *text
 
 typedef struct file_reading {
     pl_options *options;
-    const bool *given; /* on the command line, which goes before */
+    const bool *given; /* on the command line, which takes precedence */
 } file_reading;
 
 static bool take_from_file(void *context, const pl_option_row *option, const char *text,
@@ -257,7 +257,7 @@ static void list_options(struct option out[OPTIONS + 2])
     size_t n = 0;
     int last = -1;
     for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
-        if (o->id != last) { /* rows of one option stand together */
+        if (o->id != last) { /* rows of one option are adjacent */
             out[n++] = (struct option){
                 o->shown.name + 2, o->shown.value ? required_argument : no_argument, NULL, o->id};
         }
@@ -266,7 +266,7 @@ static void list_options(struct option out[OPTIONS + 2])
     out[n] = (struct option){0};
 }
 
-/* Which options are there, and the file that they name. */
+/* Finds the options on the command line, and the file that they name. */
 static void look_ahead(int argc, char **argv, const struct option *list, bool given[OPTIONS],
                        pl_options *o)
 {
@@ -311,7 +311,7 @@ static pl_options_outcome take_all(int argc, char **argv, pl_options *o)
                          : PL_OPTIONS_RUN;
 }
 
-/* Files that are to be read. */
+/* Checks the files that options name for reading. */
 static pl_options_outcome check_files(const pl_options *o)
 {
     const char *const files[][2] = {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "FILE:LINE: " of the option that is read; "" on the command line. */
+/* "FILE:LINE: " of the option being read; "" for the command line. */
 static char place[PL_CONFIG_PLACE_MAX + 2];
 
 void pl_option_set_place(const char *where)
@@ -109,7 +109,7 @@ pl_options_outcome pl_option_take_count(const char *option, const char *text, in
     return pl_option_wrong(option, text, expected);
 }
 
-/* auto, none, or places and UUIDs with commas between. */
+/* "auto", "none", or comma-separated indices and UUIDs. */
 pl_options_outcome pl_option_take_gpus(const char *text, pl_options *o)
 {
     size_t in_name = 0;
@@ -145,7 +145,7 @@ pl_options_outcome pl_option_take_delays(const char *text, pl_options *o)
     return PL_OPTIONS_RUN;
 }
 
-/* "30" or "30,600"; a second number of 0 is never. */
+/* "30" or "30,600"; a second number of 0 means never. */
 pl_options_outcome pl_option_take_stalled(const char *text, pl_options *o)
 {
     char first[32];

@@ -1,14 +1,14 @@
-/* options_values.h - reads the value of each kind of option. The main thread's alone. Each prints what is wrong, with the
- * place that was set, and returns PL_OPTIONS_WRONG then.
+/* options_values.h - reads the value of each kind of option. For the main thread only. On an error, each function
+ * prints it with the place that was set and returns PL_OPTIONS_WRONG.
  */
 #ifndef PLIANT_SERVER_BASE_OPTIONS_VALUES_H
 #define PLIANT_SERVER_BASE_OPTIONS_VALUES_H
 
 #include "server/base/options.h"
 
-/* "FILE:LINE" of the option that is read next; NULL: the command line. */
+/* Set the "FILE:LINE" of the next option; NULL: the command line. */
 void pl_option_set_place(const char *where);
-/* Says so, and returns PL_OPTIONS_WRONG. */
+/* Print what was expected; returns PL_OPTIONS_WRONG. */
 pl_options_outcome pl_option_wrong(const char *option, const char *got, const char *expected);
 /* A whole number from minimum to maximum, and nothing after it. Prints nothing. */
 bool pl_option_parse_count(const char *text, int64_t minimum, int64_t maximum, int64_t *out);
@@ -22,7 +22,7 @@ pl_options_outcome pl_option_take_stalled(const char *text, pl_options *o);
 pl_options_outcome pl_option_take_webhook_delays(const char *text, pl_options *o);
 pl_options_outcome pl_option_take_on_exit(const char *text, pl_options *o);
 pl_options_outcome pl_option_take_memory_groups(const char *text, pl_options *o);
-/* What is not in the text is unlimited. Prints nothing. */
+/* Limits missing from the text are unlimited. Prints nothing. */
 bool pl_option_take_limits(const char *text, pl_limits *limits);
 pl_options_outcome pl_option_take_rates(const char *text, pl_options *o);
 

@@ -34,7 +34,7 @@ static const char *const environment_kept[] = {
     "UBSAN_OPTIONS=",
     "LSAN_OPTIONS=",
     "TSAN_OPTIONS=",
-    "SLURM_CONF=", /* for the commands of a batch system */
+    "SLURM_CONF=", /* for commands of a batch system */
 };
 
 /* Read by libraries as they load, so they must be there before the start. One BLAS thread, or the worker

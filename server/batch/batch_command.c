@@ -30,7 +30,7 @@ static bool find_program(const char *name, char out[PATH_MAX])
     return false;
 }
 
-/* What a command has written, malloc'ed; of a long text its end or nothing. */
+/* Reads a command's output, malloc'ed; only the end of a long text, or nothing. */
 static char *read_back(int fd, off_t most)
 {
     off_t size = lseek(fd, 0, SEEK_END);

@@ -25,7 +25,7 @@ static bool read_name(const char *name, pl_batch_job *job)
     return true;
 }
 
-/* "2026-11-28T01:02:03" of this machine's time zone, or seconds since 1970; anything else is not known. */
+/* "2026-11-28T01:02:03" in this machine's time zone, or seconds since 1970; -1 for anything else. */
 static int64_t read_time(const char *text)
 {
     struct tm when = {.tm_isdst = -1};
@@ -40,7 +40,7 @@ static int64_t read_time(const char *text)
     return end > text && *end == 0 && seconds > 0 ? seconds : -1;
 }
 
-/* What others wrote becomes part of a document in UTF-8. */
+/* Replaces all but printable ASCII: foreign text becomes part of a UTF-8 document. */
 static void make_plain(char *text)
 {
     for (; *text; text++) {
@@ -48,7 +48,7 @@ static void make_plain(char *text)
     }
 }
 
-/* 1: one of ours, 0: another's, -1: no line of a query. */
+/* 1: one of our jobs, 0: another job, -1: not a line of a query. */
 static int read_line(const pl_batch_system *s, const char *line, pl_batch_job *job)
 {
     char name[256], text[64];

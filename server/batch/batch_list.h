@@ -1,4 +1,4 @@
-/* batch_list.h - what a query has shown: the daemon's jobs, each with its state, place and expected start. Pure. */
+/* batch_list.h - the daemon's jobs as a query shows them, each with its state, position and expected start. Pure. */
 #ifndef PLIANT_SERVER_BATCH_BATCH_LIST_H
 #define PLIANT_SERVER_BATCH_BATCH_LIST_H
 
@@ -11,13 +11,13 @@ enum { PL_BATCH_ID_MAX = 64, PL_BATCH_NAME_MAX = 72 };
 typedef struct pl_batch_job {
     char id[PL_BATCH_ID_MAX];
     char session[33]; /* from its name */
-    int64_t attempt;  /* as well: the first that it was submitted for */
+    int64_t attempt;  /* from its name: the first attempt that it was submitted for */
     char word[32];    /* its state */
     pl_batch_phase phase;
     char reason[120];
-    int64_t start;    /* expected, s since 1970; -1: not known */
+    int64_t start;    /* expected, s since 1970; -1: unknown */
     double priority;  /* larger ones go first */
-    int64_t position; /* among those that are pending, from 1; 0: it is not */
+    int64_t position; /* among pending jobs, from 1; 0: not pending */
 } pl_batch_job;
 
 typedef struct pl_batch_list {
@@ -25,19 +25,19 @@ typedef struct pl_batch_list {
     size_t count;
 } pl_batch_list;
 
-/* "pliant-SESSION-ATTEMPT": the name by which a job is found again. */
+/* "pliant-SESSION-ATTEMPT": the name that identifies a job. */
 void pl_batch_job_name(const char *session, int64_t attempt, char out[PL_BATCH_NAME_MAX]);
 
-/* Jobs of other names are left out. False where a line has no job, name or state, or without memory: then nothing is
- * known. Changes the text. */
+/* Read a query's output, without jobs of other names. False if a line lacks a job, name or state, or out of memory;
+ * nothing is known then. Modifies the text. */
 bool pl_batch_list_read(const pl_batch_system *system, char *text, pl_batch_list *out);
 void pl_batch_list_clear(pl_batch_list *list);
-/* NULL: none. */
+/* Find a job by id; NULL if missing. */
 const pl_batch_job *pl_batch_list_find(const pl_batch_list *list, const char *id);
-/* The session's next job that has not ended, after `last`, or the first (NULL). */
+/* The session's next live job after `last`, or its first if `last` is NULL. */
 const pl_batch_job *pl_batch_list_live(const pl_batch_list *list, const char *session,
                                        const pl_batch_job *last);
-/* Whether it may still run, or is in a state that nothing follows from. */
+/* True if the job may still run, or its state is unknown. */
 bool pl_batch_job_lives(const pl_batch_job *job);
 
 #endif

@@ -1,8 +1,7 @@
 #include "server/batch/batch_slurm.h"
 
-/* The worker takes the place of the batch script, so that signals to the script are its own: Slurm's warning before
- * the end of the time, and the SIGTERM of a preemption or of scancel. --no-requeue: the daemon submits again, as a new
- * attempt. */
+/* The worker replaces the batch script, so it receives the script's signals: Slurm's warning before the end of the
+ * time, and the SIGTERM of a preemption or of scancel. --no-requeue: the daemon resubmits it as a new attempt. */
 const char pl_batch_slurm[] =
     "name = slurm\n"
     "submit = sbatch --parsable --job-name={name} --comment={name} --nodes=1 --ntasks=1"

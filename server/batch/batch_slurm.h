@@ -1,4 +1,4 @@
-/* batch_slurm.h - Slurm's commands, as a file of batch_system.h would have them. */
+/* batch_slurm.h - Slurm's commands in the file format of batch_system.h. */
 #ifndef PLIANT_SERVER_BATCH_BATCH_SLURM_H
 #define PLIANT_SERVER_BATCH_BATCH_SLURM_H
 

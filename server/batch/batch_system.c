@@ -22,11 +22,11 @@ static const struct {
                                {"grace", 0, 600},
                                {"lead", 0, 3600},
                                {"minutes", 1, 1000000}};
-/* What a file may set for users and groups. */
+/* Variables that a file may set for users and groups. */
 static const char *const variables[] = {"account",    "partition",   "qos",
                                         "constraint", "reservation", "nice"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
-/* What the daemon gives a value. */
+/* Placeholders that the daemon fills in. */
 static const char *const given[] = {
     "name", "job",    "session",   "attempt", "directory", "cores", "minutes", "seconds",
     "gpus", "script", "memory_mb", "lead",    "user",      "group", "command", "command_json"};
@@ -34,8 +34,8 @@ enum { GIVEN = sizeof given / sizeof *given, LIMIT = 1 << 20 };
 
 typedef struct setting {
     struct setting *next;
-    char whose;        /* 'u' of a user, 'g' of a group, 0: of all */
-    char *who, *value; /* who: NULL of all */
+    char whose;        /* 'u' a user's, 'g' a group's, 0: everybody's */
+    char *who, *value; /* who: NULL for everybody */
     size_t variable;
 } setting;
 
@@ -46,7 +46,7 @@ struct pl_batch_system {
     setting *settings; /* later ones first */
 };
 
-/* Where a text is read. */
+/* Position in the text being read. */
 typedef struct reading {
     pl_batch_system *system;
     const char *path;
@@ -97,7 +97,7 @@ static bool known_value(const char *name, size_t length)
     return find(given, GIVEN, word) >= 0 || find(variables, VARIABLES, word) >= 0;
 }
 
-/* The name's length where `at` is the brace of {name}; 0: just a brace. */
+/* The name's length if `at` is the brace of {name}; 0 for a plain brace. */
 static size_t placeholder(const char *at)
 {
     size_t n = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
@@ -153,7 +153,7 @@ static bool add_setting(reading *r, char whose, const char *who, int variable, c
     return true;
 }
 
-/* "account", "user alice account", "group lab partition". */
+/* Sets a variable by its name: "account", "user alice account" or "group lab partition". */
 static bool take_variable(reading *r, char *name, const char *value)
 {
     char *rest = NULL, *word = strtok_r(name, " \t", &rest), *who = NULL;
@@ -222,7 +222,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* Changes the text. */
+/* Modifies the text. */
 static bool read_text(reading *r, char *text)
 {
     for (char *line = text, *next; line; line = next) {
@@ -373,7 +373,7 @@ pl_batch_phase pl_batch_system_phase(const pl_batch_system *s, const char *word)
     return PL_BATCH_UNKNOWN;
 }
 
-/* The length of the field at `at`, and where the next one begins, or NULL. */
+/* The length of the field at `at`, and the start of the next one, or NULL. */
 static size_t field_length(const char *separator, const char *at, const char **next)
 {
     if (separator && *separator) {
@@ -386,7 +386,7 @@ static size_t field_length(const char *separator, const char *at, const char **n
     return n;
 }
 
-/* By its number, or by the text that it begins with. */
+/* Finds a field by its number, or by the text that it begins with. */
 bool pl_batch_system_field(const pl_batch_system *s, const char *line, pl_batch_column column,
                            char *out, size_t size)
 {
@@ -449,7 +449,7 @@ static const char *value_of(const pl_batch_system *s, const pl_batch_value *valu
     return pl_batch_system_variable(s, word, user, group);
 }
 
-/* The text with its placeholders filled in, malloc'ed; *empty where one has an empty value. */
+/* The text with its placeholders filled in, malloc'ed; sets *empty if a value is empty. */
 static char *fill(const pl_batch_system *s, const pl_batch_value *values, const char *text,
                   size_t length, bool *empty)
 {

@@ -1,10 +1,10 @@
-/* batch_system.h - a system that runs workers on other machines, as commands: Slurm's own set, or a file. Pure text:
- * it starts nothing.
+/* batch_system.h - commands of a system that runs workers on other machines: the built-in set for Slurm, or a file.
+ * Pure text: it starts nothing.
  *
  * A file has a line NAME = VALUE for each setting, `#` begins a comment, and `script:` is followed by the job's script,
  * to the end of the file. `use = slurm`, first, takes Slurm's set, which later lines change. Commands are split at
- * blanks and run without a shell. {NAME} in an argument is replaced; an argument with a value that is empty is left
- * out, so `--account={account}` asks for nothing where no account is set. deploy/batch/README.md lists all names.
+ * blanks and run without a shell. {NAME} in an argument is replaced. An argument with an empty value is left out, such
+ * as `--account={account}` without an account. deploy/batch/README.md lists all names.
  */
 #ifndef PLIANT_SERVER_BATCH_BATCH_SYSTEM_H
 #define PLIANT_SERVER_BATCH_BATCH_SYSTEM_H
@@ -22,20 +22,20 @@ typedef enum pl_batch_verb {
     PL_BATCH_VERBS
 } pl_batch_verb;
 
-/* Lists of state words. A word of none of them is a state that nothing follows from. */
+/* Lists of state words. A word outside all lists is an unknown state, from which nothing follows. */
 typedef enum pl_batch_phase {
     PL_BATCH_UNKNOWN,
     PL_BATCH_PENDING,
     PL_BATCH_RUNNING,
-    PL_BATCH_ENDED,     /* by itself, well or not */
+    PL_BATCH_ENDED,     /* by itself, whether it succeeded or failed */
     PL_BATCH_AGAIN,     /* for a reason of the system: its node was lost, it was preempted */
-    PL_BATCH_OVERTIME,  /* its time was over */
+    PL_BATCH_OVERTIME,  /* its time limit was reached */
     PL_BATCH_MEMORY,    /* killed for memory */
     PL_BATCH_CANCELLED, /* by somebody */
     PL_BATCH_PHASES
 } pl_batch_phase;
 
-/* Where a line of the query has what. */
+/* Columns of a query's line. */
 typedef enum pl_batch_column {
     PL_BATCH_JOB,
     PL_BATCH_NAME,
@@ -49,28 +49,28 @@ typedef enum pl_batch_column {
 typedef enum pl_batch_number {
     PL_BATCH_INTERVAL, /* s between queries */
     PL_BATCH_TIMEOUT,  /* s for a command */
-    PL_BATCH_GRACE,    /* s that exit.json may take to be seen after its job has ended */
-    PL_BATCH_LEAD,     /* s before the end of a job's time that its worker is told */
+    PL_BATCH_GRACE,    /* s to wait for exit.json after its job has ended */
+    PL_BATCH_LEAD,     /* s between the signal to the worker and the end of a job's time */
     PL_BATCH_MINUTES,  /* most minutes of a job; longer sessions are chained */
     PL_BATCH_NUMBERS
 } pl_batch_number;
 
-/* What {NAME} stands for. Lists end with a name of NULL. */
+/* A placeholder's value. Lists end with a name of NULL. */
 typedef struct pl_batch_value {
     const char *name, *value;
 } pl_batch_value;
 
-/* path NULL: Slurm. NULL with what is wrong, "FILE:LINE: ...", in `error`. */
+/* Create a system from a file, or Slurm's if path is NULL. NULL with "FILE:LINE: ..." in `error`. */
 pl_batch_system *pl_batch_system_create(const char *path, char *error, size_t size);
 void pl_batch_system_destroy(pl_batch_system *system);
 
 const char *pl_batch_system_name(const pl_batch_system *system);
 long pl_batch_system_number(const pl_batch_system *system, pl_batch_number which);
 pl_batch_phase pl_batch_system_phase(const pl_batch_system *system, const char *word);
-/* The column's text of a line, into `out`; false where the line has none. */
+/* Copy a column of a line into `out`; false if the line lacks it. */
 bool pl_batch_system_field(const pl_batch_system *system, const char *line, pl_batch_column column,
                            char *out, size_t size);
-/* A variable that the file sets for this user, else this group, else for all; "" where none does. */
+/* The file's variable for this user, else this group, else everybody; "" if unset. */
 const char *pl_batch_system_variable(const pl_batch_system *system, const char *name,
                                      const char *user, const char *group);
 

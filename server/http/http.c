@@ -261,7 +261,7 @@ static void *see_target(void *context, const char *target, struct MHD_Connection
 static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, const char *method,
                              const char *path, const char *version, void **slot)
 {
-    /* There was no memory for its deadline: its head cannot be looked at. */
+    /* Without memory for its deadline, the connection is closed. */
     pl_request *r = deadline_of(connection) ? request_create(http, connection) : NULL;
     if (!r) {
         return MHD_NO;

@@ -168,10 +168,10 @@ bool pl_reply_tagged(pl_request *r, const char *name, const char *caching);
 /* The same for a document that never changes; it depends on Accept at most. */
 bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Cache-Control of what never changes unless its session does, beside an ETag: caches ask whether it has. True where
- * one that many share may keep it for a while. */
+/* Cache-Control for a document that changes only with its session; with an ETag, so caches revalidate. True if a shared
+ * cache may keep it for a while. */
 bool pl_reply_settled(pl_request *r);
-/* A text (malloc'ed, taken) under its hash: with settled, 200 or 304 as above, else 200 that nobody keeps. */
+/* Reply with a text (malloc'ed, taken) and its hash as ETag: if settled, 200 or 304 as above, else an uncached 200. */
 void pl_reply_settled_text(pl_request *r, bool settled, const char *type, char *text,
                            size_t length);
 /* A whole document that changes with the daemon's version or options only: 200, or 304 by an ETag

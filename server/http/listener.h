@@ -4,7 +4,7 @@
 
 #include "server/base/options.h"
 
-/* Bound and listening as the options say, or the one that a service manager has opened; sets the url. -1 with a line in the log. */
+/* Open the address of the options, or take the service manager's socket; sets the url. -1 with a line in the log. */
 int pl_listener_open_address(const pl_options *options, char url[PL_URL_MAX]);
 /* The same of a unix socket, whose file is made; sets the url only where there is no address. */
 int pl_listener_open_unix(const pl_options *options, char url[PL_URL_MAX]);

@@ -328,8 +328,8 @@ bool pl_reply_tagged(pl_request *r, const char *name, const char *caching)
     return false;
 }
 
-/* Seconds for which a cache that many share may keep what this reader may see: where a share link's cookie, or the
- * signature in the address, is part of what the cache compares, nobody sees more by it. 0: no cache may. */
+/* Seconds that a shared cache may keep this reply; 0: not at all. The cache compares the share link's cookie or the
+ * signature in the address, so nobody sees more than before. */
 static int64_t shared_for(pl_request *r)
 {
     const pl_principal *p = r->principal;
@@ -355,7 +355,7 @@ bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
         snprintf(caching, sizeof caching, "public, max-age=31536000, s-maxage=%lld, immutable",
                  (long long)shared);
     }
-    /* One line: nginx before 1.23 heeds the last one only. */
+    /* One line: nginx before 1.23 reads only the last one. */
     pl_reply_header(r, "Vary", shared ? "Accept, Cookie" : "Accept");
     return pl_reply_tagged(r, name, caching);
 }

@@ -236,7 +236,7 @@ static void check_access(pl_request *r, const framing *f, const char *path)
     claims.uid = pl_request_peer(r);
     errno = 0;
     r->principal = policy->authenticate(policy->authenticator, &claims);
-    if (!r->principal && errno == ENOMEM) { /* it may be a good one */
+    if (!r->principal && errno == ENOMEM) { /* the credential may be valid */
         pl_reply_shortage(r, ENOMEM);
         return;
     }

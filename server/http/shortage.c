@@ -15,7 +15,7 @@ bool pl_reply_shortage(pl_request *r, int error)
 {
     bool full = error == ENOSPC || error == EDQUOT;
     struct pl_disk *disk = pl_http_setup_of(r->http)->disk;
-    if (pl_disk_is_error(error) && !full && !pl_disk_full(disk)) { /* how full: its thread sees */
+    if (pl_disk_is_error(error) && !full && !pl_disk_full(disk)) { /* its thread checks for full */
         pl_disk_note(disk, error);
     }
     if (full) {

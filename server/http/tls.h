@@ -15,7 +15,7 @@
 /* Read both files (PEM; the certificate's chain after it). False with a line in the log, and what was there before
  * stays. */
 bool pl_tls_load(const char *certificate, const char *key);
-/* When the first certificate of a file is over, in s since 1970; -1 where that cannot be read. */
+/* Expiry of the first certificate in a file, in s since 1970; -1 if unreadable. */
 int64_t pl_tls_ends(const char *certificate);
 /* What the HTTP library asks for the certificate, a gnutls_certificate_retrieve_function2. */
 void *pl_tls_callback(void);

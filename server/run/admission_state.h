@@ -37,7 +37,7 @@ typedef struct pl_admission {
     size_t length;
     const pl_branch *branch; /* NULL: none; not used after its directory is made, as `text` */
     pl_outline outline;
-    const char *executor;                         /* the batch system that is to run it, or NULL */
+    const char *executor; /* batch system to run the session; NULL: this machine */
     char after[PL_AFTER_MAX * PL_SESSION_ID_MAX]; /* of the outline, with blanks between */
     pl_faults faults;
     pl_preflight preflight;

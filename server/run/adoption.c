@@ -54,7 +54,7 @@ static bool rebooted_since(const char *identity)
     return identity && n > 0 && strncmp(identity, boot, n) != 0;
 }
 
-/* What its owner wants of one that runs: control.log goes before the row. */
+/* Takes the owner's pending requests to a running session; control.log has precedence over the row. */
 static void take_wishes(pl_executor *e, pl_session *s)
 {
     pl_sessions *sessions = e->setup.sessions;
@@ -68,7 +68,7 @@ static void take_wishes(pl_executor *e, pl_session *s)
         pl_sessions_clear_pause(sessions, s);
     }
     if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED && !control.cancelled) {
-        pl_lifecycle_cancel(sessions, e, s); /* wanted, but the daemon died before it said so */
+        pl_lifecycle_cancel(sessions, e, s); /* requested before the daemon died */
     } else if (pl_sessions_desired(sessions, s)) {
         pl_executor_set_deadline(e, s);
     }
@@ -167,7 +167,7 @@ void pl_executor_adopt_worker(pl_executor *e, pl_session *s)
     }
 }
 
-/* Where it may have a job of a batch system, that one is looked for, whatever the session's state is. */
+/* Looks for the session's job if the batch system may have one, in any state of the session. */
 void pl_executor_adopt(pl_executor *e, pl_session *s)
 {
     const pl_executor_kind *kind = pl_executor_kind_of(e, s);

@@ -22,7 +22,7 @@ int64_t pl_batch_ms(const pl_batch *b, pl_batch_number which)
 
 /* ---- asking ---- */
 
-/* It says nothing: every job stays what it was. */
+/* Counts a failed query; every job keeps its last state. */
 static void note_silence(pl_batch *b, const char *why)
 {
     if (b->failures++ == 0) {
@@ -86,7 +86,7 @@ static void drop(pl_batch *b, pl_batch_entry *gone)
     free(gone);
 }
 
-/* The list's first entry, and whether all are to be told to stop; waits until there may be something to do. */
+/* Waits for work. Returns the list's first entry; *stop_all: tell all workers to stop. */
 static pl_batch_entry *wait_for_work(pl_batch *b, bool *stop_all)
 {
     struct timespec until;
@@ -255,7 +255,7 @@ void pl_batch_adopt(pl_batch *b, pl_session *s)
     e.tried = job;
     e.found_only = s->state == PL_STATE_RUNNING;
     e.began = s->state == PL_STATE_RUNNING;
-    if (e.began && !job) { /* concluded, but the row does not say so yet */
+    if (e.began && !job) { /* concluded, but not in the row yet */
         pl_batch_state_set_job(b->setup.sessions, s, s->attempt, PL_JOB_SUBMITTING);
     }
     if (e.began) {

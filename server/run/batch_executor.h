@@ -1,13 +1,13 @@
-/* batch_executor.h - runs sessions as jobs of a batch system (server/batch). One thread submits, cancels and asks; each
- * command has a time limit, and requests never wait for one.
+/* batch_executor.h - runs sessions as jobs of a batch system (server/batch). One thread submits, cancels and queries.
+ * Each command has a time limit, and requests never wait for commands.
  *
- * The session directory, in a file system that the other machines share, is all that daemon and worker have in common:
- * control.log goes one way, log and exit.json the other. exit.json is the truth about an end. The batch system's word
- * counts only where there is none, after two good queries in a row; a query that failed says nothing.
+ * The session directory, in a file system that the other machines share, is all that daemon and worker share:
+ * control.log goes one way, log and exit.json the other. exit.json is authoritative about an end. Without it the batch
+ * system's state counts, after two good queries in a row. A failed query changes nothing.
  *
- * A job is named after its session and attempt. A submission whose outcome is not known (the command failed, or the
- * daemon was killed) is repeated, as the same attempt, only after a good query that began later has not shown that
- * name. Should it come through even so, the worker that is second finds its attempt taken (worker/session_enter.c).
+ * A job is named after its session and attempt. If the outcome of a submission is unknown (the command failed, or the
+ * daemon was killed), the daemon repeats it as the same attempt, but only after a good query that began later has not
+ * shown that name. If both jobs start nevertheless, the second worker finds its attempt taken (worker/session_enter.c).
  */
 #ifndef PLIANT_SERVER_RUN_BATCH_EXECUTOR_H
 #define PLIANT_SERVER_RUN_BATCH_EXECUTOR_H
@@ -17,24 +17,24 @@
 
 typedef struct pl_batch pl_batch;
 
-/* The system that --batch names; *out NULL: none. False with what is wrong. */
+/* Load the system that --batch names; *out is NULL for "none". False with the error as text. */
 bool pl_batch_load(const pl_options *options, pl_batch_system **out, char *error, size_t size);
-/* The system is the caller's, and outlives it. NULL with a line in the log. */
+/* The caller owns the system, which must outlive the executor. NULL with a line in the log. */
 pl_batch *pl_batch_create(const pl_worker_setup *setup, const pl_batch_system *system);
-/* Jobs go on. */
+/* Stop the thread; jobs keep running. */
 void pl_batch_destroy(pl_batch *batch);
 
-/* The session has a new attempt: submit it, once. */
+/* Submit the session's new attempt, exactly once. */
 void pl_batch_start(pl_batch *batch, pl_session *session);
-/* At the daemon's start: it runs, or its row says that it has a job. */
+/* Take up a session at the daemon's start that runs, or has a job in its row. */
 void pl_batch_adopt(pl_batch *batch, pl_session *session);
-/* Cancel the job if it has not ended by then; 0: take that back. */
+/* Cancel the job if it has not ended by the deadline; 0 removes the deadline. */
 void pl_batch_set_deadline(pl_batch *batch, const pl_session *session, int64_t deadline_ms);
-/* SIGTERM to the workers of all jobs that run. */
+/* Send SIGTERM to the workers of all running jobs. */
 void pl_batch_stop_all(pl_batch *batch);
-/* How many run, as far as is known. */
+/* Number of jobs known to run. */
 int pl_batch_count(pl_batch *batch);
-/* Something may be to be done. NULL is nothing. */
+/* Wake the thread to look for work. NULL is allowed. */
 void pl_batch_wake(pl_batch *batch);
 
 #endif

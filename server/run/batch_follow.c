@@ -1,4 +1,4 @@
-/* batch_follow.c - what is to be done with a job now, by the files of its session and the last good query. */
+/* batch_follow.c - decides the next action for a job from the session's files and the last good query. */
 #include "server/run/batch_jobs.h"
 
 #include "protocol/log/session_dir.h"
@@ -14,7 +14,7 @@ enum { AGAIN_MS = 10000, BUSY_MS = 500, ABSENT_QUERIES = 2 };
 
 /* ---- files ---- */
 
-/* What the directory says of this attempt. */
+/* State of this attempt as its directory shows it. */
 typedef struct attempt_files {
     bool reported, stopped, begun, locked;
 } attempt_files;
@@ -62,7 +62,7 @@ static pl_job_end end_of(const pl_batch_entry *e)
     }
 }
 
-/* False: it is over. */
+/* False when the entry is finished. */
 static bool conclude(pl_batch *b, pl_batch_entry *e)
 {
     char text[200];
@@ -96,7 +96,7 @@ static bool has_earlier(const pl_batch *b, const pl_batch_entry *e)
     return false;
 }
 
-/* Whether a good query began after the moment that counts; else one is made soon. */
+/* True if a good query began after e->after_ms; otherwise schedules one. */
 static bool is_known(pl_batch *b, const pl_batch_entry *e, int64_t now)
 {
     bool known = b->asked_ms > 0 && b->asked_ms > e->after_ms;
@@ -115,7 +115,7 @@ static void say_silence(pl_batch *b, const pl_batch_entry *e)
     }
 }
 
-/* The job of this attempt, if the last query shows one; those of earlier attempts, and second ones, are cancelled. */
+/* Finds this attempt's job in the last query. Cancels jobs of earlier attempts, and second ones. */
 static const pl_batch_job *find_own(pl_batch *b, const pl_batch_entry *e, bool *others)
 {
     const pl_batch_job *own = NULL, *job = NULL;
@@ -199,7 +199,7 @@ static void show(pl_batch *b, const pl_batch_entry *e, const pl_batch_job *job)
     }
 }
 
-/* Counts good queries that do not show it alive, and since when. */
+/* True once enough good queries have not shown the job alive, for long enough. */
 static bool is_gone(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job, int64_t now)
 {
     if (b->asked_ms <= e->after_ms || b->queries == e->seen_query) {
@@ -227,7 +227,7 @@ static void end_late(pl_batch *b, pl_batch_entry *e, int64_t now)
     }
 }
 
-/* False: it is over. */
+/* False when the entry is finished. */
 static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
 {
     const pl_batch_job *job = b->asked_ms > e->after_ms ? pl_batch_list_find(&b->jobs, e->job)
@@ -248,11 +248,11 @@ static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
     if (files.begun || (job && job->phase == PL_BATCH_RUNNING)) {
         begin(b, e);
     }
-    if (pending) { /* by its word; some systems do not say when a job begins */
+    if (pending) { /* in the batch system's view; some systems do not report the start of a job */
         end_late(b, e, now);
         return true;
     }
-    /* Of one that was told to stop the batch system knows who told it. */
+    /* For a worker that was told to stop, wait for the batch system, which knows the reason. */
     if (files.reported && (!files.stopped || ended || gone || e->kill)) {
         return conclude(b, e);
     }
@@ -268,7 +268,7 @@ static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
 
 /* ---- leaving ---- */
 
-/* False: nothing is left of it. */
+/* False when no job of the entry is left. */
 static bool leave(pl_batch *b, pl_batch_entry *e, int64_t now)
 {
     bool may_be_there = *e->job || e->tried || e->found_only;

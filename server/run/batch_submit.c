@@ -1,4 +1,4 @@
-/* batch_submit.c - one submission: the job's script, the command, and what it has printed. */
+/* batch_submit.c - one submission: the job's script, the command and its output. */
 #include "server/run/batch_jobs.h"
 
 #include "protocol/log/small_file.h"
@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #define SCRIPT "job.sh"
-#define OUTPUT "job.id" /* what the submitting command prints; locked while it runs */
+#define OUTPUT "job.id" /* output of the submitting command; locked while it runs */
 
 enum { VALUES = 20, ARGUMENTS = 24, RETRY_FIRST_MS = 2000, RETRY_MOST_MS = 60000 };
 
-/* What stands for itself until the submission is over. */
+/* Texts of the placeholders for one submission. */
 typedef struct submission {
     char name[PL_BATCH_NAME_MAX], attempt[24], cores[24], memory_mb[32], minutes[24], seconds[24];
     char lead[24], script[PATH_MAX + 16], memory[32], every[16];
@@ -56,7 +56,7 @@ static void quote_for_shell(FILE *out, const char *word)
     fputs("' ", out);
 }
 
-/* As words of a shell and as a JSON array. */
+/* Writes the command as shell words and as a JSON array. */
 static bool write_command(submission *x, const char *const *words)
 {
     size_t size = 0;
@@ -87,7 +87,7 @@ static bool describe_worker(const pl_batch *b, const pl_batch_entry *e, submissi
         words[n++] = "--memory";
         words[n++] = x->memory;
     }
-    if (s->gpu_memory > 0) { /* the one that the job was given */
+    if (s->gpu_memory > 0) { /* the GPU that the job was given */
         words[n++] = "--gpu";
         words[n++] = "auto";
     }
@@ -100,7 +100,7 @@ static bool describe_worker(const pl_batch *b, const pl_batch_entry *e, submissi
 
 /* ---- the job ---- */
 
-/* Minutes to ask for: what is left of its limit, or three times what it is expected to take, and ten more. */
+/* Minutes to request: the rest of the time limit, or three times the estimate, plus ten. */
 static long job_minutes(const pl_batch *b, const pl_session *s)
 {
     long most = pl_batch_system_number(b->system, PL_BATCH_MINUTES);
@@ -163,7 +163,7 @@ static bool write_script(const pl_batch *b, const pl_batch_entry *e, const submi
 
 /* ---- the command ---- */
 
-/* Locked for as long as any process has it open: the command outlives a daemon that is killed. */
+/* Opens the output file. Its lock lasts while any process has it open: the command outlives a killed daemon. */
 static int open_output(const pl_session *s, int flags)
 {
     char path[PATH_MAX + 16];
@@ -191,7 +191,7 @@ bool pl_batch_was_submitted(const pl_batch_entry *e)
     return fd >= 0;
 }
 
-/* The first word that was printed: "123", "123;cluster", "123.server", "job.batch/name". */
+/* Reads the first word of the output: "123", "123;cluster", "123.server", "job.batch/name". */
 static bool read_id(int fd, char out[PL_BATCH_ID_MAX])
 {
     char text[512];
@@ -251,7 +251,7 @@ void pl_batch_submit(pl_batch *b, pl_batch_entry *e)
     if (good) {
         run_command(b, e, &x, fd);
     } else {
-        e->after_ms = pl_monotonic_ms(); /* another submission may be going on */
+        e->after_ms = pl_monotonic_ms(); /* another submission may be in progress */
         e->due_ms = e->after_ms + RETRY_FIRST_MS;
         pl_batch_say(b, e, "its job's script cannot be written: %s", strerror(errno));
     }

@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { OWNERS = 256, AGAIN_MS = 1000 /* after a session's check could not be started */ };
+enum { OWNERS = 256, AGAIN_MS = 1000 /* delay after a check could not be started */ };
 
 typedef struct check {
     struct check *next;
@@ -34,7 +34,7 @@ struct pl_check_queue {
     int wake_fd;
     int per_owner;
     pthread_mutex_t mutex; /* guards what follows; only the thread removes entries */
-    int64_t again_ms;      /* nothing is started before, on pl_monotonic_ms */
+    int64_t again_ms;      /* earliest time of the next start, as in pl_monotonic_ms */
     check *list;
     int running;
     int64_t turns;          /* taken so far, */
@@ -125,7 +125,7 @@ typedef struct conclusion {
     pl_faults faults;
 } conclusion;
 
-/* It could not be concluded: checked again from its beginning, but not at once. */
+/* Repeats a check that could not be concluded, after a delay. */
 static void check_again(pl_check_queue *q, pl_session *session)
 {
     pthread_mutex_lock(&q->mutex);
@@ -179,7 +179,7 @@ static pl_preflight_outcome begin(pl_check_queue *q, check *c)
     return outcome;
 }
 
-/* It waits again. */
+/* Puts a check back in the queue. */
 static void put_off(pl_check_queue *q, check *c)
 {
     pthread_mutex_lock(&q->mutex);

@@ -33,7 +33,7 @@ double pl_check_memory_limit(double asked, double estimate)
     return asked > 0 ? asked : estimate > 0 ? LIMIT_FACTOR * estimate + LIMIT_BASE : 0;
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int read_report(const char *directory, pl_preflight *out)
 {
     int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -153,7 +153,7 @@ static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session
 }
 
 /* The check's own files, which it has not synced. */
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int sync_check(const pl_session *s)
 {
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -167,7 +167,7 @@ static int sync_check(const pl_session *s)
     return error;
 }
 
-/* Lifetime: one conclusion, under the session's lifecycle mutex. 0, or an errno of what could not be had. */
+/* Lifetime: one conclusion, under the session's lifecycle mutex. Returns 0, or an errno if a resource is exhausted. */
 static int conclude(pl_sessions *t, const pl_machine *machine, pl_session *s,
                     pl_preflight_outcome outcome, pl_preflight *report, pl_faults *faults)
 {

@@ -15,12 +15,12 @@ double pl_check_memory_limit(double asked, double estimate);
 /* Bytes of a GPU's memory that are kept for a session; 0: it runs on the CPU. */
 double pl_check_gpu_memory(const pl_preflight *report);
 
-/* The report in the directory; faults are moved or added to `faults`. False where the check itself
- * failed, not the scene, with errno. */
+/* The report in the directory; faults are moved or added to `faults`. False with errno if the check itself failed, not
+ * the scene. */
 bool pl_check_read(const pl_machine *machine, const char *directory, pl_preflight_outcome outcome,
                    pl_preflight *report, pl_faults *faults);
-/* A session in `checking` becomes queued, paused, rejected, cancelled or failed. False: it stays in `checking`, since
- * its files could not be read or synced for lack of open files or memory. */
+/* A session in `checking` becomes queued, paused, rejected, cancelled or failed. False if too few open files or memory
+ * prevented reading or syncing its files; it then stays in `checking`. */
 bool pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
                        pl_preflight_outcome outcome, pl_faults *faults);
 

@@ -1,5 +1,5 @@
-/* control_group.h - files of control groups, and what the kernel says of memory in them. Where the daemon's
- * own group is: protocol/machine/own_group.h.
+/* control_group.h - files of control groups, and the kernel's memory events in them. protocol/machine/own_group.h finds
+ * the daemon's own group.
  */
 #ifndef PLIANT_SERVER_RUN_CONTROL_GROUP_H
 #define PLIANT_SERVER_RUN_CONTROL_GROUP_H
@@ -19,8 +19,8 @@ int pl_control_group_enter(int dir_fd, pid_t pid);
 /* Read a file of a group; NULL with errno. */
 FILE *pl_control_group_read(int dir_fd, const char *file);
 
-/* How many processes of the group the kernel has killed for lack of memory; -1 where that cannot be
- * read. The directory's descriptor may be -1. */
+/* Number of the group's processes killed for lack of memory; -1 where that cannot be read. The directory's descriptor
+ * may be -1. */
 int64_t pl_control_group_kills(int dir_fd, int version);
 /* The same of the group that this process was in at the first call. */
 int64_t pl_memory_kills(void);

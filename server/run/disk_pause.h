@@ -1,12 +1,12 @@
-/* disk_pause.h - sessions that the daemon pauses because the disk is full or cannot be written, and resumes when it can. */
+/* disk_pause.h - pauses sessions while the disk is full or unwritable, and resumes them afterwards. */
 #ifndef PLIANT_SERVER_RUN_DISK_PAUSE_H
 #define PLIANT_SERVER_RUN_DISK_PAUSE_H
 
 #include "server/base/disk.h"
 #include "server/sessions/sessions.h"
 
-/* The worker of a running session has ended; the lifecycle mutex is held or nobody else has the session. `why` the disk
- * cannot be written, NULL: it is full. `recovery` may be NULL. */
+/* Pause a running session whose worker has ended. The caller holds the lifecycle mutex or is the only user of the
+ * session. `why`: the disk's error, NULL if it is full. `recovery` may be NULL. */
 void pl_disk_pause_session(pl_sessions *sessions, pl_session *session, const char *why,
                            const pl_recovery *recovery);
 /* There is room again: queue what was paused for it. */

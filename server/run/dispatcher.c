@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define BATCH_MEMORY 1e18
-static const double half_life = 86400; /* of usage, s */
+static const double half_life = 86400; /* half-life of usage, s */
 
 static double now_s(void)
 {
@@ -227,7 +227,7 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
                              .half_life = half_life});
     d->batch = pl_schedule_create(
         &(pl_schedule_setup){.cores = (int32_t)setup->batch_cores,
-                             .memory = BATCH_MEMORY, /* who has how much is not known */
+                             .memory = BATCH_MEMORY, /* memory per session is unknown */
                              .half_life = half_life});
     if (!d->schedule || !d->batch) {
         pl_schedule_destroy(d->schedule);
@@ -291,7 +291,7 @@ static void renew_limits(pl_dispatcher *d, pl_schedule *schedule)
     }
 }
 
-/* Limits may have been changed, and devices as well. */
+/* Takes up changed limits and devices. */
 static void look_around(pl_dispatcher *d)
 {
     renew_limits(d, d->schedule);
@@ -323,7 +323,7 @@ static void begin(pl_dispatcher *d, pl_job *job)
     pl_sessions_run_locked(d->sessions, s);
 }
 
-/* The same of one for the batch system: it is queued until its worker begins. */
+/* The same for the batch system; the session stays queued until its worker begins. */
 static void submit(pl_dispatcher *d, pl_job *job)
 {
     pl_session *s = job->tag;
@@ -504,7 +504,7 @@ static void remember_run(pl_dispatcher *d, const pl_session *s)
     remember(d, span.user, span.group, seconds * (double)span.cores, span.gpu ? seconds : 0);
 }
 
-/* A job for one that has its cores already, unless it waits as one. */
+/* Makes a job for a session that already has its cores, unless it has a job. */
 static bool arrive_as_it_is(pl_dispatcher *d, pl_session *s)
 {
     int64_t cores = s->cores;

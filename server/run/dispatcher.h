@@ -77,7 +77,7 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *dispatcher);
 void pl_dispatcher_adopt(pl_dispatcher *dispatcher, pl_session *session, bool beside, bool rigid,
                          const char *cpus);
 
-/* Account for a session that has a job of the batch system, or may have (adopted at start). */
+/* Account for a session that has or may have a job of the batch system (adopted at the start). */
 void pl_dispatcher_adopt_job(pl_dispatcher *dispatcher, pl_session *session);
 
 /* Each session that runs, with what it has held since it began; `see` is called under the table's mutex. Not among

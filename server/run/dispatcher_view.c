@@ -1,4 +1,4 @@
-/* dispatcher_view.c - what there is to read of the dispatcher: who waits, why and until when, what runs, what is in use. */
+/* dispatcher_view.c - the dispatcher's state for readers: who waits, why and until when, what runs, what is in use. */
 #include "server/base/clock.h"
 #include "server/run/disk_pause.h"
 #include "server/run/dispatcher.h"
@@ -20,7 +20,7 @@ double pl_dispatcher_now(void)
     return 1e-3 * (double)pl_monotonic_ms();
 }
 
-/* Not of those that the batch system has not begun. */
+/* Skips sessions whose job has not begun. */
 static void see_all(pl_job *const *running, size_t count, pl_dispatcher_see see, void *context)
 {
     for (size_t i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ void pl_dispatcher_drain(pl_dispatcher *d, bool draining)
     d->changed(d->context, NULL);
 }
 
-/* All that wait, malloc'ed: for this machine, then in the batch system, then to be submitted to it. */
+/* All waiting sessions, malloc'ed: for this machine, then in the batch system, then to be submitted to it. */
 static const pl_session **list_waiting(pl_dispatcher *d, size_t *count)
 {
     size_t n[3], total = 0;
@@ -90,7 +90,7 @@ static void forecast(pl_dispatcher *d)
     d->forecast_ms = pl_monotonic_ms();
 }
 
-/* Where all sessions stand, unless that is known: at once for a queue of some hundreds, else twice a second. */
+/* Renews the forecast for all sessions: at once for a queue of some hundreds, else twice a second. */
 static void look_ahead(pl_dispatcher *d)
 {
     int64_t age = pl_monotonic_ms() - d->forecast_ms;
@@ -101,7 +101,7 @@ static void look_ahead(pl_dispatcher *d)
     }
 }
 
-/* It has a job there, or one is being made. */
+/* Fills in the place of a session whose job exists or is being submitted. */
 static void place_in_batch(const pl_session *s, pl_queue_place *out)
 {
     out->position = s->batch.position;

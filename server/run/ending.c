@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 enum {
-    TAIL = 2000, /* of worker.log, for a report */
-    /* Of a worker that could not write exit.json. */
+    TAIL = 2000, /* bytes of worker.log for a report */
+    /* Exit statuses of a worker that could not write exit.json. */
     STATUS_NO_DISK = 9,
     STATUS_NO_MEMORY = 10
 };
@@ -116,7 +116,7 @@ static void pause_session(const ending *e, const char *message)
                      &(pl_move){.reason = "user", .message = message, .recovery = &e->recovery});
 }
 
-/* It goes on from its checkpoint when there is room, or the disk can be written. */
+/* Pauses the session until the disk has room and can be written; it then continues from its checkpoint. */
 static void pause_for_disk(const ending *e)
 {
     pl_disk_state disk = pl_disk_look(e->setup->disk);
@@ -167,7 +167,7 @@ static void queue_stopped(const ending *e)
     queue_again(e, yielded ? "preempted" : "stopped", yielded ? preempted : told_to_stop);
 }
 
-/* Somebody cancelled its job in the batch system: another one would be against their will. Its owner may resume it. */
+/* Pauses a session whose job somebody cancelled in the batch system; its owner may resume it. */
 static void pause_cancelled_job(const ending *e)
 {
     char message[200];
@@ -270,7 +270,7 @@ static void fail_timed_out(const ending *e)
     free(text);
 }
 
-/* The last whole lines of a log, malloc'ed; NULL where there is nothing. */
+/* The last whole lines of a log, malloc'ed; NULL if there are none. */
 static char *log_tail(int dir_fd, const char *name)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -300,7 +300,7 @@ static void fail_crashed(ending *e, const char *crash)
     pl_failure f = failure_of(memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_WORKER_CRASHED,
                               e->frame);
     char *tail = log_tail(e->dir_fd, "worker.log");
-    if (!tail && e->how->job_state) { /* it died before its first word */
+    if (!tail && e->how->job_state) { /* it died before its first line */
         tail = log_tail(e->dir_fd, "job.log");
     }
     size_t length = tail ? strlen(tail) : 0;
@@ -336,8 +336,8 @@ static void note_checkpoint(ending *e)
     }
 }
 
-/* At most 3 restarts without a new checkpoint. What happened while no daemon watched is not counted: with a machine
- * that was restarted, a state that was restored, or a service manager that ended all, it is not the scene's fault. */
+/* At most 3 restarts without a new checkpoint. Ends that no daemon watched do not count: a restarted machine, a
+ * restored state or a service manager that ended all processes is not the scene's fault. */
 static void end_crashed(ending *e)
 {
     pl_recovery *r = &e->recovery;

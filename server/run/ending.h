@@ -15,13 +15,13 @@ typedef enum pl_kill {
     PL_KILL_STALLED,    /* it made no progress for the longer time of --stalled-after */
 } pl_kill;
 
-/* What a batch system says of the end of a job. */
+/* End of a job as the batch system reports it. */
 typedef enum pl_job_end {
-    PL_JOB_NONE,      /* it was none */
-    PL_JOB_ENDED,     /* by itself, or nobody knows how */
+    PL_JOB_NONE,      /* not a job */
+    PL_JOB_ENDED,     /* by itself, or unknown */
     PL_JOB_LOST,      /* its node failed, or it was preempted: not the session's fault */
-    PL_JOB_OVERTIME,  /* the batch system's limit of time was over */
-    PL_JOB_CANCELLED, /* by somebody else than the daemon */
+    PL_JOB_OVERTIME,  /* the batch system's time limit was reached */
+    PL_JOB_CANCELLED, /* not by the daemon */
 } pl_job_end;
 
 typedef struct pl_ending {
@@ -33,7 +33,7 @@ typedef struct pl_ending {
     bool found;         /* it ended while no daemon watched */
     bool rebooted;      /* and the machine was restarted since */
     pl_job_end job;
-    const char *job_state; /* in words, for messages; NULL: it was no job */
+    const char *job_state; /* in words, for messages; NULL: not a job */
 } pl_ending;
 
 void pl_ending_conclude(const pl_worker_setup *setup, pl_session *session, const pl_ending *how);

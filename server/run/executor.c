@@ -26,7 +26,7 @@
 
 enum {
     STOP_POLL_MS = 10,
-    SHORTAGE_MS = 50,   /* between two tries to conclude a worker without open files or memory */
+    SHORTAGE_MS = 50,   /* between tries to conclude a worker without open files or memory */
     STATUS_REFUSED = 5, /* of a worker that could not take the lock, or whose attempt is stale */
     LOCK_POLL_MS = 500, /* of adopted workers whose process is not known */
     EVENTS = 32,
@@ -79,8 +79,8 @@ static int64_t close_group(pl_executor *e, const char *group)
     return kills;
 }
 
-/* How it ended stands in its directory, which must be opened. Not now: the worker stays in the list, whose ends come
- * again; a moment later, so that this thread does not spin. */
+/* True if the worker's directory, which holds its result, can be opened. Otherwise the worker stays in the list for a
+ * later try; sleeps a moment first, so that this thread does not spin. */
 static bool can_conclude(const pl_worker *w)
 {
     int dir_fd = open(w->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -17,7 +17,7 @@ static void set_deadline(pl_executor *e, const pl_session *s, int64_t deadline_m
     pl_batch_set_deadline(e->batch, s, deadline_ms);
 }
 
-/* The batch system ends what does not end by itself. */
+/* No deadline: the batch system ends jobs that do not end by themselves. */
 static void stop_all(pl_executor *e, int64_t deadline_ms)
 {
     pl_batch_stop_all(e->batch);

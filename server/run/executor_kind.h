@@ -8,22 +8,22 @@
 
 typedef struct pl_executor_kind {
     const char *name;
-    /* A worker for it; it has a new attempt. */
+    /* Start a worker for the session's new attempt. */
     void (*start)(pl_executor *executor, pl_session *session);
-    /* At the daemon's start: what an earlier daemon left is taken up. */
+    /* At the daemon's start, take up the session from an earlier daemon. */
     void (*adopt)(pl_executor *executor, pl_session *session);
-    /* End its worker if it has not ended by then; 0: take that back. */
+    /* End the worker if it has not ended by the deadline; 0 removes the deadline. */
     void (*set_deadline)(pl_executor *executor, const pl_session *session, int64_t deadline_ms);
-    /* SIGTERM to every worker; deadline_ms 0: none. */
+    /* Send SIGTERM to every worker; deadline_ms 0: no deadline. */
     void (*stop_all)(pl_executor *executor, int64_t deadline_ms);
-    int (*count)(pl_executor *executor); /* workers that run and can be told */
+    int (*count)(pl_executor *executor); /* running workers that can be signalled */
 } pl_executor_kind;
 
 extern const pl_executor_kind pl_executor_local; /* executor_local.c */
 extern const pl_executor_kind
     pl_executor_batch; /* executor_batch.c; for a daemon that has a batch system */
 
-/* Of a session; NULL: the batch system that its row names is not there. */
+/* The kind of a session; NULL if its row names a missing batch system. */
 const pl_executor_kind *pl_executor_kind_of(const pl_executor *executor, const pl_session *session);
 
 #endif

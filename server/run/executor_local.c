@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/pidfd.h>
 
-/* Workers can be told whose process is known. */
+/* Counts workers with a known process, which can be signalled. */
 static int count(pl_executor *e)
 {
     int count = 0;

@@ -14,7 +14,7 @@ static pl_session_state state_of(pl_session *s)
 
 /* ---- cancel ---- */
 
-/* A worker that begins at this moment, in a job that waited elsewhere, finds the cancel. 0, or -1 with errno. */
+/* Writes the cancel to control.log, in case the waiting job's worker begins at this moment. 0, or -1 with errno. */
 static int tell_job(pl_sessions *t, pl_session *s)
 {
     char *job = s->executor ? pl_batch_state_job(t, s) : NULL;

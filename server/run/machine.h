@@ -9,9 +9,9 @@ typedef struct pl_machine {
     int64_t cores;
     double memory; /* bytes */
     struct pl_gpus *gpus;
-    const char *batch;   /* name of its batch system; NULL: it has none */
-    bool batch_default;  /* sessions that do not say run there */
-    int64_t batch_cores; /* of sessions there, together */
+    const char *batch;   /* name of its batch system; NULL: none */
+    bool batch_default;  /* sessions without an executor run there */
+    int64_t batch_cores; /* limit for all sessions there together */
     bool elsewhere;      /* this session runs there: memory and GPUs are not this machine's */
     struct pl_learning *learning; /* what runs took on it; may be NULL */
 } pl_machine;

@@ -41,7 +41,7 @@ void pl_memory_groups_enter(pl_memory_groups *groups, char name[PL_MEMORY_GROUP_
 /* The group of the session's newest attempt from this one on, which an earlier daemon made. */
 bool pl_memory_groups_find(const pl_memory_groups *groups, const char *session, int64_t attempt,
                            char name[PL_MEMORY_GROUP_NAME]);
-/* Processes of it that the kernel killed for lack of memory; -1: not known, or no group. */
+/* Number of the group's processes that the kernel killed for lack of memory; -1: unknown, or no group. */
 int64_t pl_memory_groups_kills(const pl_memory_groups *groups, const char *name);
 /* Removes the group of a worker that has ended; pl_memory_groups_sweep retries if a process is left in it. */
 void pl_memory_groups_remove(pl_memory_groups *groups, const char *name);

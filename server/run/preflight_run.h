@@ -34,11 +34,11 @@ typedef enum pl_preflight_outcome {
     PL_PREFLIGHT_DIED,    /* killed, or too slow: one fault was added */
     PL_PREFLIGHT_RUNNING, /* not done within the patience; ask again */
     PL_PREFLIGHT_STOPPED, /* the daemon is ending; the child was killed */
-    PL_PREFLIGHT_BUSY,    /* could not be started for lack of open files, memory or processes */
+    PL_PREFLIGHT_BUSY,    /* not started: open files, memory or processes exhausted */
     PL_PREFLIGHT_BROKEN,  /* could not be run: ours, not the user's; a line is in the log */
 } pl_preflight_outcome;
 
-/* `option` is "--session" or "--mesh". PL_PREFLIGHT_RUNNING; PL_PREFLIGHT_BUSY or PL_PREFLIGHT_BROKEN where the child
+/* `option` is "--session" or "--mesh". PL_PREFLIGHT_RUNNING; PL_PREFLIGHT_BUSY or PL_PREFLIGHT_BROKEN if the child
  * could not be started. */
 pl_preflight_outcome pl_preflight_begin(const pl_preflight_host *host, const char *owner,
                                         const char *option, const char *path,

@@ -156,7 +156,7 @@ static bool ended_by_report(int dir_fd, pl_row *row)
     pl_session_state state;
     row->attempt = report.attempt;
     if (report.disk_error) {
-        return false; /* it goes on when the disk can be written */
+        return false; /* it continues when the disk is writable */
     }
     if (!pl_state_parse(report.state, &state) || !pl_state_terminal(state)) {
         return false; /* stopped or paused: no end */

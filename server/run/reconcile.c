@@ -24,7 +24,7 @@ typedef struct reconciliation {
     pl_sessions *sessions;
     char (*bad)[33]; /* ids of rows that cannot be believed; malloc'ed */
     size_t bad_count;
-    bool starved; /* not every row could be taken: no directory may be removed */
+    bool starved; /* some rows could not be loaded: no directory may be removed */
 } reconciliation;
 
 static void load_session(reconciliation *x, const pl_row *row)
@@ -186,7 +186,7 @@ static void take_up(pl_sessions *sessions, pl_check_queue *check_queue, pl_execu
         if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
             pl_removal_start(sessions, s);
         }
-        pl_executor_adopt(executor, s); /* a job that may be left */
+        pl_executor_adopt(executor, s); /* a job may be left */
     } else if (state == PL_STATE_CHECKING) {
         pl_check_queue_add(check_queue, s, NULL);
     } else {

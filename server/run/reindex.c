@@ -209,7 +209,7 @@ bool pl_reindex_is_new(int state_fd)
     bool sessions = false;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
         if (faccessat(state_fd, copies[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-            return false; /* they would be written over */
+            return false; /* they would be overwritten */
         }
     }
     pl_each_below(state_fd, "sessions", note_session, &sessions);

@@ -10,7 +10,7 @@
 /* Moves the database of a state directory aside and writes a new one, telling of it on standard
  * output. The directory is open and locked. 0, or -1 with a line in the log. */
 int pl_reindex(const char *state_path, int state_fd, pl_counters *counters);
-/* No session, usage or tenant is there that a new database would lack. */
+/* True if the state has no session, usage or tenant that a new database would lack. */
 bool pl_reindex_is_new(int state_fd);
 
 #endif

@@ -46,7 +46,7 @@ static void check_after(pl_admission *a)
     }
 }
 
-/* The batch system's name, or NULL: this machine. */
+/* Sets the executor: the batch system's name, or NULL for this machine. */
 static void check_executor(pl_admission *a)
 {
     static const char *const names[] = {"auto", "local", "slurm", "batch"};

@@ -49,7 +49,7 @@ bool pl_session_may_share(const pl_session *s)
 pl_job_wish pl_session_wish(pl_sessions *sessions, pl_session *s, uint64_t after[PL_AFTER_MAX])
 {
     int64_t pay = s->cores_most > s->cores_least ? s->cores_most : s->cores_least;
-    bool here = !s->executor; /* elsewhere cores are fixed, and memory and GPUs are not ours */
+    bool here = !s->executor; /* in a batch system, cores are fixed and memory and GPUs not ours */
     return (pl_job_wish){.key = (uint64_t)s->created_us,
                          .user = s->owner,
                          .group = s->group,

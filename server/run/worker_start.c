@@ -134,7 +134,7 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     return error;
 }
 
-/* What was lacking comes back: it is tried again, and no crash of its own. */
+/* Queues the session for another try after a shortage; this is not a crash. */
 static void put_off(pl_executor *e, pl_session *s, int error)
 {
     char message[200];

@@ -10,7 +10,7 @@ bool pl_workers_may_start(const pl_executor *executor);
 /* Start every queued session whose turn it is and that fits. */
 void pl_workers_start_next(pl_executor *executor);
 
-/* A worker for a session whose turn it is, and for others of its owner that can share it. */
+/* Start a worker for the session whose turn has come, and for its owner's sessions that can share it. */
 void pl_workers_start_group(pl_executor *executor, pl_session *host);
 
 #endif

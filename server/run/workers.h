@@ -52,8 +52,8 @@ typedef struct pl_executor {
     pl_worker *workers;
     pl_worker_process *processes;
     bool stopping;
-    struct pl_batch *batch; /* what runs sessions elsewhere (batch_executor.h); NULL: nothing */
-    int64_t look_ms;        /* when workers are looked at for progress next; the supervisor's own */
+    struct pl_batch *batch; /* executor for a batch system (batch_executor.h); NULL: none */
+    int64_t look_ms;        /* next check of workers for progress; for the supervisor only */
 } pl_executor;
 
 /* The tag of a shared process's epoll event; other events are a worker's, or NULL. */

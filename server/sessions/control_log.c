@@ -16,7 +16,7 @@
 
 /* What is read, and how much of it controls may fill: what is left is for cancel and pause. */
 enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
-enum { RECORD_MOST = 64 << 10 }; /* no command is larger */
+enum { RECORD_MOST = 64 << 10 }; /* size limit of a command */
 
 static bool is_whole(const unsigned char *record, size_t left, pl_record *out)
 {
@@ -27,7 +27,7 @@ static bool is_whole(const unsigned char *record, size_t left, pl_record *out)
 
 /* ---- the end of the file ---- */
 
-/* Where the last whole record of these bytes ends; they begin at a multiple of 8. */
+/* End of the last whole record in these bytes, which begin at a multiple of 8. */
 static size_t last_end(const unsigned char *bytes, size_t size)
 {
     size_t end = 0;
@@ -40,7 +40,7 @@ static size_t last_end(const unsigned char *bytes, size_t size)
     return end;
 }
 
-/* The same of `most` bytes at the file's end; 0: none of them is whole. */
+/* The same for the last `most` bytes of the file; 0 if no record is whole. */
 static off_t find_end(int fd, off_t size, off_t most)
 {
     off_t from = size > most ? (size - most) & ~(off_t)7 : 0;
@@ -55,8 +55,8 @@ static off_t find_end(int fd, off_t size, off_t most)
     return end ? from + (off_t)end : 0;
 }
 
-/* What follows the last whole command was never answered for: a daemon was killed while it wrote. The next command must
- * not stand behind it, where readers, who go by multiples of 8, may not find it. 0 or an errno. */
+/* Cuts off bytes after the last whole command, left by a daemon killed in a write that it had not acknowledged. Readers
+ * go by multiples of 8 and might miss a command behind them. 0 or an errno. */
 static int cut_torn_end(int fd, off_t *size)
 {
     off_t end = *size ? find_end(fd, *size, 2 * RECORD_MOST) : 0;

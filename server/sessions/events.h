@@ -19,8 +19,8 @@ typedef struct pl_events pl_events;
 pl_events *pl_events_create(void);
 void pl_events_destroy(pl_events *events);
 
-/* Add one: "created", "state", "changed" or "deleted", and the session as it then was (a JSON text,
- * taken; NULL is an event lost for lack of memory, which readers are told as missed). */
+/* Add one: "created", "state", "changed" or "deleted", and the session as it then was (a JSON text, taken; NULL is an
+ * event lost for lack of memory, which readers see as missed). */
 void pl_events_push(pl_events *events, pl_session *session, const char *type, char *view);
 /* Change who may hear of a session: the two texts are exchanged while nobody looks. */
 void pl_events_exchange(pl_events *events, char **group, char **other);

@@ -19,7 +19,7 @@ static pl_live_count *find(pl_live_count *all, size_t count, const char *user)
 static bool add(pl_live_count **all, size_t *count, const pl_session *s)
 {
     pl_live_count *u = find(*all, *count, s->owner);
-    if (!u && (*count & (*count - 1)) == 0) { /* full at each power of two */
+    if (!u && (*count & (*count - 1)) == 0) { /* the array is full at each power of two */
         pl_live_count *grown = realloc(*all, (*count ? 2 * *count : 1) * sizeof *grown);
         if (!grown) {
             return false;

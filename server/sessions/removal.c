@@ -17,7 +17,7 @@ enum { DEPTH_MAX = 16 };
 
 static int remove_contents(int dir_fd, int depth);
 
-/* A file, or a folder with all that is in it. 0, or an errno. */
+/* Removes a file, or a folder with its contents. 0 or an errno. */
 static int remove_entry(int dir_fd, const char *name, int depth)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(dir_fd, name, 0) == 0) {
@@ -28,8 +28,8 @@ static int remove_entry(int dir_fd, const char *name, int depth)
     return error || unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 ? error : errno;
 }
 
-/* Takes the descriptor. Without malloc, since what a request leaves behind must go where there is no memory, either.
- * The kernel lists on from where it was, whatever was removed meanwhile. */
+/* Takes the descriptor. Uses no malloc, so that a failed request can clean up without memory. The kernel continues the
+ * listing at its position despite removals. */
 static int remove_contents(int dir_fd, int depth)
 {
     _Alignas(struct dirent64) char entries[2048];

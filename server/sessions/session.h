@@ -78,16 +78,16 @@ typedef struct pl_session {
     bool preempting;     /* its worker was told to stop for another session */
     char *after;         /* as in the row */
     double estimate;     /* as in the row */
-    char *executor;      /* as in the row; never changes */
+    char *executor;      /* as in the row; constant */
     char *batch_job;     /* the row's `job` */
     struct {
-        int64_t position; /* among the daemon's jobs that wait there; 0: not known */
-        int64_t start;    /* expected, s since 1970; -1: not known */
-        char *reason;     /* NULL: nothing to say */
-    } batch;              /* what the batch system says of a job that waits */
-    struct pl_job *job;   /* of the scheduler (dispatcher.c); NULL: it neither waits nor runs */
-    int64_t cores_held;   /* counted among the cores in use while it runs */
-    int64_t held_ms;      /* since when, since 1970; 0: since it began to run */
+        int64_t position; /* among the daemon's waiting jobs there; 0: unknown */
+        int64_t start;    /* expected, s since 1970; -1: unknown */
+        char *reason;     /* NULL: none */
+    } batch;              /* the batch system's view of a waiting job */
+    struct pl_job *job;   /* the scheduler's job (dispatcher.c); NULL: neither waits nor runs */
+    int64_t cores_held;   /* included in the cores in use while it runs */
+    int64_t held_ms;      /* start of holding them, ms since 1970; 0: since the run began */
     int64_t
         ended_ms; /* since 1970: when its worker ended while no daemon was there; 0: it did not */
     char *cpus;   /* that its worker is pinned to, "0-3"; NULL: it is not, or does not run */

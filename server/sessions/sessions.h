@@ -106,7 +106,7 @@ void pl_sessions_set_cores(pl_sessions *sessions, pl_session *session, int64_t n
 void pl_sessions_set_warnings(pl_sessions *sessions, pl_session *session, const char *warnings);
 /* "paused", "cancelled" or "deleted"; a weaker wish than the present one changes nothing. */
 void pl_sessions_set_desired(pl_sessions *sessions, pl_session *session, const char *desired);
-/* Whether the daemon paused it for lack of room on the disk. */
+/* True if the daemon paused the session because of the disk. */
 bool pl_sessions_paused_by_disk(pl_sessions *sessions, pl_session *session);
 /* It is paused, and stays so until its owner resumes it. */
 void pl_sessions_keep_paused(pl_sessions *sessions, pl_session *session);

@@ -31,7 +31,7 @@ void pl_sessions_unlock(pl_sessions *sessions);
 void pl_sessions_run_locked(pl_sessions *sessions, pl_session *session);
 /* With the mutex held: running, as it was already. */
 void pl_sessions_adopt_locked(pl_sessions *sessions, pl_session *session);
-/* With the mutex held: into the database, and among the events as one of this type. */
+/* With the mutex held: store the session and add an event of this type. */
 void pl_sessions_note_locked(pl_sessions *sessions, pl_session *session, const char *type);
 /* With the mutex held: the session as JSON with these parts (session_view.h). */
 void pl_sessions_encode_locked(const pl_sessions *sessions, const pl_session *session,

@@ -21,7 +21,7 @@ static sqlite3 *open_database(const char *folder, int flags, char *why, size_t s
     return db;
 }
 
-/* All pages in one step: one transaction of a reader, which holds up no writer. */
+/* Copies all pages in one read transaction, which does not block writers. */
 static bool copy_pages(sqlite3 *from, sqlite3 *to, char *why, size_t size)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");

@@ -48,8 +48,8 @@ typedef struct pl_row {
     double keep_days;              /* after its end, then it is removed; 0: it is not */
     int64_t keep_last, keep_every; /* of its frames; -1: an earlier daemon's, as the scene says */
     double memory_limit;           /* bytes that its worker may use; 0: not known yet */
-    char *executor; /* name of the batch system that runs it; NULL: this machine does */
-    char *job;      /* of the batch system: its id; "?": it is being submitted; NULL: none */
+    char *executor;                /* name of its batch system; NULL: this machine */
+    char *job;                     /* id in the batch system; "?": being submitted; NULL: none */
 } pl_row;
 void pl_row_clear(pl_row *row);
 

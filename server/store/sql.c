@@ -62,7 +62,7 @@ void pl_sql_bind_row(sqlite3_stmt *s, const pl_row *row)
     sqlite3_bind_int64(s, PL_ROW_COLUMNS + 1, pl_row_checksum(row, PL_ROW_FORMAT));
 }
 
-/* malloc'ed; false: no memory */
+/* The copy is malloc'ed; false if out of memory. */
 static bool copy_column(sqlite3_stmt *s, int i, char **out)
 {
     const char *text = (const char *)sqlite3_column_text(s, i);

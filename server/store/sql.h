@@ -18,7 +18,7 @@ bool pl_sql_finish(sqlite3 *db, sqlite3_stmt *s);
 /* Several statements without parameters; false after complaining. */
 bool pl_sql_execute(sqlite3 *db, const char *sql);
 
-/* False where there was no memory for a text of it. */
+/* False if out of memory. */
 bool pl_sql_read_row(sqlite3_stmt *s, pl_row *row);
 /* Column i of the table is parameter i + 1; the checksum comes after the last. */
 void pl_sql_bind_row(sqlite3_stmt *s, const pl_row *row);

@@ -461,7 +461,7 @@ int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row,
     pthread_mutex_lock(&store->read_mutex);
     sqlite3_stmt *s = pl_sql_prepare(store->reader, sql);
     int r = SQLITE_ERROR;
-    bool whole = true; /* else a row would be taken for a damaged one */
+    bool whole = true; /* otherwise a row would look damaged */
     while (s && whole && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
         whole = pl_sql_read_row(s, &row);

@@ -123,7 +123,7 @@ static bool is_the_same(const download *d)
     return false;
 }
 
-/* A part of one is told by its offset, and is nothing to keep. A cache in between keeps what it buffers only. */
+/* Partial replies are not cached. A proxy caches only what it buffers. */
 static void put_caching(download *d)
 {
     pl_request *r = d->request;
@@ -136,7 +136,7 @@ static void put_caching(download *d)
     }
 }
 
-/* Whether its reader has all of it already; replied then. */
+/* True if the reader already has this export; replies 304 then. */
 static bool is_known(download *d)
 {
     const char *known = pl_request_header(d->request, "If-None-Match");

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What another machine writes is no event of this one, and is to be at followers within 300 ms. */
+/* Writes of another machine raise no inotify event here; followers must see them within 300 ms. */
 enum { POLL_FIRST_MS = 50, POLL_MOST_MS = 500, POLL_REMOTE_MS = 150, IDLE_MS = 1000 };
 
 /* A file that is replaced by rename: one that was read has this inode and time. */
@@ -32,8 +32,8 @@ typedef struct seen_file {
 typedef struct followed {
     struct followed *next;
     pl_session *session;       /* a reference */
-    int log_wd, dir_wd;        /* inotify's; -1: not watched */
-    int slowest_ms;            /* between looks without inotify; 0: not polled */
+    int log_wd, dir_wd;        /* inotify descriptors; -1: not watched */
+    int slowest_ms;            /* longest interval of polling without inotify; 0: not polled */
     int64_t frames;            /* committed, as last seen */
     seen_file warnings, cores; /* warnings.json and threads.json, as last read */
     int64_t due_ms;            /* next look, where polled */

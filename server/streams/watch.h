@@ -1,5 +1,5 @@
-/* watch.h - learns of new frames: inotify on the log directories of running sessions, one thread.
- * A directory that cannot be watched is looked at every 50 to 500 ms, one on a network file system every 50 to 150 ms.
+/* watch.h - learns of new frames: inotify on the log directories of running sessions, one thread. A directory that
+ * cannot be watched is polled every 50 to 500 ms; on a network file system, every 50 to 150 ms.
  */
 #ifndef PLIANT_SERVER_STREAMS_WATCH_H
 #define PLIANT_SERVER_STREAMS_WATCH_H

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The mutex is held. */
+/* Called with the mutex held. */
 static bool is_due(const pl_sweep_run *s)
 {
     bool due = s->plan.fit && s->end == PL_FIT_OPEN && s->halt == PL_HALT_NONE && !s->gone;
@@ -35,12 +35,12 @@ static void end_search(pl_sweep_run *s, pl_fit_end end, const char *why)
     snprintf(s->message, sizeof s->message, "%s", why);
 }
 
-/* The mutex is held. */
+/* Called with the mutex held. */
 static void take_step(pl_sweep_run *s, pl_fit_step step, const double *next)
 {
     switch (step) {
     case PL_FIT_RUN:
-        pl_sweep_append(&s->plan, next); /* without memory it is asked for again */
+        pl_sweep_append(&s->plan, next); /* without memory, a later call repeats this step */
         break;
     case PL_FIT_CONVERGED:
         end_search(s, PL_FIT_END_CONVERGED, "the search converged");

@@ -16,7 +16,7 @@ typedef struct curve {
 
 struct pl_fit_curves {
     const pl_fit *fit;
-    curve *curves; /* one a series */
+    curve *curves; /* one for each series */
     bool failed;   /* out of memory */
 };
 

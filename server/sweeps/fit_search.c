@@ -13,16 +13,16 @@ typedef struct search {
     const pl_fit_runs *runs;
     const double *squares;
     nlopt_opt opt;
-    double *point; /* as numbers of the scene */
-    double *next;  /* the caller's */
-    bool unknown;  /* a point without a run was asked for */
+    double *point; /* the same as numbers in the scene */
+    double *next;  /* owned by the caller */
+    bool unknown;  /* NLopt requested a point without a run */
     bool no_memory;
 } search;
 
 /* ---- misfits ---- */
 
-/* Squares, which are smooth at the minimum of a fit without noise, where the misfit has a corner. A run that did not
- * succeed counts three times the worst misfit before it: that never changes later. */
+/* Squared misfits: at the minimum of a noiseless fit they are smooth, where the misfit has a corner. A failed run
+ * counts as three times the worst misfit before it, so its value never changes later. */
 static double *squares_of(const pl_fit_runs *runs)
 {
     double *out = malloc(((size_t)runs->count + 1) * sizeof *out);
@@ -63,7 +63,7 @@ static int64_t run_at(const search *s)
 static double evaluate(unsigned n, const double *u, double *gradient, void *context)
 {
     search *s = context;
-    (void)gradient; /* these methods want none */
+    (void)gradient; /* derivative-free methods do not use it */
     for (unsigned j = 0; j < n && !s->no_memory; j++) {
         char *text = pl_sweep_place(&s->plan->parameters[j], u[j]);
         s->no_memory = !text;

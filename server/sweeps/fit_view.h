@@ -1,14 +1,14 @@
-/* fit_view.h - how far a fit is, and how its best run compares with what was measured. */
+/* fit_view.h - a fit's progress, and its best run compared with the measurements. */
 #ifndef PLIANT_SERVER_SWEEPS_FIT_VIEW_H
 #define PLIANT_SERVER_SWEEPS_FIT_VIEW_H
 
 #include "server/sweeps/sweeps.h"
 
-/* Sets "fit" in an object; null of another sweep. The mutex is held. */
+/* Set "fit" in an object; null for other sweeps. Called with the mutex held. */
 void pl_fit_put(pl_json_writer *w, const pl_sweep_run *s);
 
-/* Every measured point with the best run's value there, of its session's log. Malloc'ed; NULL with errno: ENOENT where
- * no run has succeeded or its session is gone. */
+/* Every measured point with the best run's value there, from its session's log. Malloc'ed; NULL with errno: ENOENT if
+ * no run has succeeded or the session is gone. */
 char *pl_fit_residuals_json(pl_sweeps *sweeps, const pl_sweep_run *s);
 char *pl_fit_residuals_csv(pl_sweeps *sweeps, const pl_sweep_run *s, size_t *size);
 

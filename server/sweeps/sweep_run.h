@@ -35,16 +35,16 @@ typedef struct pl_sweep_row {
     int32_t tries;
     int64_t since_us; /* sessions made before are of earlier tries */
     bool adopted;     /* by the labels of its session, at the start */
-    int64_t looked;   /* of the runner: records of a live run that did not stop it */
+    int64_t looked;   /* for the runner: records checked without stopping the run */
     pl_sweep_outcome outcome;
 } pl_sweep_row;
 
 /* Why no further row is begun. */
 typedef enum pl_sweep_halt { PL_HALT_NONE, PL_HALT_CANCELLED, PL_HALT_STOPPED } pl_sweep_halt;
 
-/* Why a fit's search asks for no further row. */
+/* End of a fit's search: the reason why it needs no more rows. */
 typedef enum pl_fit_end {
-    PL_FIT_OPEN, /* it may ask for one */
+    PL_FIT_OPEN, /* it may need more */
     PL_FIT_END_CONVERGED,
     PL_FIT_END_EXHAUSTED,
     PL_FIT_END_LOST,
@@ -57,12 +57,12 @@ typedef struct pl_sweep_run {
     bool admin;          /* posted with the scope admin */
     int64_t created_us;
     int64_t bytes; /* of memory, about; the document counts four times, as it is parsed */
-    pl_sweep plan; /* constant, but that a fit's rows are added under the table's mutex */
+    pl_sweep plan; /* constant, except that a fit's rows are added under the table's mutex */
     _Atomic int references;
     /* under the table's mutex */
     pl_sweep_row *rows;
     pl_sweep_halt halt;
-    pl_fit_end end;    /* of a fit's search */
+    pl_fit_end end;    /* end of a fit's search */
     bool gone;         /* deleted */
     int64_t due_ms;    /* on pl_monotonic_ms: no row is begun before */
     char message[256]; /* why the next row waits; "": nothing */

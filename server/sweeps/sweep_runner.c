@@ -35,7 +35,7 @@ static pl_sweep_row_state row_state_of(pl_session_state state)
                                          : PL_ROW_FAILED;
 }
 
-/* A cancelled run may be one that the condition of stop_runs ended; its records say so, also to another daemon. */
+/* Marks a cancelled run as stopped if its records meet stop_runs; so a later daemon decides the same. */
 static void take_stop(const pl_sweep *plan, const pl_session *s, pl_sweep_row_state *state,
                       pl_sweep_outcome *o)
 {
@@ -61,7 +61,7 @@ static pl_sweep_outcome outcome_of(pl_sweeps *t, const pl_sweep *plan, pl_sessio
         .results = pl_sweep_values(plan, s->directory),
     };
     if (plan->fit && o.results && state != PL_ROW_SUCCEEDED) {
-        o.results[0] = NAN; /* of the part that ran */
+        o.results[0] = NAN; /* the misfit would cover only the part that ran */
     }
     pl_row_clear(&row);
     return o;
@@ -224,7 +224,7 @@ static void cancel_strays(pl_sweep_runner *x, pl_sweep_run *s)
     }
 }
 
-/* Runs that meet the condition of stop_runs; they are cancelled like by their owner. */
+/* Cancels runs that meet the condition of stop_runs, as their owner would. */
 static void stop_runs(pl_sweep_runner *x, pl_sweep_run *s)
 {
     const pl_run_stop *stop = &s->plan.stop_runs;

@@ -147,7 +147,7 @@ static void put_results(pl_json_writer *w, const pl_sweep_run *s, const double *
     pl_json_end_array(w);
 }
 
-/* Of a fit with its values, which stand nowhere else: {"values": [...], "results": [...]}. */
+/* For a fit, includes the values, which are stored nowhere else: {"values": [...], "results": [...]}. */
 static char *results_text(const pl_sweep_run *s, int64_t row)
 {
     const double *results = s->rows[row].outcome.results;
@@ -292,8 +292,8 @@ static double *read_results(const pl_sweep_run *s, const pl_json *stored)
     return results;
 }
 
-/* Whether the row is one of the sweep's; the next one of a fit becomes one. Rows come in order. What is beyond a gap is
- * asked for again by the search. */
+/* True if the sweep has the row; adds the next row of a fit. Rows come in order. The search requests rows beyond a gap
+ * again. */
 static bool has_row(pl_sweep_run *s, int64_t row, const pl_json *stored)
 {
     const pl_json *values = pl_json_at(stored, "values");

@@ -20,10 +20,10 @@ typedef struct gathering {
     int dir_fd;
     pl_log_reader *reader;
     int64_t frames;
-    pl_sample *samples;    /* one a result */
-    double *last;          /* the same: of the newest frame */
-    pl_expect *expect;     /* NULL: not wanted, or it cannot be judged */
-    pl_fit_curves *curves; /* of a fit */
+    pl_sample *samples;    /* one for each result */
+    double *last;          /* one for each result, from the newest frame */
+    pl_expect *expect;     /* NULL: not requested, or cannot be judged */
+    pl_fit_curves *curves; /* for a fit */
 } gathering;
 
 /* ---- metrics ---- */

@@ -1,10 +1,10 @@
-/* text_outlet.h - what is put into an outlet, as one text. */
+/* text_outlet.h - gathers an outlet's output in one text. */
 #ifndef PLIANT_SERVER_SWEEPS_TEXT_OUTLET_H
 #define PLIANT_SERVER_SWEEPS_TEXT_OUTLET_H
 
 #include "protocol/export/outlet.h"
 
-/* `put` returns false to give up. Malloc'ed, or NULL then and without memory. */
+/* The output of `put`, malloc'ed; NULL if `put` returns false or memory runs out. */
 char *pl_outlet_gather(bool (*put)(const void *context, pl_outlet *o), const void *context,
                        size_t *size);
 

@@ -153,8 +153,8 @@ void pl_auth_destroy(pl_auth *auth)
     }
 }
 
-/* The loop's length and its memory accesses do not depend on where the texts differ. A hash that there was no memory
- * for, dashes, is nobody's. */
+/* The loop's length and its memory accesses do not depend on where the texts differ. A hash of dashes, made when memory
+ * ran out, never matches. */
 bool pl_auth_same_hash(const char *a, const char *b)
 {
     volatile unsigned char difference = a[0] == '-' || b[0] == '-';

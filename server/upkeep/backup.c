@@ -29,7 +29,7 @@ typedef struct backup {
     pl_manifest before_files;
     pl_copier copier;
     pl_counters counters;
-    pl_store *store; /* of the copy */
+    pl_store *store; /* the copied database */
     pl_backup_facts facts;
 } backup;
 
@@ -88,7 +88,7 @@ static bool open_all(backup *b)
     return b->copier.to_fd >= 0 || fail(b->path, strerror(errno));
 }
 
-/* ---- what the database names ---- */
+/* ---- files that the database names ---- */
 
 typedef struct name_list {
     size_t count, capacity;
@@ -117,7 +117,7 @@ static bool read_names(backup *b, const char *sql, name_list *l)
     return pl_store_read(b->store, &(pl_statement){.sql = sql}, take_name, l) && !l->failed;
 }
 
-/* One that was swept away since: nobody needs it. */
+/* Removes a mesh from the copied database that was swept away meanwhile: nothing needs it. */
 static bool forget_mesh(backup *b, const char *hash)
 {
     pl_statement all[] = {{"DELETE FROM grants WHERE hash=?", {hash}, 1},
@@ -139,7 +139,7 @@ static bool copy_sweep(backup *b, const char *id)
 {
     char path[80];
     snprintf(path, sizeof path, "sweeps/%s", id);
-    return pl_copy_folder(&b->copier, path) != PL_COPY_FAILED; /* a daemon forgets a missing one */
+    return pl_copy_folder(&b->copier, path) != PL_COPY_FAILED; /* a daemon drops missing ones */
 }
 
 static bool copy_named(backup *b, const char *sql, bool (*copy)(backup *b, const char *name))
@@ -203,7 +203,7 @@ static bool copy_database(backup *b)
     return b->store;
 }
 
-/* The copies beside the database say what it says. */
+/* Writes the files that mirror the database's contents. */
 static bool finish_database(backup *b)
 {
     static const char *const files[] = {"pliant.db", "usage.json", "tenants.json"};
@@ -219,7 +219,7 @@ static bool finish_database(backup *b)
 
 /* ---- after ---- */
 
-/* A file that the backup before has damaged is copied from the state instead, if it is still the same there. */
+/* Replaces a file that is damaged in the previous backup by a copy from the state, if it is unchanged there. */
 static bool copy_again(backup *b, size_t index)
 {
     pl_manifest *m = &b->copier.made;

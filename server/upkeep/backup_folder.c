@@ -82,7 +82,7 @@ void pl_backup_name(int folder_fd, char name[PL_BACKUP_NAME])
     }
 }
 
-/* ---- those that are there ---- */
+/* ---- existing backups ---- */
 
 static bool is_name(const char *name)
 {
@@ -97,7 +97,7 @@ static bool is_complete(int folder_fd, const char *name)
     return faccessat(folder_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* "-10" comes after "-2". */
+/* Compares names by time; "-10" comes after "-2". */
 static int by_time(const void *a, const void *b)
 {
     const char *x = a, *y = b;
@@ -136,7 +136,7 @@ bool pl_backup_newest(int folder_fd, char name[PL_BACKUP_NAME])
     return *name;
 }
 
-/* backup.json goes first, so that what is half removed is no backup. */
+/* Removes backup.json first, so that a partly removed backup does not count. */
 static bool remove_backup(int folder_fd, const char *name)
 {
     char path[PL_BACKUP_NAME + 16];

@@ -1,4 +1,4 @@
-/* backup_folder.h - the backups of a folder: their names, in order of time, and what each says of itself. */
+/* backup_folder.h - the backups in a folder: their names, in order of time, and their descriptions. */
 #ifndef PLIANT_SERVER_UPKEEP_BACKUP_FOLDER_H
 #define PLIANT_SERVER_UPKEEP_BACKUP_FOLDER_H
 
@@ -8,24 +8,24 @@
 enum { PL_BACKUP_NAME = 32, PL_BACKUP_FORMAT = 1 };
 
 typedef struct pl_backup_facts {
-    char version[32]; /* of the pliantd that made it */
+    char version[32]; /* version of the pliantd that made it */
     char time[32];    /* RFC 3339 */
     int64_t sessions, files, bytes, shared_bytes;
-    uint32_t files_crc; /* of `files` */
+    uint32_t files_crc; /* CRC-32C of `files` */
     bool secrets;
 } pl_backup_facts;
 
-/* backup.json. Version and time are filled in by writing. False with errno. */
+/* Read or write backup.json. Writing fills in version and time. False with errno. */
 bool pl_backup_facts_write(int backup_fd, pl_backup_facts *f);
 bool pl_backup_facts_read(int backup_fd, pl_backup_facts *f);
-/* The same as JSON with the backup's name, malloc'ed. */
+/* The description as JSON with the backup's name, malloc'ed. */
 char *pl_backup_facts_text(const pl_backup_facts *f, const char *name);
 
-/* A name for now that the folder does not have: "20260101T120000Z", or that with "-2" behind. */
+/* Make an unused name from the current time: "20260101T120000Z", or with "-2" appended. */
 void pl_backup_name(int folder_fd, char name[PL_BACKUP_NAME]);
-/* The newest complete one; false if none is complete. */
+/* Find the newest complete backup; false if none. */
 bool pl_backup_newest(int folder_fd, char name[PL_BACKUP_NAME]);
-/* Remove all but the newest `keep`, and what a backup that was cut off has left. False after printing why. */
+/* Remove all but the newest `keep` backups, and the remains of interrupted ones. False after printing the error. */
 bool pl_backup_keep(int folder_fd, int keep);
 
 #endif

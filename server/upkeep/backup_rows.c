@@ -62,7 +62,7 @@ static bool has_ended(const pl_row *row)
     return pl_state_parse(row->state, &state) && pl_state_terminal(state);
 }
 
-/* Whether the directory has an attempt or an end that the row does not know. */
+/* True if the directory has an attempt or an end that the row lacks. */
 static bool is_behind(const pl_row *row, int dir_fd)
 {
     pl_head head = {0};
@@ -73,7 +73,7 @@ static bool is_behind(const pl_row *row, int dir_fd)
            faccessat(dir_fd, "verdict.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* "BOOT PID START" without a boot id of any machine. */
+/* Replaces the boot id in a row's "BOOT PID START", so that the worker belongs to no machine. */
 static bool move_worker(pl_store *store, pl_row *row)
 {
     const char *rest = row->worker ? strchr(row->worker, ' ') : NULL;

@@ -30,7 +30,7 @@ typedef struct bundle {
     pl_zip zip;
     pl_counters counters;
     bool failed;
-    /* while sessions are listed */
+    /* used while sessions are listed */
     pl_json_writer sessions;
     int64_t session_count;
     char failures[FAILED_MOST][33]; /* the newest, in a ring */
@@ -204,7 +204,7 @@ static void add_sessions(bundle *b, int state_fd, pl_store *store)
     }
 }
 
-/* Of a copy, since to open a database may bring it up to date. */
+/* Reads a copy, because opening a database may upgrade it. */
 static void add_from_database(bundle *b, int state_fd)
 {
     char folder[] = "/tmp/pliant-bundle-XXXXXX", why[400];
@@ -222,7 +222,7 @@ static void add_from_database(bundle *b, int state_fd)
     pl_remove_tree(AT_FDCWD, folder);
 }
 
-/* ---- all of it ---- */
+/* ---- the bundle ---- */
 
 static void add_all(bundle *b)
 {
@@ -281,7 +281,7 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if FILE exists or cannot be written; 2 if the options are wrong.\n";
 
-/* argv without the first words and --log; false for --help or without a file. */
+/* Removes FILE and --log from argv; false for --help or without a file. */
 static bool take_words(bundle *b, int *argc, char **argv)
 {
     int kept = 1;

@@ -5,15 +5,15 @@
 #include "protocol/export/outlet.h"
 #include "server/base/options.h"
 
-/* Replace each run of 64 hex digits in place, by as many characters. */
+/* Replace each run of 64 hex digits in place; the length stays. */
 void pl_bundle_hide(char *text, size_t length);
-/* The last bytes of a file, or why it cannot be read. */
+/* Add the last bytes of a file, or the reason why it cannot be read. */
 void pl_bundle_tail(pl_text *t, int dir_fd, const char *path, size_t most);
-/* The options that were given, a line each. */
+/* Add the given options, one a line. */
 void pl_bundle_options(pl_text *t, const pl_options *options);
-/* Model, count and instruction sets of the processor. */
+/* Add model, count and instruction sets of the processor. */
 void pl_bundle_processor(pl_text *t);
-/* Entries of a directory with mode, owner, size and time. */
+/* Add a directory's entries with mode, owner, size and time. */
 void pl_bundle_list(pl_text *t, int dir_fd, const char *path);
 
 #endif

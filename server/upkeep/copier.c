@@ -16,7 +16,7 @@
 
 enum { PIECE = 1 << 20, PATH_LENGTH = 600, DEPTH = 8 };
 
-/* A copied file that has other names. */
+/* A copied file with more than one link. */
 typedef struct pl_copier_link {
     uint64_t inode; /* 0: free */
     size_t entry;
@@ -51,7 +51,7 @@ static int64_t modified_ns(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-/* ---- files of several names ---- */
+/* ---- files with several names ---- */
 
 static pl_copier_link *slot(pl_copier_link *map, size_t size, uint64_t inode)
 {
@@ -83,14 +83,14 @@ static bool grow_map(pl_copier *c)
 static void remember(pl_copier *c, uint64_t inode, size_t entry)
 {
     if (2 * c->map_count >= c->map_size && !grow_map(c)) {
-        return; /* then it is copied twice */
+        return; /* the file is then copied twice */
     }
     pl_copier_link *l = slot(c->map, c->map_size, inode);
     c->map_count += l->inode == 0;
     *l = (pl_copier_link){inode, entry};
 }
 
-/* The same file under another name, as it is now. */
+/* Finds the copied entry of the same, unchanged file under another name. */
 static const pl_manifest_entry *find_twin(pl_copier *c, const struct stat *st)
 {
     pl_copier_link *l = c->map_size ? slot(c->map, c->map_size, st->st_ino) : NULL;
@@ -106,19 +106,19 @@ static const pl_manifest_entry *find_twin(pl_copier *c, const struct stat *st)
 
 /* ---- one file ---- */
 
-/* As the original is; a daemon that gives workers uids of their own has directories of several owners. */
+/* Sets owner and mode as in the original: with worker uids, directories have several owners. */
 static bool dress_folder(pl_copier *c, const char *path)
 {
     struct stat st;
     if (fstatat(c->from_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        return true; /* removed since */
+        return true; /* removed meanwhile */
     }
     return fchmodat(c->to_fd, path, (st.st_mode & 07777) | 0700, 0) == 0 &&
            (geteuid() != 0 ||
             fchownat(c->to_fd, path, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
-/* Those that a path lies in. */
+/* Makes the folders that contain a path. */
 static bool make_folders(pl_copier *c, const char *path)
 {
     char part[PATH_LENGTH + 1];
@@ -154,7 +154,7 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* The CRC of the first `size` bytes; copies them to `out` where that is a file. False with errno, EBADMSG at an
+/* Computes the CRC of the first `size` bytes, and copies them to `out` unless it is -1. False with errno, EBADMSG at an
  * early end. */
 static bool read_through(int in, uint64_t size, int out, uint32_t *crc)
 {
@@ -180,7 +180,7 @@ static bool read_through(int in, uint64_t size, int out, uint32_t *crc)
     return good;
 }
 
-/* Where the last whole record ends. */
+/* End of the last whole record. */
 static uint64_t whole_records(int fd, uint64_t size)
 {
     pl_record_walk walk = {.fd = fd, .limit = size};
@@ -234,7 +234,7 @@ static pl_copied copy(pl_copier *c, const char *path, int in, const struct stat 
     return good ? PL_COPIED : fail(c, path, kept == EBADMSG ? "became shorter" : strerror(kept));
 }
 
-/* A link instead of a copy; false where none can be made. */
+/* Makes a link instead of a copy; false if impossible. */
 static bool link_file(pl_copier *c, const char *path, const struct stat *st)
 {
     const pl_manifest_entry *twin = st->st_nlink > 1 ? find_twin(c, st) : NULL;
@@ -256,7 +256,7 @@ static bool link_file(pl_copier *c, const char *path, const struct stat *st)
     return good;
 }
 
-/* Whether it is there already; a copy that has become an old one is removed. */
+/* True if a current copy exists; removes an outdated one. */
 static bool is_copied(pl_copier *c, const char *path, const struct stat *st)
 {
     for (size_t i = c->begin; i < c->made.count; i++) {
@@ -369,7 +369,7 @@ bool pl_copy_verify(int root_fd, const pl_manifest_entry *e)
     if (fd < 0) {
         return false;
     }
-    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* what lies on the disk counts */
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* read from the disk, not from the cache */
     bool good = fstat(fd, &st) == 0 && read_through(fd, e->bytes, -1, &crc);
     if (good && ((uint64_t)st.st_size != e->bytes || crc != e->crc)) {
         errno = EBADMSG;

@@ -1,8 +1,8 @@
-/* copier.h - files from one tree to another, each with its CRC-32C in a manifest.
+/* copier.h - copies files from one tree to another and lists each with its CRC-32C in a manifest.
  *
- * A file that the backup before has, unchanged by inode, size and time of change, becomes a hard link to it. Files that
- * are links to one another stay that. Others share their blocks with the original where the file system can (reflinks),
- * and else are copied. Owner, mode and time of change are kept; nothing is synced.
+ * A file whose inode, size and time of change are the same as for the previous backup becomes a hard link to it. Hard
+ * links between files are kept. Other files share blocks with the original if the file system supports reflinks;
+ * otherwise they are copied. Owner, mode and modification time are kept; nothing is synced.
  */
 #ifndef PLIANT_SERVER_UPKEEP_COPIER_H
 #define PLIANT_SERVER_UPKEEP_COPIER_H
@@ -11,36 +11,36 @@
 
 typedef struct pl_copier {
     int from_fd, to_fd;
-    int before_fd; /* the backup before; -1: none */
+    int before_fd; /* the previous backup; -1: none */
     const pl_manifest *before;
     pl_manifest made;
-    size_t begin;               /* entries from here on are of the session being copied */
-    int64_t shared_bytes;       /* of links to the backup before */
+    size_t begin;               /* first entry of the session being copied */
+    int64_t shared_bytes;       /* bytes in links to the previous backup */
     struct pl_copier_link *map; /* by inode; malloc'ed */
     size_t map_count, map_size;
-    char failed[400]; /* the first failure, in words */
+    char failed[400]; /* the first failure as text */
 } pl_copier;
 
 typedef enum pl_copied { PL_COPIED, PL_COPY_MISSING, PL_COPY_FAILED } pl_copied;
 
 void pl_copier_clear(pl_copier *c); /* closes nothing */
 
-/* From now on every file is copied, and none is a link. */
+/* From now on, copy every file and make no links. */
 void pl_copier_share_nothing(pl_copier *c);
 
-/* One regular file; the folders that it lies in are made. `records`: without a record at its end that is not whole. A
- * file that was copied already is copied again if it has changed since. */
+/* Copy a regular file and make the folders that contain it. `records`: without an incomplete record at its end. A file
+ * that was already copied is copied again if it has changed since. */
 pl_copied pl_copy_file(pl_copier *c, const char *path, bool records);
-/* A folder with all in it, but for temporary files; what goes meanwhile is left out. */
+/* Copy a folder with its contents except temporary files; files removed meanwhile are left out. */
 pl_copied pl_copy_folder(pl_copier *c, const char *path);
-/* Make a folder with those that it lies in, each with the owner and mode that it has in the original. */
+/* Make a folder and its parents, with owner and mode of the originals. */
 bool pl_copy_make_folder(pl_copier *c, const char *path);
-/* Enter a file that was made in the copy itself. */
+/* Add a file that was created in the copy to the manifest. */
 bool pl_copy_enter(pl_copier *c, const char *path);
-/* Whether a name is that of a temporary file. */
+/* True for the name of a temporary file. */
 bool pl_copy_is_temporary(const char *name);
 
-/* Read a file of the copy from the disk and compare. False with errno, EBADMSG where it is another. */
+/* Compare a copied file on the disk with its entry. False with errno, EBADMSG if they differ. */
 bool pl_copy_verify(int root_fd, const pl_manifest_entry *e);
 
 #endif

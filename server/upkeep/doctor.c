@@ -87,7 +87,7 @@ static const char help[] =
     "\n"
     "Exit status: 0 without errors, 1 with errors, 2 if the options are wrong.\n";
 
-/* What is left for the daemon's own options. */
+/* Removes a word from argv, which keeps the daemon's options. */
 static int take_out(int argc, char **argv, const char *word, bool *found)
 {
     int kept = 0;

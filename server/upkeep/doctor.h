@@ -1,5 +1,5 @@
-/* doctor.h - `pliantd doctor`: looks at the machine and the state directory with the options that a daemon would have,
- * and says what is wrong and what to do. It changes nothing, and works beside a daemon that runs.
+/* doctor.h - `pliantd doctor`: checks the machine and the state directory with the daemon's options, and prints
+ * problems with advice. It changes nothing, and works beside a running daemon.
  */
 #ifndef PLIANT_SERVER_UPKEEP_DOCTOR_H
 #define PLIANT_SERVER_UPKEEP_DOCTOR_H
@@ -18,7 +18,7 @@ typedef struct pl_finding {
     const char *check; /* "disk"; constant */
     pl_finding_level level;
     char message[400];
-    const char *advice; /* constant; NULL: none is needed */
+    const char *advice; /* constant; NULL: none needed */
 } pl_finding;
 
 enum { PL_FINDINGS_MAX = 64 };
@@ -32,16 +32,17 @@ typedef struct pl_doctor {
 __attribute__((format(printf, 5, 6))) void pl_doctor_say(pl_doctor *d, const char *check,
                                                          pl_finding_level level, const char *advice,
                                                          const char *format, ...);
-/* All checks, in order. */
+/* Run all checks, in order. */
 void pl_doctor_run(pl_doctor *d, const pl_options *options);
 int pl_doctor_errors(const pl_doctor *d);
 /* {"healthy": true, "checks": [{"check", "level", "message", "advice"}]}, malloc'ed. */
 char *pl_doctor_json(const pl_doctor *d);
 
-/* The command; argv[0] is "doctor", then --json and the daemon's options. The exit status: 0, 1 with an error. */
+/* Run the command; argv[0] is "doctor", then --json and the daemon's options. Returns the exit status: 0, 1 with an
+ * error. */
 int pl_doctor_command(int argc, char **argv);
 
-/* Its parts. */
+/* Parts of pl_doctor_run. */
 void pl_doctor_machine(pl_doctor *d); /* cores, memory, groups, limits, clock, sandbox, GPUs */
 void pl_doctor_state(pl_doctor *d);   /* state directory, disk, database, secrets, ports */
 

@@ -22,7 +22,7 @@
 enum { FILES_LEAST = 4096, SMALL_FILE = 1 << 16, WORKER_MS = 20000 };
 #define GB 1e9
 
-/* The text of a file of the kernel's without its last newline; false if it cannot be read. */
+/* Reads a kernel file without its last newline; false if it cannot be read. */
 static bool read_text(const char *path, char *out, size_t size)
 {
     FILE *file = fopen(path, "re");
@@ -49,7 +49,7 @@ static void look_at_cores(pl_doctor *d)
                   d->options->cores, memory / GB);
 }
 
-/* The control group that this process is in, of version 2: "" where it cannot be told. */
+/* The version 2 control group of this process; "" if unknown. */
 static void own_group(char out[PATH_MAX])
 {
     char line[PATH_MAX];
@@ -66,7 +66,7 @@ static void own_group(char out[PATH_MAX])
     }
 }
 
-/* The tightest of a group and those above it; false without any. */
+/* Finds the lowest limit of a group and its ancestors; false if unlimited. */
 static bool tightest(const char *group, const char *file, double *least)
 {
     char path[PATH_MAX], text[80], part[PATH_MAX];
@@ -85,7 +85,7 @@ static bool tightest(const char *group, const char *file, double *least)
     return found;
 }
 
-/* They are of this process; a service has its own, which its unit says. */
+/* Checks this process's limits; a service has its own, set in its unit. */
 static void look_at_group(pl_doctor *d)
 {
     char group[PATH_MAX];
@@ -118,7 +118,7 @@ static void look_at_limits(pl_doctor *d)
     struct rlimit files, processes;
     getrlimit(RLIMIT_NOFILE, &files);
     getrlimit(RLIMIT_NPROC, &processes);
-    rlim_t all = files.rlim_max > 256 ? files.rlim_max - 200 : 56; /* as the daemon counts */
+    rlim_t all = files.rlim_max > 256 ? files.rlim_max - 200 : 56; /* as in the daemon */
     bool few = (rlim_t)d->options->max_connections > all / 4 * 3;
     if (files.rlim_max < FILES_LEAST || few) {
         pl_doctor_say(d, "limits", PL_FINDING_WARNING,
@@ -161,7 +161,7 @@ static void look_at_clock(pl_doctor *d)
 
 /* ---- programs and their sandbox ---- */
 
-/* Whether a program starts: its exit status, -1 where it does not. Its output goes nowhere. */
+/* Runs a program without output. Returns its exit status, or -1 if it does not start. */
 static int start_program(const char *path)
 {
     char *argv[] = {(char *)path, (char *)"--version", NULL};

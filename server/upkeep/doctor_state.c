@@ -25,7 +25,7 @@ enum { TOKEN_DIGITS = 64, FILES_LOW = 1000, SOON_S = 14 * 86400, AHEAD_S = 300 }
 
 /* ---- the directory ---- */
 
-/* -1 after saying why nothing else can be looked at. */
+/* Opens the state directory; -1 after reporting why the other checks are impossible. */
 static int open_state(pl_doctor *d)
 {
     const char *path = d->options->state;
@@ -71,7 +71,7 @@ static void look_at_folders(pl_doctor *d, int fd)
     }
 }
 
-/* SQLite's log is safe on a network file system only as long as one machine alone opens it. */
+/* SQLite's log is safe on a network file system only while a single machine opens it. */
 static void look_at_file_system(pl_doctor *d, int fd)
 {
     bool jobs = strcmp(d->options->batch, "none") != 0;
@@ -101,7 +101,7 @@ static void look_at_disk(pl_doctor *d, int fd)
                       ? 512.0 * (double)held.st_blocks
                       : 0;
     double wanted = (double)d->options->disk_reserve;
-    double reserve = wanted < size / 8 ? wanted : size / 8; /* as the daemon takes it */
+    double reserve = wanted < size / 8 ? wanted : size / 8; /* the same formula as in the daemon */
     bool no_files = room.f_files > 0 && room.f_favail < FILES_LOW;
     bool full = free_bytes + kept < reserve || no_files;
     bool low = free_bytes < 0.05 * size;
@@ -117,7 +117,7 @@ static void look_at_disk(pl_doctor *d, int fd)
                   no_files ? "; no more files can be made" : "");
 }
 
-/* Files that a clock ahead of this one has written. */
+/* Looks for files with a time in the future. */
 static void look_at_future(pl_doctor *d, int fd)
 {
     static const char *const files[] = {"pliant.db", "pliant.db-wal", "usage.json", "url"};
@@ -226,14 +226,14 @@ static void look_at_certificate(pl_doctor *d)
     pl_tls_clear();
 }
 
-/* ---- where it listens ---- */
+/* ---- addresses ---- */
 
 static void look_at_address(pl_doctor *d)
 {
     const pl_options *o = d->options;
     char url[PL_URL_MAX];
     if (d->running) {
-        return; /* the daemon has it */
+        return; /* the daemon uses it */
     }
     int fd = pl_listener_open_address(o, url);
     int why = errno;

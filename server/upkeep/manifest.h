@@ -1,5 +1,5 @@
-/* manifest.h - the list of files of a backup: size, CRC-32C, and the inode and time of change that the original had,
- * by which the next backup knows a file that has not changed. BACKUP/files is its text, a line a file:
+/* manifest.h - the list of a backup's files: size, CRC-32C, and the original's inode and time of change, by which the
+ * next backup recognises unchanged files. BACKUP/files is its text, one line a file:
  *
  *     a1b2c3d4 4096 1767225600000000000 131072 sessions/7c/7c1e.../scene.json
  */
@@ -25,17 +25,17 @@ typedef struct pl_manifest {
     pl_manifest_entry *entries;
 } pl_manifest;
 
-/* The path is copied; what e->path points at is not used. False without memory. */
+/* Add an entry with a copy of `path`; e->path is ignored. False if out of memory. */
 bool pl_manifest_add(pl_manifest *m, const char *path, const pl_manifest_entry *e);
-void pl_manifest_cut(pl_manifest *m, size_t count); /* to its first `count` entries */
+void pl_manifest_cut(pl_manifest *m, size_t count); /* keep the first `count` entries */
 void pl_manifest_remove(pl_manifest *m, size_t index);
 void pl_manifest_clear(pl_manifest *m);
 
-/* Sorts the entries by path, writes them, and sets the CRC-32C of the text. False with errno. */
+/* Sort the entries by path, write them, and set the CRC-32C of the text. False with errno. */
 bool pl_manifest_write(pl_manifest *m, int backup_fd, uint32_t *crc);
-/* False with errno; EBADMSG where the text has another CRC or is no manifest. */
+/* Read a manifest. False with errno; EBADMSG if the CRC differs or the text is not a manifest. */
 bool pl_manifest_read(pl_manifest *m, int backup_fd, uint32_t crc);
-/* An entry of one that was read; NULL if missing. */
+/* Find an entry in a manifest that was read; NULL if missing. */
 const pl_manifest_entry *pl_manifest_find(const pl_manifest *m, const char *path);
 
 #endif

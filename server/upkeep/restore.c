@@ -17,7 +17,7 @@ static bool fail(const char *what, const char *why)
     return false;
 }
 
-/* Missing, or an empty directory, such as a file system just mounted. */
+/* True if the path is missing or an empty directory, such as a new file system. */
 static bool has_room(const char *state)
 {
     DIR *folder = pl_folder_open(AT_FDCWD, state);
@@ -47,7 +47,7 @@ static bool open_backup(const char *path, int *fd, pl_backup_facts *facts, pl_ma
            fail(path, errno == EBADMSG ? "its list of files is damaged" : strerror(errno));
 }
 
-/* The copy's CRC is computed from what was read, so that one reading checks it. */
+/* Copies a file and checks it in one reading: its CRC comes from the bytes read. */
 static bool restore_file(pl_copier *c, const pl_manifest_entry *e)
 {
     pl_copied outcome = pl_copy_file(c, e->path, false);
@@ -60,7 +60,7 @@ static bool restore_file(pl_copier *c, const pl_manifest_entry *e)
                                                       : "is missing in the backup");
 }
 
-/* A worker expects log/, also an empty one; a manifest has files only. */
+/* Makes log/, which a worker expects even if empty; a manifest lists files only. */
 static bool make_log(pl_copier *c, const char *path)
 {
     char log[300];
@@ -72,7 +72,7 @@ static bool make_log(pl_copier *c, const char *path)
     return strstr(log, "/parent/") || pl_copy_make_folder(c, log) || fail(log, strerror(errno));
 }
 
-/* The database comes last: without it no daemon starts on what is half restored. */
+/* Restores the database last: no daemon starts on a partly restored state without it. */
 static bool restore_files(pl_copier *c, const pl_manifest *files)
 {
     const pl_manifest_entry *database = pl_manifest_find(files, "pliant.db");

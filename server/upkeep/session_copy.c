@@ -17,7 +17,7 @@ enum { TRIES = 20, FOLDER = 64, PATH_LENGTH = 400 };
 static const char *const first_files[] = {"exit.json", "warnings.json", "checkpoint-A.bin",
                                           "checkpoint-B.bin"};
 
-/* Those that are copied in order, or not at all: the lock is of the worker that holds it. */
+/* Files copied in a given order, and the lock, which is not copied: it belongs to the worker. */
 static const char *const special[] = {"exit.json",
                                       "warnings.json",
                                       "checkpoint-A.bin",
@@ -38,7 +38,7 @@ static bool is_special(const char *name)
     return name[0] == '.' || pl_copy_is_temporary(name);
 }
 
-/* One that need not be there. */
+/* Copies a file if it exists. */
 static bool copy_if_there(pl_copier *c, const char *folder, const char *name, bool records)
 {
     char path[PATH_LENGTH];
@@ -62,13 +62,13 @@ static bool same_chain(const pl_head *a, const pl_head *b)
             memcmp(a->segments, b->segments, (size_t)a->segment_count * sizeof *a->segments) == 0);
 }
 
-/* PL_COPY_MISSING where one of the chain is gone: it was pruned. */
+/* Copies the segments; PL_COPY_MISSING if one of the chain was pruned. */
 static pl_copied copy_segments(pl_copier *c, const char *folder, const pl_head *head)
 {
     pl_copied outcome = PL_COPIED;
     char name[PL_SEGMENT_NAME], path[PATH_LENGTH];
     for (int64_t i = 0; outcome == PL_COPIED && i < head->segment_count; i++) {
-        pl_segment_name(name, &head->segments[i], "idx"); /* before the records that it points at */
+        pl_segment_name(name, &head->segments[i], "idx"); /* before the records that it refers to */
         if (!copy_if_there(c, folder, name, false)) {
             return PL_COPY_FAILED;
         }
@@ -91,7 +91,7 @@ static pl_copied try_log(pl_copier *c, const char *folder, int from_fd)
         outcome = copy_segments(c, folder, &head);
         bool same = pl_head_read(from_fd, &after) == PL_OK && same_chain(&head, &after);
         outcome = outcome == PL_COPIED && !same ? PL_COPY_MISSING : outcome;
-    } else if (outcome == PL_COPIED) { /* damaged: whatever there is */
+    } else if (outcome == PL_COPIED) { /* damaged: copy whatever exists */
         outcome = copy_folder_if_there(c, folder, "log") ? PL_COPIED : PL_COPY_FAILED;
     }
     if (to_fd >= 0) {
@@ -151,7 +151,7 @@ static bool copy_all(pl_copier *c, const char *folder, int from_fd)
     snprintf(log, sizeof log, "%s/log", folder);
     return copy_folder_if_there(c, folder, "snapshots") && copy_log(c, folder, from_fd) &&
            copy_if_there(c, folder, "control.log", true) && copy_rest(c, folder) &&
-           pl_copy_make_folder(c, log); /* a worker expects one, also an empty one */
+           pl_copy_make_folder(c, log); /* a worker expects the folder, even if empty */
 }
 
 pl_copied pl_session_copy(pl_copier *c, const char *id)

@@ -55,7 +55,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* -1 to go on, or the exit status. */
+/* Handles an option. Returns -1 to continue, or the exit status. */
 static int take(command *c, int option, const char *text)
 {
     char *end;

@@ -1,5 +1,5 @@
-/* upkeep_command.h - `pliantd backup`, `restore`, `doctor` and `support-bundle`: what an administrator does with a state directory, with a
- * daemon on it or without.
+/* upkeep_command.h - `pliantd backup`, `restore`, `doctor` and `support-bundle`: commands for a state directory, with a
+ * running daemon or without.
  */
 #ifndef PLIANT_SERVER_UPKEEP_UPKEEP_COMMAND_H
 #define PLIANT_SERVER_UPKEEP_UPKEEP_COMMAND_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 bool pl_upkeep_command_is(const char *word);
-/* argv[0] is that word; the exit status. */
+/* Run a command; argv[0] is its name. Returns the exit status. */
 int pl_upkeep_command(int argc, char **argv);
 
 #endif

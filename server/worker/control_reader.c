@@ -174,7 +174,7 @@ void pl_control_reader_poll(pl_control_reader *c)
         if (done == 0)
             break;
     }
-    /* A torn end is cut off by who appends next, whose command may make the file as long as before. */
+    /* The next writer cuts off a torn end; with its command the file may be as long as before. */
     if (!starved && c->offset >= (uint64_t)st.st_size)
         c->seen = (uint64_t)st.st_size;
     free(window);

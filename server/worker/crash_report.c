@@ -19,8 +19,8 @@ enum { SANITIZED = 1 }; /* sanitizers report by themselves */
 enum { SANITIZED = 0 };
 #endif
 
-/* The program and its libraries, as they were loaded. What an owner reads has places in files, and no addresses: those
- * would tell how a later worker lies in memory. */
+/* The program and its libraries as loaded. Owners read offsets in files, not addresses, which would reveal the memory
+ * layout of later workers. */
 typedef struct loaded {
     uintptr_t base, begin, end;
     char name[40];
@@ -44,7 +44,7 @@ static void say(const char *text)
     (void)n;
 }
 
-/* Without functions that a handler may not call. */
+/* Prints a hexadecimal number with async-signal-safe calls only. */
 static void say_number(const char *before, uintptr_t number)
 {
     char text[24];
@@ -71,7 +71,7 @@ static void say_place(uintptr_t at)
     say("?\n");
 }
 
-/* The frames come first: the daemon quotes the last line. */
+/* Prints the frames first, because the daemon quotes the last line. */
 static void report(int number, siginfo_t *info, void *context)
 {
     void *frames[DEPTH];
@@ -89,7 +89,7 @@ static void report(int number, siginfo_t *info, void *context)
         say_number(", address 0x", (uintptr_t)info->si_addr);
     }
     say("\n");
-    raise(number); /* SA_RESETHAND: it ends here */
+    raise(number); /* ends the process: SA_RESETHAND */
 }
 
 static int note_file(struct dl_phdr_info *info, size_t size, void *context)
@@ -108,12 +108,12 @@ static int note_file(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Of the main thread: a stack that has run over has no room for a handler. */
+/* Gives the main thread a signal stack: a stack that has overflowed has no room for a handler. */
 static void make_stack(void)
 {
     stack_t stack = {.ss_sp = malloc(STACK), .ss_size = STACK};
     if (stack.ss_sp) {
-        sigaltstack(&stack, NULL); /* for good */
+        sigaltstack(&stack, NULL); /* never freed */
     }
 }
 
@@ -125,7 +125,7 @@ void pl_crash_report_begin(void)
     if (SANITIZED) {
         return;
     }
-    backtrace(first, 1); /* what it loads, it loads now */
+    backtrace(first, 1); /* loads its library now, not in the handler */
     dl_iterate_phdr(note_file, NULL);
     make_stack();
     for (int i = 0; i < CRASHES; i++) {

@@ -21,7 +21,7 @@ struct pl_log_syncer {
     void (*act)(void *); /* to be called after the next sync, NULL: nothing */
     void *context;
     atomic_bool dirty;  /* appended since the last sync */
-    atomic_bool unsent; /* since pl_log_send */
+    atomic_bool unsent; /* appended since the last pl_log_send */
     atomic_int error;
 };
 
@@ -36,8 +36,8 @@ static bool sync_now(pl_log_syncer *s)
     return false;
 }
 
-/* Half a second between syncs: what is appended is on the disk within one second, the sync's own
- * time included. Meanwhile new records are sent. */
+/* Half a second between syncs: appended records are durable within one second, including the time of the sync. Sends
+ * new records meanwhile. */
 static void wait_half_a_second(pl_log_syncer *s)
 {
     enum { SYNC_US = 500000, SEND_US = 25000 };

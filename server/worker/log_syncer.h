@@ -8,7 +8,7 @@
 #include "protocol/log/log.h"
 
 typedef struct pl_log_syncer pl_log_syncer;
-/* Start the thread; the writer must outlive it. on_network: pl_is_on_network. PL_NO_MEMORY where none can be started. */
+/* Start the thread; the writer must outlive it. on_network: pl_is_on_network. PL_NO_MEMORY if it cannot be started. */
 pl_status pl_log_syncer_start(pl_log_writer *log, bool on_network, pl_log_syncer **out);
 /* Say that something was appended. Cheap. */
 void pl_log_syncer_mark(pl_log_syncer *s);

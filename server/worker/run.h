@@ -41,9 +41,9 @@ typedef struct pl_run {
     bool shares; /* the process with other sessions */
     int32_t threads;
     double started;  /* s, monotonic */
-    double beaten;   /* when a heartbeat was given last */
-    bool on_network; /* the directory: pl_is_on_network */
-    double looked;   /* when commands and fences were looked for last */
+    double beaten;   /* time of the last heartbeat */
+    bool on_network; /* pl_is_on_network of the directory */
+    double looked;   /* time of the last look for commands and fences */
     double frame_began;
     double earlier; /* s of running that the checkpoint brought along */
     pl_session_scene scene;
@@ -73,7 +73,7 @@ typedef struct pl_run {
     pl_run_end end;
     pl_failure failure;
     bool launching; /* when the device failed */
-    int disk_error; /* errno of a failure that passes with the disk's: no room, or it cannot be written */
+    int disk_error; /* errno of a disk failure that may pass: no room, or unwritable */
 } pl_run;
 
 /* ---- failures: run->end is PL_RUN_FAILED then, run->failure says how ---- */

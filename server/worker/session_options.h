@@ -14,7 +14,7 @@ typedef enum pl_worker_exit {
     PL_WORKER_PAUSED = 7,       /* control.log asked: a later attempt goes on, after a resume */
     PL_WORKER_DEVICE_FAULT = 8, /* of the GPU: a later attempt goes on */
     PL_WORKER_NO_DISK = 9,      /* exit.json could not be written, because of the disk, */
-    PL_WORKER_NO_MEMORY = 10,   /* or for lack of memory; a later attempt goes on */
+    PL_WORKER_NO_MEMORY = 10,   /* or for lack of memory; a later attempt continues */
 } pl_worker_exit;
 
 typedef struct pl_session_options {

@@ -130,7 +130,7 @@ static void beat(pl_run *run)
     }
 }
 
-/* Whether to ask the file server again: each look is a few round trips. A local one costs nothing. */
+/* True when it is time to look again: on a network file system each look costs a few round trips. */
 static bool may_look(pl_run *run)
 {
     double now = run->on_network ? pl_worker_clock() : 0;
@@ -140,7 +140,7 @@ static bool may_look(pl_run *run)
     return true;
 }
 
-/* Take in what others have written: commands, and other cores. True: a newer attempt has fenced this one off. */
+/* Reads commands and changed cores. True if a newer attempt has fenced this one off. */
 static bool look_for_orders(pl_run *run)
 {
     if (!may_look(run))
@@ -155,12 +155,12 @@ static bool look_for_orders(pl_run *run)
     return pl_log_writer_fenced(run->log);
 }
 
-/* Asked between steps. True ends the run: run->end says how. */
+/* Checked between steps. True to end the run, with run->end set. */
 static bool should_stop(pl_run *run)
 {
     double limit = run->scene.scene.resources.time_limit;
     int error = pl_log_syncer_error(run->syncer);
-    if (run->end != PL_RUN_ON) /* a frame that was to be written meanwhile has failed */
+    if (run->end != PL_RUN_ON) /* writing a frame has failed meanwhile */
         return true;
     beat(run);
     if (look_for_orders(run))
@@ -440,7 +440,7 @@ static void last_checkpoint(pl_run *run)
         pl_worker_logf("checkpoint of frame %lld", (long long)run->checkpoints.job.frame);
 }
 
-/* False where nothing says how it ended, with errno. */
+/* Writes exit.json. False with errno if it could not be written. */
 static bool write_exit(pl_run *run)
 {
     static const char *const names[] = {

@@ -1,5 +1,4 @@
-/* A disk that remembers what was written to it and when it was asked to be durable: one file, to be used by a loop
- * device.
+/* Records the writes and flushes of a disk: one file, for use by a loop device.
  *
  *     disk_recorder MOUNT BYTES JOURNAL
  *
@@ -116,7 +115,7 @@ int main(int argc, char **argv)
         perror("disk_recorder");
         return 1;
     }
-    /* One thread: what the journal says of the order is the order. */
+    /* Single-threaded, so the journal has the true order. */
     char *options[] = {argv[0], (char *)"-f", (char *)"-s", argv[1], NULL};
     return fuse_main(4, options, &operations, NULL);
 }

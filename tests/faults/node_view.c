@@ -1,5 +1,5 @@
-/* A folder as another machine sees it: its attributes, names and written bytes are kept in this kernel's cache, as a
- * client of a network file system keeps them. Passes everything else through to the folder.
+/* Shows a folder as another machine sees it: the kernel caches its attributes, names and written bytes, like a client
+ * of a network file system. Everything else passes through to the folder.
  *
  *     node_view SOURCE MOUNT ATTRIBUTE_SECONDS NAME_SECONDS WRITEBACK
  *
@@ -62,7 +62,7 @@ static int list_folder(const char *path, void *buffer, fuse_fill_dir_t fill, off
     return 0;
 }
 
-/* The kernel reads pages that are written in part, and appends by itself. */
+/* The kernel reads partly written pages itself, and handles appends. */
 static int open_as(const char *path, int flags, mode_t mode, struct fuse_file_info *file)
 {
     if (writeback && (flags & O_ACCMODE) == O_WRONLY)

@@ -1,6 +1,6 @@
-/* What another machine writes on a shared file system is seen at the next look, though this machine's cache of
- * attributes lasts an hour; and what is sent is seen by others, though the cache of written bytes lasts half a minute.
- * node_view plays the other machine's view. Skipped where FUSE cannot be had.
+/* Writes of another machine on a shared file system are seen at the next look, although this machine caches attributes
+ * for an hour. Sent bytes are seen by others, although written bytes are cached for half a minute. node_view simulates
+ * the other machine's view. Skipped without FUSE.
  */
 #include "engine/clock.h"
 #include "protocol/log/fresh.h"
@@ -24,7 +24,7 @@ static char mounted[80];
 static pid_t view_pid;
 static int view = -1; /* the mounted folder */
 
-/* Whether the mount is there: its device is another than that of the folder below. */
+/* True if the mount exists: its device differs from the folder's. */
 static bool is_mounted(void)
 {
     struct stat here, parent;
@@ -72,7 +72,7 @@ START_TEST(test_kind)
 }
 END_TEST
 
-/* Each frame that the other machine commits is there at once. */
+/* Each frame that the other machine commits is visible at once. */
 START_TEST(test_frames)
 {
     pl_log_writer *w;
@@ -117,7 +117,7 @@ START_TEST(test_command)
 }
 END_TEST
 
-/* Another machine took the session for dead and began a newer attempt. */
+/* Another machine considered the session dead and began a newer attempt. */
 START_TEST(test_fence)
 {
     pl_log_writer *here, *there;

@@ -62,7 +62,7 @@ START_TEST(test_log_that_cannot_be_opened)
     session_fixture_bar(&f, 5, "");
     const char *const arguments[] = {"--session", f.path, "--attempt", "1", NULL};
     pid_t pid = session_fixture_spawn("pliant-worker", arguments, allow_no_files, NULL);
-    ck_assert_int_eq(session_fixture_wait(pid), 9); /* exit.json cannot be written, either */
+    ck_assert_int_eq(session_fixture_wait(pid), 9); /* exit.json cannot be written either */
     ck_assert(!session_fixture_has(&f, "warnings.json"));
     ck_assert_int_eq(session_fixture_run(&f, 2), 0);
     session_fixture_destroy(&f);

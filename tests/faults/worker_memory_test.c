@@ -1,6 +1,6 @@
-/* The worker's n-th allocation fails, for n = 1, 2, ... over a whole session: it ends with the same bits as ever, or
- * says that it was out of memory, and the next attempt goes on to the same bits. Never a crash, a hang or other
- * bits. The libraries' allocations fail with its own. In check a few n, with PLIANT_LONG=1 each.
+/* The worker's n-th allocation fails, for n = 1, 2, ... over a whole session: it ends with the usual bits, or reports
+ * out of memory and the next attempt reaches the same bits. It never crashes, hangs or computes other bits. Allocations
+ * of libraries count too. `check` tries a few n, PLIANT_LONG=1 all.
  */
 #include "tests/support/built_path.h"
 #include "tests/support/long_form.h"
@@ -40,7 +40,7 @@ static void end(void)
     unlink(shared_path);
 }
 
-/* In the child. One start of the worker is enough: no BLAS has threads of its own. */
+/* Runs in the child. One start of the worker is enough, because no BLAS has its own threads. */
 static void preload(void)
 {
     setenv("LD_PRELOAD", library, 1);
@@ -57,7 +57,7 @@ static void arm(int64_t n, int64_t span)
 
 /* ---- sessions ---- */
 
-/* Two boxes that touch each other and a floor, by a method of its own. */
+/* Two boxes that touch each other and a floor, with a given method. */
 #define TOUCHING(method)                                                                           \
     "{\"pliant\": 1, \"time\": {\"step\": 0.02, \"steps\": 5}, \"solver\": {\"method\": \"" method \
     "\", \"iterations\": 4, \"tolerance\": 0}, \"materials\": {\"m\": {\"model\": "                \
@@ -91,7 +91,7 @@ static void copy_file(int from_dir, int to_dir, const char *name)
     free(bytes);
 }
 
-/* Files and, one level deep, folders. */
+/* Copies files and, one level deep, folders. */
 static void copy_folder(int from_dir, int to_dir)
 {
     DIR *dir = fdopendir(openat(from_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -103,7 +103,7 @@ static void copy_folder(int from_dir, int to_dir)
             copy_file(from_dir, to_dir, e->d_name);
             continue;
         }
-        mkdirat(to_dir, e->d_name, 0700); /* meshes is there */
+        mkdirat(to_dir, e->d_name, 0700); /* meshes exists */
         int from = openat(from_dir, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int to = openat(to_dir, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         copy_folder(from, to);
@@ -119,7 +119,7 @@ static void copy_session(const session_fixture *from, session_fixture *to)
     copy_folder(from->directory, to->directory);
 }
 
-/* Ready for its attempt. */
+/* Prepares a session directory for its attempt. */
 static void make_base(session_fixture *f, const kind *k)
 {
     session_fixture_create(f, SESSION_IN_MEMORY, k->scene);
@@ -147,12 +147,12 @@ static int run_preloaded(const session_fixture *f, int attempt, FILE *out)
     return session_fixture_wait(session_fixture_spawn("pliant-worker", arguments, preload, out));
 }
 
-/* What it says of itself, where it says something. */
+/* Checks exit.json, if it exists. */
 static void check_report(const session_fixture *f, int attempt, int status, const char *what)
 {
     pl_exit e;
     if (pl_exit_read(f->directory, &e) != PL_OK || e.attempt < attempt) {
-        /* 10: it could not write one; the others: it did not begin. */
+        /* 10: exit.json could not be written; others: the worker did not begin. */
         ck_assert_msg(status == 10 || status == 5 || status == 2 || status == 127,
                       "%s: status %d without a report", what, status);
         return;
@@ -166,7 +166,7 @@ static void check_report(const session_fixture *f, int attempt, int status, cons
                   "%s: %s %d: %s", what, e.state, (int)e.failure.code, e.failure.message);
 }
 
-/* Whether it succeeded at once. */
+/* True if the first attempt succeeded. */
 static bool check_at(const session_fixture *base, const session_fixture *wanted, const kind *k,
                      int64_t n, int64_t span)
 {
@@ -196,7 +196,7 @@ static bool check_at(const session_fixture *base, const session_fixture *wanted,
     return status == 0;
 }
 
-/* As many as a run that nothing fails in takes; `wanted` is that run. */
+/* Number of allocations of an undisturbed run, which goes to `wanted`. */
 static int64_t count_allocations(const session_fixture *base, session_fixture *wanted,
                                  const kind *k)
 {

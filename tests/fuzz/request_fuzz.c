@@ -43,13 +43,12 @@ static int connect_to_daemon(void)
 typedef struct exchange {
     int fd;
     bool closed; /* the daemon takes no more */
-    bool reset;  /* by TCP, which drops what was on its way to us: an answer may be cut short */
+    bool reset;  /* reset by TCP, which drops data in flight: a reply may be cut short */
     char *reply; /* NUL-terminated */
     size_t length;
 } exchange;
 
-/* The kernel tells of a reset once, whichever call comes first: after a send that was told, recv sees
- * an orderly end. */
+/* The kernel reports a reset only once, to the first call: if send got it, recv sees an orderly end. */
 static void note_reset(exchange *e)
 {
     e->reset |= errno == ECONNRESET || errno == EPIPE;

@@ -30,7 +30,7 @@ static void check_plan(const pl_sweep *s)
     }
 }
 
-/* A run of three frames has a value at each point, and a misfit that is no less than 0. */
+/* A run of three frames has a value at each point, and a misfit of at least 0. */
 static void check_fit(const pl_sweep *s)
 {
     static const double x[] = {0, 1, 0.5}, y[] = {1, 2, 4};
@@ -51,7 +51,7 @@ static void check_fit(const pl_sweep *s)
     free(values);
 }
 
-/* The middle of the intervals as one more row. */
+/* Appends the middle of the intervals as a row. */
 static void check_append(pl_sweep *s)
 {
     double u[PL_SWEEP_PARAMETERS_MAX];

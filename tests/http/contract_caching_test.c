@@ -83,8 +83,7 @@ START_TEST(test_immutable)
 }
 END_TEST
 
-/* An export of an ended session is asked for again by its tag, of a running one always; a part of one is kept by
- * nobody. */
+/* Caches revalidate exports of ended sessions by their tag, and keep neither exports of running sessions nor parts. */
 START_TEST(test_exports)
 {
     char id[33], target[128], tag[200];
@@ -106,8 +105,8 @@ START_TEST(test_exports)
 }
 END_TEST
 
-/* What a share link or a signed address shows may be kept by a cache in front where the daemon says so, for no longer
- * than it is good; what a token shows may not. */
+/* With --shared-cache, a cache may keep replies to share links and signed addresses until these expire, but no replies
+ * to tokens. */
 START_TEST(test_shared)
 {
     static const char *const options[] = {"--cores", "2", "--shared-cache", "100000", NULL},

@@ -492,7 +492,7 @@ START_TEST(test_format_2)
 }
 END_TEST
 
-/* What formats 4 to 7 added, in the order of their checksums. */
+/* Columns added by formats 4 to 7, in the order of their checksums. */
 static const char *const added[][7] = {
     {"keep_last", "keep_every"},
     {"warnings"},
@@ -500,7 +500,7 @@ static const char *const added[][7] = {
     {"executor", "job"}};
 enum { LATER = sizeof added / sizeof *added };
 
-/* Rows of an earlier format, with its checksum, are believed. What it did not know the scene says, or nobody. */
+/* Rows of an earlier format with its checksum are accepted. Missing columns come from the scene or stay empty. */
 START_TEST(test_earlier_formats)
 {
     char id[33], select[1000] = "SELECT " FORMAT_2 FORMAT_3, sql[2000] = "";

@@ -345,7 +345,7 @@ START_TEST(test_end_without_daemon)
     ck_assert_int_eq(json_count(session, "attempt"), 2);
     json_decref(session);
     session_await_frame(d, killed, 2);
-    /* That is no crash of its own: four more fail it. */
+    /* That does not count as a crash: four more fail the session. */
     ck_assert_int_eq(kill_until_over(killed), 4);
 }
 END_TEST

@@ -209,7 +209,7 @@ static void disturb(unsigned *seed)
         kill_daemon();
         daemon_fixture_resume(d);
         break;
-    case 2: /* everything, as where a machine ends all */
+    case 2: /* everything, as when a machine goes down */
         kill_daemon();
         for (int i = 0; i < session_count; i++) {
             pid_t worker = sessions[i].over ? 0 : daemon_fixture_worker(sessions[i].id);
@@ -260,7 +260,7 @@ static void start_without_checkpoints(void)
     daemon_fixture_start(d, options);
 }
 
-/* Wait for another worker than this one. */
+/* Waits for a worker other than this one. */
 static void await_another(const char *id, pid_t before)
 {
     double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
@@ -274,7 +274,8 @@ static void await_another(const char *id, pid_t before)
     }
 }
 
-/* A worker that died while no daemon watched is no crash of its session: three more are borne, a fourth would end it. */
+/* A worker that died while no daemon watched does not count as a crash: three more are tolerated, a fourth ends the
+ * session. */
 START_TEST(test_found)
 {
     char id[33];

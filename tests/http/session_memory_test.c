@@ -1,6 +1,6 @@
-/* The daemon's n-th allocation fails, for n = 1, 2, ... from a POST over its session's run and its stream to its
- * removal: the daemon goes on, what it accepted succeeds, and nothing is left over. The libraries' allocations fail
- * with its own. In check a few n, with PLIANT_LONG=1 each.
+/* The daemon's n-th allocation fails, for n = 1, 2, ... from a POST over the session's run and stream to its removal.
+ * The daemon keeps running, accepted sessions succeed, and nothing is left over. Allocations of libraries count too.
+ * `check` tries a few n, PLIANT_LONG=1 all.
  */
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
@@ -31,7 +31,7 @@ static void stop(void)
 
 /* ---- requests that may fail ---- */
 
-/* Status of the reply, 0 where the connection was closed before its end. */
+/* Status of the reply; 0 if the connection was closed before its end. */
 static int ask(const char *method, const char *target, const char *more, const char *body)
 {
     int status = starving_ask(d, method, target, more, body);
@@ -48,8 +48,7 @@ static int ask_of(const char *method, const char *id, const char *rest)
     return ask(method, target, "", "");
 }
 
-/* True with the id of what was accepted. Where there was no whole answer it may have been, too: then it is in the
- * list. */
+/* True with the id of the accepted session. After an incomplete reply, looks for it in the list. */
 static bool post(char id[33])
 {
     char *scene = session_scene(3, 1, "");
@@ -86,7 +85,7 @@ static void check_nothing_left(int64_t n)
     }
 }
 
-/* Until it has ended, whatever single requests say. */
+/* Waits until the session has ended, ignoring failed requests. */
 static void await_end(const char *id, int64_t n)
 {
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
@@ -101,7 +100,7 @@ static void await_end(const char *id, int64_t n)
     }
 }
 
-/* What happens to a session from its POST to its removal; whether it was accepted. */
+/* Runs a session from its POST to its removal; true if it was accepted. */
 static bool live(int64_t n)
 {
     char id[33];
@@ -113,7 +112,7 @@ static bool live(int64_t n)
     ask_of("DELETE", id, "");
     check_alive(n, "removal");
     starving_arm(0, 0);
-    ask_of("DELETE", id, ""); /* where the first was refused */
+    ask_of("DELETE", id, ""); /* if the first was rejected */
     return true;
 }
 
@@ -127,7 +126,7 @@ static bool check_at(int64_t n, int64_t span)
     return accepted;
 }
 
-/* Of a session that nothing fails in; warm, for the first one has some of its own. */
+/* Counts the allocations of an undisturbed session; not of the first one, which needs more. */
 static int64_t count_allocations(void)
 {
     ck_assert(check_at(0, 0));
@@ -152,7 +151,7 @@ START_TEST(test_session)
         bool good = check_at(n, n % 4 == 3 ? 5 : 1);
         accepted += good;
         refused += !good;
-        if (turn % RESTARTED == 0) { /* a start is not hindered by what a failure has left */
+        if (turn % RESTARTED == 0) { /* a restart must cope with the remains of failures */
             ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
             daemon_fixture_resume(d);
         }

@@ -1,6 +1,5 @@
-/* A daemon that answers requests for ever needs no more memory for it: of each kind so many that a block which one of
- * four leaves behind is seen, and with PLIANT_LONG=1 a million of all kinds. The daemon's blocks are counted
- * (preload/counted_memory.c).
+/* Requests leave no memory allocated in the daemon. Of each kind it gets so many that a block leaked by one in four
+ * shows; with PLIANT_LONG=1, a million of all kinds. preload/counted_memory.c counts the daemon's blocks.
  */
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
@@ -90,7 +89,7 @@ static const struct {
 };
 enum { REQUESTS = sizeof requests / sizeof *requests };
 
-/* On a connection that is kept. */
+/* Sends a request on a persistent connection. */
 static void ask(http_connection *c, int i)
 {
     char target[160], text[1200];
@@ -120,7 +119,7 @@ static void ask_many(http_connection *c, int i, int count)
         ask(c, i);
 }
 
-/* Wait until a number of the daemon's is at most this: what the last requests hold is let go of a moment later. */
+/* Waits until a counter of the daemon is at most this: the last requests release their memory a moment later. */
 static void await_most(int which, int64_t most, const char *what)
 {
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; atomic_load(&memory[which]) > most;
@@ -154,7 +153,7 @@ START_TEST(test_million)
     int64_t bytes = 0, resident = 0;
     for (int64_t n = 0; n < MILLION; n++) {
         ask(c, (int)(n % REQUESTS));
-        if (n == MILLION / 20) { /* what is kept of requests has its bound by then */
+        if (n == MILLION / 20) { /* bounded records of requests are full by then */
             bytes = atomic_load(&memory[1]);
             resident = daemon_fixture_memory(d);
         }

@@ -305,7 +305,7 @@ START_TEST(a_bound_stops_it)
 }
 END_TEST
 
-/* One of two bars bends far enough; a retry leaves it as it is. */
+/* One of two bars bends far enough to stop; a retry leaves it stopped. */
 START_TEST(a_record_stops_a_run)
 {
     char id[33];

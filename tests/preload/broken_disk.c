@@ -1,6 +1,6 @@
-/* broken_disk.c - loaded before the C library: a disk that cannot be written. The file that PLIANT_BROKEN_DISK names is
- * shared with the test: three numbers of 64 bits, the errno that whatever writes fails with (0: nothing fails), how
- * often something has, and the device that all this is about.
+/* broken_disk.c - loaded before the C library: a disk that cannot be written. The file in PLIANT_BROKEN_DISK is shared
+ * with the test and has three 64-bit numbers: the errno of every write (0: none fails), the count of failures, and the
+ * device concerned.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ __attribute__((constructor)) static void begin(void)
         shared = at;
 }
 
-/* Whether a write to this file fails, with errno. */
+/* True with errno if a write to this file must fail. */
 static bool fails(int fd)
 {
     struct stat st;
@@ -101,7 +101,7 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to)
     return fails(to_fd) ? -1 : REAL(renameat)(from_fd, from, to_fd, to);
 }
 
-/* A file that is to be written. */
+/* Fails to open a file for writing. */
 int openat(int at, const char *path, int flags, ...)
 {
     va_list more;

@@ -1,6 +1,6 @@
-/* counted_memory.c - loaded before the C library: an allocator that counts what is allocated. The file that
- * PLIANT_COUNTED_MEMORY names is shared with the test: two numbers of 64 bits, blocks and bytes that are in use, of
- * those that were allocated since the program began.
+/* counted_memory.c - loaded before the C library: an allocator that counts memory in use. The file in
+ * PLIANT_COUNTED_MEMORY is shared with the test and has two 64-bit numbers: blocks and bytes in use, of those allocated
+ * since the program began.
  */
 #include <errno.h>
 #include <fcntl.h>

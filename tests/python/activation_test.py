@@ -1,4 +1,4 @@
-"""Sockets that a service manager opens and gives to the daemon, as systemd's .socket units do."""
+"""Sockets that a service manager opens and passes to the daemon, like systemd's .socket units."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import unittest
 
 import support
 
-# Descriptors stand from 3 on, and LISTEN_PID is the daemon's own.
+# Descriptors begin at 3, and LISTEN_PID is the daemon's process id.
 LAUNCH = """n=3; for fd in $FDS; do eval "exec $n<&$fd"; n=$((n + 1)); done
 LISTEN_PID=$(($$ + OTHER)) LISTEN_FDS=$((n - 3)) LISTEN_FDNAMES=x exec "$@" """
 
@@ -61,7 +61,7 @@ class Activation(unittest.TestCase):
         return made
 
     def launch(self, sockets, *options, other=0):
-        # Far from the numbers that they are copied to.
+        # Far from the numbers of the copies.
         numbers = [os.dup2(s.fileno(), 100 + k) for k, s in enumerate(sockets)]
         words = [os.path.join(support.BUILD, "pliantd"), "--state", self.path("state")]
         words += ["--cores", "1", "--no-pin", "--memory-groups", "off"]
@@ -97,7 +97,7 @@ class Activation(unittest.TestCase):
         daemon, url = self.start([listening])
         self.assertEqual(url, "http://127.0.0.1:%d" % where[1])
         self.assertEqual(ask(where), 200)
-        # No child process inherits it, and no thread waits in accept().
+        # Child processes must not inherit it, and no thread may block in accept().
         with open(f"/proc/{daemon.pid}/fdinfo/3") as file:
             flags = int(file.read().split("flags:")[1].split()[0], 8)
         self.assertEqual(flags & (os.O_CLOEXEC | os.O_NONBLOCK), os.O_CLOEXEC | os.O_NONBLOCK)
@@ -110,7 +110,7 @@ class Activation(unittest.TestCase):
     def test_unix_socket_stays(self):
         daemon, url = self.start([self.unix()])
         self.assertEqual(url, "unix:" + self.path("socket"))
-        # The kernel says who asks: this user is the owner.
+        # The kernel reports the client's user, which is the owner.
         self.assertEqual(ask(self.path("socket"), "/v1/sessions"), 200)
         self.end(daemon)
         self.assertTrue(os.path.exists(self.path("socket")))

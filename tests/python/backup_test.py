@@ -1,4 +1,4 @@
-"""pliantd backup and pliantd restore: of a daemon whose sessions run, onto a state of its own."""
+"""pliantd backup beside running sessions, and pliantd restore onto another state."""
 
 import glob
 import json
@@ -35,7 +35,7 @@ class Backup(unittest.TestCase):
         return os.path.join(self.folder, json.loads(text)["name"])
 
     def restore(self, backup, *options):
-        """A daemon on what was restored."""
+        """A daemon on the restored state."""
         other = Daemon(*options)
         self.addCleanup(other.stop)
         other.end()
@@ -105,7 +105,7 @@ class Backup(unittest.TestCase):
         self.assertEqual(self.client(other).session(session.id).state, "succeeded")
 
     def rows(self, folder):
-        """id -> (state, attempt) of a database that nobody has open."""
+        """id -> (state, attempt) from a database that no process has open."""
         base = sqlite3.connect(os.path.join(folder, "pliant.db"))
         self.addCleanup(base.close)
         return {r[0]: r[1:] for r in base.execute("SELECT id, state, attempt FROM sessions")}
@@ -129,7 +129,7 @@ class Backup(unittest.TestCase):
         ahead.wait()
         self.daemon.end()
         newest = self.rows(self.daemon.state)
-        # The database is older than the directories, and one of these is gone.
+        # The database is older than the directories, and one directory is missing.
         shutil.copy(old, os.path.join(self.daemon.state, "pliant.db"))
         self.assertEqual(self.rows(self.daemon.state)[ahead.id], ("paused", 1))
         shutil.rmtree(os.path.join(self.daemon.state, "sessions", gone.id[:2], gone.id))
@@ -155,7 +155,7 @@ class Backup(unittest.TestCase):
         said = self.command("restore", backup, "--state", target, expect=1)
         self.assertIn("topology.json: is damaged in the backup", said)
         self.assertFalse(os.path.exists(os.path.join(target, "pliant.db")))
-        # The next backup does not take over the damage.
+        # The next backup must not inherit the damage.
         said = self.command("backup", self.folder, "--state", self.daemon.state)
         self.assertIn("topology.json: was damaged in the backup before", said)
         newest = max(glob.glob(os.path.join(self.folder, "2*")), key=os.path.getmtime)

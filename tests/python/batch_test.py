@@ -1,5 +1,5 @@
-"""Sessions in a batch system, which is a shell script here (tests/support/fake_batch.sh): what a
-daemon makes of a system that refuses, is silent, loses jobs, or outlives the daemon."""
+"""Sessions in a batch system, here a shell script (tests/support/fake_batch.sh), that rejects jobs,
+does not answer, loses jobs, or outlives the daemon."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ BATCH = {"executor": "batch"}
 
 
 class System:
-    """The fake, in a folder of a daemon."""
+    """The fake batch system, in a daemon's folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -126,7 +126,7 @@ class BatchTest(unittest.TestCase):
         until(lambda: "no answer since" in self.reason(waits), "the silence to be told")
         until(lambda: self.system.asked_in_vain() > 3, "more failed queries than prove an end")
         self.assertEqual(runs.refresh().state, "running")
-        runs.cancel()  # through control.log: exit.json tells the end
+        runs.cancel()  # through control.log: exit.json has the end
         self.wait(runs, "cancelled")
         self.assertEqual(self.reason(waits)[:5], "fake:")
         self.system.clear("silent")
@@ -135,7 +135,7 @@ class BatchTest(unittest.TestCase):
         self.assertEqual(len(self.system.jobs(waits)), 1)
 
     def test_jobs_that_die_before_the_first_word(self):
-        """By the batch system's word for it: a crash, no memory, or nobody's fault."""
+        """Ends by the batch system's state: a crash, out of memory, or not the session's fault."""
         words = [("FAILED", "worker_crashed", 4), ("OUT_OF_MEMORY", "out_of_memory", 2)]
         for word, code, count in words + LONG * [("TIMEOUT", "worker_crashed", 4)]:
             self.system.set("die", word)
@@ -165,7 +165,7 @@ class BatchTest(unittest.TestCase):
             session = self.submit()
             self.daemon.process.wait(60)
             self.daemon.process = None
-            os.remove(os.path.join(self.daemon.state, "url"))  # of the one that was killed
+            os.remove(os.path.join(self.daemon.state, "url"))  # left by the killed daemon
             self.daemon.start()
             self.connect()
             session = self.client.session(session.id)
@@ -198,7 +198,7 @@ class BatchTest(unittest.TestCase):
         self.wait(session, "running")
         self.daemon._options += ["--on-exit", "stop"]
         self.daemon.end()
-        self.daemon.start()  # this one ends so
+        self.daemon.start()  # this daemon ends normally
         self.connect()
         session = self.client.session(session.id)
         self.assertEqual(session.state, "running")

@@ -1,4 +1,4 @@
-"""pliantd support-bundle: what is in it, and what is not."""
+"""pliantd support-bundle: required contents, and secrets that must be missing."""
 
 import glob
 import hashlib
@@ -30,7 +30,7 @@ class Bundle(unittest.TestCase):
         return done.stdout
 
     def fill(self):
-        """Secrets of every kind; the texts that must not come out."""
+        """Makes secrets of every kind; returns the texts that must not appear."""
         state = ("--state", self.daemon.state)
         self.command("user", "create", "gretel", *state)
         self.command("group", "create", "hidden-group", *state)

@@ -1,5 +1,5 @@
-"""The command line takes names and --last for IDs, short names for commands, and says what it
-expects."""
+"""The command line takes names and --last for IDs, short names for commands, and names the expected
+word after an error."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class CliWordsTest(unittest.TestCase):
         return json.loads(self.pliant("--json", "show", *words))["id"]
 
     def on_terminal(self, *words):
-        """All that the command shows on a terminal."""
+        """The command's output on a terminal."""
         ours, theirs = pty.openpty()
         command = [os.path.join(BUILD, "pliant"), "--state", self.daemon.state, *words]
         process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,

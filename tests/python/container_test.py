@@ -1,6 +1,6 @@
-"""The container files and the manifests for Kubernetes: their form by rules of our own, and that
-their options and their health check fit the daemon. With PLIANT_LONG=1 the image for CPUs is built
-and run, where buildah can."""
+"""Container files and manifests for Kubernetes: their form by rules of our own; their options and
+health check with the daemon. With PLIANT_LONG=1, builds and runs the image for CPUs if buildah
+works."""
 
 import glob
 import json
@@ -27,7 +27,7 @@ def read(*path):
 
 
 def instructions(name):
-    """(WORD, rest) of each, continued lines as one."""
+    """(WORD, rest) of each instruction, continued lines joined."""
     lines = [n for n in read(FOLDER, name).split("\n") if not n.startswith("#")]
     text = re.sub(r"\\\n\s*", "", "\n".join(lines))
     found = [line.split(None, 1) for line in text.split("\n") if line.strip()]
@@ -35,7 +35,7 @@ def instructions(name):
 
 
 def stages(name):
-    """The instructions of each, beginning with FROM; what is before the first is left out."""
+    """Instructions of each stage, beginning with FROM; without those before the first."""
     found = []
     for word, rest in instructions(name):
         if word == "FROM":
@@ -88,7 +88,7 @@ class Containerfile(unittest.TestCase):
                             self.assertTrue(os.path.exists(os.path.join(ROOT, source)), source)
 
     def test_last_stage(self):
-        """What is built stays behind; what runs is no root, and says how it is."""
+        """Build tools stay out of the image; it does not run as root, and has a health check."""
         for name in IMAGES:
             first, last = stages(name)
             self.assertTrue(first[0][1].endswith(" AS build"))
@@ -120,19 +120,19 @@ class Containerfile(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    """The daemon with the files of options, on a free port."""
+    """Runs the daemon with the option files, on a free port."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="pliant-container-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def config(self, path):
-        """With what exists here."""
+        """Replaces paths by ones that exist here."""
         text = read(path).replace("state = /var/lib/pliant", f"state = {self.folder}/state")
         text = text.replace("listen = 0.0.0.0:8080", "listen = 127.0.0.1:0")
         secrets = os.path.join(self.folder, "secrets")
         text = text.replace("token-file = /run/secrets/pliant", f"token-file = {secrets}")
-        # As the kubelet lays a secret out.
+        # The layout of a secret as the kubelet mounts it.
         os.makedirs(os.path.join(secrets, "..data"), exist_ok=True)
         token = os.path.join(secrets, "..data", "token")
         with open(token, "w") as file:
@@ -172,7 +172,7 @@ class Options(unittest.TestCase):
         self.assertNotEqual(self.healthy("/healthz", port), 0)
 
     def test_kubernetes(self):
-        """The token is the secret's, and what runs before the end drains the cores."""
+        """The token comes from the secret, and the preStop hook drains the cores."""
         daemon, port = self.start(os.path.join(MANIFESTS, "pliantd.conf"))
         token = os.path.join(self.folder, "secrets", "token")
         given = {"PLIANT_SERVER": f"http://127.0.0.1:{port}", "PLIANT_TOKEN_FILE": token,
@@ -300,7 +300,7 @@ class Kubernetes(unittest.TestCase):
             self.assertEqual(self.load(name)["images"][0]["newTag"], version)
 
     def test_parts_fit(self):
-        """Names that one part gives and another uses."""
+        """Names that one manifest defines and another uses."""
         stateful = self.load("statefulset.yaml")["spec"]
         pod = stateful["template"]["spec"]
         (container,) = pod["containers"]
@@ -332,7 +332,7 @@ class Kubernetes(unittest.TestCase):
         self.assertIn(f"\nallow-host = pliant.{namespace}.svc\n", config)
 
     def test_pod_is_confined(self):
-        """What Kubernetes' restricted standard asks for, and limits."""
+        """Requirements of Kubernetes' restricted standard, and limits."""
         pod = self.load("statefulset.yaml")["spec"]["template"]["spec"]
         (container,) = pod["containers"]
         self.assertTrue(pod["securityContext"]["runAsNonRoot"])
@@ -353,11 +353,11 @@ class Kubernetes(unittest.TestCase):
             get = container[name + "Probe"]["httpGet"]
             self.assertEqual(get["path"], path)
             self.assertIn(path, routes)
-            # Under another name the daemon would refuse it.
+            # The daemon rejects requests under another name.
             self.assertEqual(get["httpHeaders"], [{"name": "Host", "value": "localhost"}])
 
 
-# In the image, with its own configuration on a port that is free.
+# Runs in the image, with its own configuration on a free port.
 IN_IMAGE = """
 /usr/bin/pliantd --config /etc/pliant/pliantd.conf --listen 127.0.0.1:$1 &
 for try in $(seq 600); do /usr/lib/pliant/healthy /readyz $1 2>/dev/null && break; sleep 0.2; done
@@ -394,7 +394,7 @@ class Image(unittest.TestCase):
         return self.run_words("buildah", *storage, "--storage-driver", "vfs", *words).strip()
 
     def make_base(self):
-        """What registries have as debian:bookworm-slim, from where apt gets its packages here."""
+        """Makes an image like debian:bookworm-slim from the archive that apt uses here."""
         root = os.path.join(self.folder, "root")
         code = "import sys, package_in_root as p; p.Root(sys.argv[1]).bootstrap()"
         given = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); {code}"

@@ -1,4 +1,4 @@
-"""A worker that crashes: its owner reads by which signal and where in the session's failure."""
+"""A worker crashes: the session's failure shows its owner the signal and the place."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ class Crash(unittest.TestCase):
         self.assertIn("crashed: segmentation fault", failure["advice"])
         self.assertRegex(failure["log"], r"\npliant-worker \+0x[0-9a-f]+\n")
         self.assertNotIn("/pliant-worker", failure["log"])
-        self.assertNotRegex(failure["log"], "0x[0-9a-f]{10}")  # nothing of the memory's layout
+        self.assertNotRegex(failure["log"], "0x[0-9a-f]{10}")  # nothing about the memory layout
 
 
 if __name__ == "__main__":

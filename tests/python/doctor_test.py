@@ -1,4 +1,4 @@
-"""pliantd doctor: each broken state is said, with what to do, and told by the exit status."""
+"""pliantd doctor reports each broken state with advice, and by its exit status."""
 
 import json
 import os

@@ -1,12 +1,12 @@
-"""Fits against a real daemon: hidden numbers of a bar are found from its swing, a daemon that is
-killed goes on, force against stretch, a stop by the misfit, and what is wrong is said."""
+"""Fits against a real daemon: finding a bar's hidden numbers from its swing, continuing after a
+killed daemon, force against stretch, a stop by the misfit, and problem texts."""
 
 import os
 import random
 import signal
 import unittest
 
-LONG = bool(os.environ.get("PLIANT_LONG"))  # before what clears PLIANT_* away
+LONG = bool(os.environ.get("PLIANT_LONG"))  # before PLIANT_* is cleared
 
 from support import Daemon, main, pliant, scene, until  # noqa: E402
 
@@ -115,7 +115,7 @@ class FitTest(unittest.TestCase):
         rows = fit.rows()
         self.assertEqual([r["young"] for r in rows[: len(before)]], [r["young"] for r in before])
         tries = [item["tries"] for item in fit.table()["items"]]
-        self.assertEqual(tries, [1] * len(rows))  # no run was lost or made twice
+        self.assertEqual(tries, [1] * len(rows))  # no run was lost or repeated
         self.assertEqual(len({(r["young"], r["viscosity"]) for r in rows}), len(rows))
         best = fit.best
         self.assertEqual(best["misfit"], min(r["misfit"] for r in rows))
@@ -124,7 +124,7 @@ class FitTest(unittest.TestCase):
         self.assertEqual(fit.csv().splitlines()[0],
                          "row,session,state,warnings,young,viscosity,misfit,frame")
         self.check_residuals(fit, points)
-        ended = fit.info["fit"]["ended"]  # it is over for the next daemon too
+        ended = fit.info["fit"]["ended"]  # the fit has also ended for the next daemon
         self.daemon.end(signal.SIGTERM)
         self.daemon.start()
         self.assertEqual(fit.wait(60).info["fit"]["ended"], ended)
@@ -132,7 +132,7 @@ class FitTest(unittest.TestCase):
         self.client.session(best["session"]).delete()
         until(lambda: self.refused(fit.residuals) == "no_residuals", "the end of its session")
         before = fit.table()
-        self.daemon.end(signal.SIGKILL)  # what is stored of a row needs no session
+        self.daemon.end(signal.SIGKILL)  # a stored row needs no session
         self.daemon.start()
         self.assertEqual(fit.wait(60).best, best)
         self.assertEqual(fit.table(), before)
@@ -161,8 +161,8 @@ class FitTest(unittest.TestCase):
         self.assertLess(abs(fit.best["misfit"] / 0.01 - 1), 0.3)
 
     def test_force_against_stretch(self):
-        """A bar pulled to twice its length, at another speed than the measured one was; one
-        parameter, stopped by the misfit."""
+        """A bar pulled to twice its length, not at the measured speed; one parameter, stopped by
+        the misfit."""
         done = self.client.submit(pulled(4e5, 0.5)).wait(60)
         lines = ["%.17g,%.17g" % (r["probes"]["length"], r["probes"]["force"])
                  for r in list(done.metrics())[1:]]

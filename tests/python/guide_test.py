@@ -1,5 +1,5 @@
-"""deploy/operating.md: its commands exist with their options, a clean state takes them in order,
-and every code of a failure is explained."""
+"""deploy/operating.md: its commands and options exist and work in order on a clean state, and it
+explains every failure code."""
 
 import os
 import re

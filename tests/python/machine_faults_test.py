@@ -1,6 +1,6 @@
-"""What a machine does to a daemon: no open files are left, the disk of the state cannot be written,
-the clock jumps, workers are stopped or write garbage. Sessions wait or pause and go on, requests
-are refused with the reason, other sessions do not notice."""
+"""Faults of the machine: no open files are left, the state's disk cannot be written, the clock
+jumps, workers are stopped or write garbage. Sessions wait or pause and then continue, requests are
+rejected with the reason, other sessions are unaffected."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from typing import Any, Dict, List, Tuple
 
 from support import BUILD, Daemon, endless, main, scene, until
 
-MEMORY = "/dev/shm"  # a file system of its own, where there is one
+MEMORY = "/dev/shm"  # a separate file system, if it exists
 
 
 class Kept:
-    """A connection that stays open: what is asked on it needs no new one."""
+    """A persistent connection: its requests need no new one."""
 
     def __init__(self, daemon: Daemon) -> None:
         self._token = daemon.token
@@ -101,7 +101,7 @@ class Faults(unittest.TestCase):
         return daemon
 
     def programs(self, worker: str) -> str:
-        """A folder of programs whose worker is this script; {REAL} is the true one."""
+        """A folder of programs whose worker is this script; {REAL} is the real worker."""
         folder = tempfile.mkdtemp(prefix="pliant-programs-")
         self.addCleanup(lambda: [os.unlink(os.path.join(folder, n)) for n in os.listdir(folder)]
                         and os.rmdir(folder))
@@ -136,7 +136,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(self.kept.ask("POST", "/v1/devices/cpu/resume")[0] // 100, 2)
             until(lambda: "open files" in str(self.kept.session(waits)["message"]), "a try")
             self.assertEqual(self.kept.state(waits), "queued")
-            os.kill(await_worker(runs), signal.SIGKILL)  # its end can not be read now
+            os.kill(await_worker(runs), signal.SIGKILL)  # its end cannot be read now
             until(lambda: worker_of(runs) == 0, "its end")
             self.assertEqual(self.kept.state(runs), "running")
         finally:
@@ -210,7 +210,8 @@ class Faults(unittest.TestCase):
     # ---- the clock ----
 
     def test_clock(self) -> None:
-        """It is a year ahead, then right again, while a session runs and another restarts."""
+        """The clock is a year ahead, then correct again, while a session runs and another
+        restarts."""
         with tempfile.TemporaryDirectory(prefix="pliant-clock-") as folder:
             ahead = os.path.join(folder, "ahead")
             daemon = self.start(
@@ -234,8 +235,8 @@ class Faults(unittest.TestCase):
     # ---- workers ----
 
     def test_stopped_worker(self) -> None:
-        """One that is stopped is killed where it is to pause, or after a time without progress;
-        the others do not notice."""
+        """A stopped worker is killed when it should pause, or after a time without progress; other
+        sessions are unaffected."""
         self.start("--cores", "3", "--patience", "1", "--stalled-after", "1,3",
                    "--restart-delays", "1,1,1")
         ids = [self.kept.post(endless()) for _ in range(3)]
@@ -280,8 +281,8 @@ class Faults(unittest.TestCase):
         """
 
     def test_garbage(self) -> None:
-        """What a worker that has lost its mind leaves is no result: its session fails, or is
-        cancelled, and says so; all others run."""
+        """Garbage from a worker is not a result: its session fails or is cancelled, with the
+        reason; all others run."""
         script = textwrap.dedent(self.GARBAGE).replace("{PYTHON}", sys.executable)
         daemon = self.start("--prepared", "0", "--restart-delays", "1,1,1", "--patience", "1",
                             "--cores", "4", PLIANT_BINDIR=self.programs(script))
@@ -297,7 +298,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(failure["code"], "worker_crashed")
             self.assertTrue(failure["message"])
             for path in ("", "/frames/0", "/metrics", "/log", "/topology", "/export?format=npz"):
-                self.kept.ask("GET", f"/v1/sessions/{id}{path}")  # whatever it says
+                self.kept.ask("GET", f"/v1/sessions/{id}{path}")  # any reply is allowed
         frame = self.kept.frame(good)
         until(lambda: self.kept.frame(good) > frame + 1, "the other")
         assert daemon.process is not None

@@ -1,5 +1,5 @@
-"""deploy/monitoring: /metrics keeps Prometheus' conventions, alerts and dashboard name only metrics
-that it has, and each alert fires when it should."""
+"""deploy/monitoring: /metrics follows Prometheus' conventions, alerts and dashboard use only
+existing metrics, and each alert fires when it should."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import urllib.request
 from support import BUILD, ROOT, Daemon, endless, main, pliant, scene, until
 
 FOLDER = os.path.join(ROOT, "deploy", "monitoring")
-# Those that need a GPU or a certificate.
+# Metrics that need a GPU or a certificate.
 OTHERS = {"pliant_gpu_memory_bytes", "pliant_gpu_memory_used_bytes",
           "pliant_gpu_memory_others_bytes", "pliant_gpu_sessions",
           "pliant_tls_certificate_end_timestamp_seconds"}
@@ -46,7 +46,7 @@ class Monitoring(unittest.TestCase):
             return answer.read().decode()
 
     def names(self):
-        """Each family, and the series of histograms."""
+        """Names of all families, and the series of histograms."""
         found = set(OTHERS)
         for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", self.page, re.M):
             found.add(name)

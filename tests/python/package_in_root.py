@@ -1,8 +1,8 @@
 """Installs packages into a fresh Debian, uses them, removes them, and compares the file system
-before and after. package_test.py runs this in namespaces of its own, so that mounts and processes
-end with it: package_in_root.py ROOT PACKAGE.deb...
+before and after. package_test.py runs this in separate namespaces, so that mounts and processes end
+with it: package_in_root.py ROOT PACKAGE.deb...
 
-The Debian is debootstrap's smallest, from where apt gets its packages on this machine."""
+debootstrap makes the smallest Debian, from the archive that apt uses on this machine."""
 
 import hashlib
 import json
@@ -45,7 +45,7 @@ def run(*words, **more):
 
 
 def archives():
-    """[site, release, component] of each."""
+    """[site, release, component] of each archive."""
     form = "$(SITE) $(CODENAME) $(COMPONENT)"
     only = ["Created-By: Packages", "Origin: Debian"]
     return [line.split() for line in run("apt-get", "indextargets", "--format", form, *only)
@@ -76,7 +76,7 @@ class Root:
         return os.path.join(self.folder, name)
 
     def bootstrap(self):
-        """From Debian's archives that apt is configured with; then it has all of them."""
+        """Makes a Debian from the configured Debian archives, and configures all of them in it."""
         lines = archives()
         site, codename, _ = next(n for n in lines if n[1] == this_release())
         run("debootstrap", "--variant=minbase", codename, self.folder, site)
@@ -100,7 +100,7 @@ class Root:
             return file.read()
 
     def snapshot(self):
-        """What is there: path -> kind, owner, and what it holds."""
+        """Lists the file system: path -> kind, owner, contents."""
         found = {}
         for at, folders, files in os.walk(self.folder):
             inner = os.path.relpath(at, self.folder)
@@ -129,7 +129,7 @@ def difference(before, after):
 
 
 def install_dependencies(root, packages):
-    """What the packages need, so that they alone are seen to come and go."""
+    """Installs the packages' dependencies, so that only the packages themselves come and go."""
     inside = ["/packages/" + os.path.basename(p) for p in packages]
     shutil.copytree(os.path.dirname(packages[0]), root.path("packages"))
     wanted = ["systemd-standalone-sysusers"]
@@ -143,7 +143,7 @@ def install_dependencies(root, packages):
 
 
 def start_service(root):
-    """As the unit says, with another port."""
+    """Starts the service as in its unit, but on another port."""
     config = root.get("etc/pliant/pliantd.conf")
     assert "\nlisten = 127.0.0.1:8080\n" in config
     root.put("etc/pliant/pliantd.conf", config.replace("127.0.0.1:8080", "127.0.0.1:0"))
@@ -163,7 +163,7 @@ def start_service(root):
 
 
 def use(root):
-    """A session to its end by the command line and by Python; another goes on."""
+    """Runs a session to its end by the command line and by Python; another keeps running."""
     root.put("short.json", json.dumps(SCENE))
     root.put("endless.json", json.dumps(ENDLESS))
     state = ["--state", "/var/lib/pliant"]
@@ -176,13 +176,13 @@ def use(root):
     said = root.as_pliant("python3", "-c", code)
     assert said.strip().endswith("succeeded"), said
     root.as_pliant("pliant", *state, "submit", "/endless.json")
-    # Others wait to be workers, and end with the daemon.
+    # Prepared workers end with the daemon.
     listed = ["pliant", *state, "--json", "list", "--state"]
     until(lambda: '"running"' in root.as_pliant(*listed, "running"), "a session that runs")
 
 
 def workers():
-    """Processes; their program may be gone."""
+    """Lists the workers' processes; their program file may be deleted."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -194,7 +194,7 @@ def workers():
 
 
 def look_at_files(root, inside):
-    """The programs say who they are, and the manuals are there."""
+    """The programs print their versions, and the manuals exist."""
     version = inside[0].split("_")[1]
     for program in ("pliant", "pliantd"):
         assert version in root.inside(program, "--version"), program
@@ -220,7 +220,7 @@ def main():
     daemon.terminate()
     daemon.wait(120)
     assert workers(), "the worker ended with the daemon"
-    # As systemctl enable does.
+    # Does the same as systemctl enable.
     os.symlink("/lib/systemd/system/pliantd.socket", wants + "/pliantd.socket")
     names = [os.path.basename(p).split("_")[0] for p in packages]
     root.inside("dpkg", "--remove", *names)

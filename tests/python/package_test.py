@@ -1,5 +1,5 @@
-"""The Debian packages: that versions, files and dependencies agree with the rest of the tree; with
-PLIANT_LONG=1 they are built, looked at by lintian, installed into a fresh Debian, used, and removed
+"""The Debian packages: versions, files and dependencies agree with the rest of the tree. With
+PLIANT_LONG=1 they are built, checked by lintian, installed into a fresh Debian, used, and purged
 without a trace."""
 
 import fnmatch
@@ -26,7 +26,7 @@ def read(*path):
 
 
 def stanzas(text):
-    """Of a control file: a dictionary each."""
+    """Paragraphs of a control file, each as a dictionary."""
     found = []
     for part in re.split(r"\n\s*\n", text.strip()):
         fields = re.findall(r"^(\S+):(.*(?:\n[ \t].*)*)", part, re.M)
@@ -67,7 +67,7 @@ class Package(unittest.TestCase):
         self.assertEqual(needed - names_of(self.source["Build-Depends"]), set())
 
     def install(self):
-        """What the rules put into debian/tmp, as paths."""
+        """Paths of the files that the rules put into debian/tmp."""
         if not os.path.exists(os.path.join(support.BUILD, "pliant.1")):
             self.skipTest("this build has no manuals")
         given = dict(os.environ, DESTDIR=self.folder, PREFIX="/usr", SYSCONFDIR="/etc")

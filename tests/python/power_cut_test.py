@@ -1,9 +1,9 @@
-"""The power is cut at random moments: what the daemon had acknowledged is there afterwards.
+"""The power is cut at random moments: everything that the daemon had acknowledged survives.
 
-The state lies on ext4 on a disk that records each write and flush (tests/faults/disk_recorder).
-A cut keeps everything before a flush, and of what was written after it a random part in which each
-page stands alone, as a disk's cache keeps it. A daemon is started on the disk of each cut: it
-starts, and has every session, tag, mesh, token and deletion acknowledged before the flush.
+The state lies on ext4 on a disk that records each write and flush (tests/faults/disk_recorder). A
+cut keeps everything before a flush and a random part of later writes, chosen for each page, as a
+disk's cache might. A daemon on the disk of each cut must start and have every session, tag, mesh,
+token and deletion acknowledged before the flush.
 """
 
 import concurrent.futures
@@ -61,7 +61,7 @@ class Loop:
 
 
 class Records:
-    """What the disk was asked to do, in order."""
+    """The disk's writes and flushes, in order."""
 
     def __init__(self, path):
         self.entries = []  # (end in the journal, offset, bytes), or (end, None, None): a flush
@@ -92,7 +92,7 @@ class PowerCutTest(unittest.TestCase):
         self.root = tempfile.mkdtemp(prefix="pliant-power-", dir=parent)
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.journal = self.path("journal")
-        self.acknowledged = []  # (bytes of the journal at that moment, what, of what)
+        self.acknowledged = []  # (bytes of the journal at that moment, change, object)
         self.lock = threading.Lock()
 
     def path(self, name):
@@ -122,13 +122,13 @@ class PowerCutTest(unittest.TestCase):
             self.acknowledged.append((os.path.getsize(self.journal), what, of))
 
     def daemon(self, folder):
-        """One whose state lies in `folder`, which may have been a state before."""
+        """A daemon with its state in `folder`, which may already be a state."""
         daemon = Daemon(directory=folder)
         self.addCleanup(lambda: daemon.end() if daemon.process else None)
         return daemon
 
     def use(self, daemon, number):
-        """What one user does: everything that is acknowledged is written down."""
+        """Acts as one user, and records everything acknowledged."""
         with pliant.Client(state=daemon.state) as client:
             for n in range(8 if LONG else 3):
                 name = f"user{number}-{n}"
@@ -167,7 +167,7 @@ class PowerCutTest(unittest.TestCase):
                      if records.entries[n][1] is None), len(records.entries))
 
     def cut(self, records, flush, rng):
-        """The disk when the power went after this flush, as a file of its own."""
+        """Makes a file with the disk as after a power cut at this flush."""
         image = self.path("cut.img")
         following = self.following(records, flush)
         with open(image, "wb") as file:
@@ -184,7 +184,7 @@ class PowerCutTest(unittest.TestCase):
         return image
 
     def check(self, client, moment, latest):
-        """Everything acknowledged before `moment` holds; what began until `latest` may hold too."""
+        """Changes acknowledged before `moment` must hold; those begun until `latest` may hold."""
         done = [(what, of) for at, what, of in self.acknowledged
                 if at <= moment and what != "deleting"]
         leaving = {of for at, what, of in self.acknowledged

@@ -1,7 +1,7 @@
-"""deploy/proxy in front of a real daemon: nginx as Debian has it, with TLS. What a share link shows
-comes from its cache, and nothing else does; streams are not buffered; clients' addresses and Secure
-cookies are as they are configured. Caddy's file is checked by caddy. PLIANT_LONG=1: 10,000 readers
-of a stored session, and what they cost the daemon."""
+"""deploy/proxy in front of a real daemon: Debian's nginx with TLS. Only replies to share links come
+from its cache; streams are not buffered; clients' addresses and Secure cookies are as configured.
+caddy checks its file. PLIANT_LONG=1: 10,000 readers of a stored session, and their cost for the
+daemon."""
 
 import ctypes
 import hashlib
@@ -19,7 +19,7 @@ import threading
 import time
 import unittest
 
-LONG = bool(os.environ.get("PLIANT_LONG"))  # before what clears PLIANT_* away
+LONG = bool(os.environ.get("PLIANT_LONG"))  # before PLIANT_* is cleared
 
 from support import ROOT, Daemon, endless, main, pliant, scene, until  # noqa: E402
 
@@ -46,7 +46,7 @@ http {{
 
 
 def end_with_parent():
-    """Of nginx, which ends its own workers then."""
+    """Ends nginx, which ends its workers."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
@@ -56,7 +56,7 @@ def free_port():
 
 
 class Nginx:
-    """nginx with deploy/proxy/nginx.conf, on a port of its own and for this daemon."""
+    """nginx with deploy/proxy/nginx.conf for this daemon, on a free port."""
 
     def __init__(self, daemon):
         self.folder = tempfile.mkdtemp(prefix="pliant-proxy-")
@@ -69,7 +69,7 @@ class Nginx:
              "subjectAltName=DNS:localhost", "-keyout", self.folder + "/pliant.key",
              "-out", self.certificate],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(20):  # somebody else may take the port
+        for _ in range(20):  # another process may take the port
             self.port = free_port()
             self.write()
             if self.begin():
@@ -79,7 +79,7 @@ class Nginx:
         self.context = ssl.create_default_context(cafile=self.certificate)
 
     def write(self):
-        """The file as it is, but for its marked lines, ports and places."""
+        """The original file except its marked lines, ports and paths."""
         with open(os.path.join(ROOT, "deploy", "proxy", "nginx.conf")) as file:
             site = file.read()
         changes = [("listen 443 ssl;", f"listen 127.0.0.1:{self.port} ssl;"),
@@ -155,7 +155,7 @@ class NginxTest(unittest.TestCase):
         return self.client.submit(scene(steps=6)).wait(60)
 
     def cookie_of(self, session):
-        """What a browser has after it opened a share link through nginx."""
+        """The cookie of a browser that opened a share link through nginx."""
         secret = session.share()["secret"]
         status, headers, _ = self.nginx.ask(
             "/v1/links/open", "POST", json.dumps({"secret": secret}), Origin=self.origin,
@@ -165,7 +165,7 @@ class NginxTest(unittest.TestCase):
         return headers["Set-Cookie"].split(";")[0]
 
     def requests(self):
-        """How many requests for frames the daemon has answered."""
+        """Number of requests for frames that the daemon has answered."""
         connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=60)
         connection.request("GET", "/metrics", headers={"Authorization": self.bearer})
         page = connection.getresponse().read().decode()
@@ -204,9 +204,9 @@ class NginxTest(unittest.TestCase):
         self.check_nobody_else_reads_it(session, path, kinds[0])
 
     def check_nobody_else_reads_it(self, session, path, kind):
-        """What is in the cache is for those who have the link."""
+        """Cached replies are only for readers with the link."""
         other = self.cookie_of(self.stored())
-        again = self.cookie_of(session)  # another link of it is an entry of its own
+        again = self.cookie_of(session)  # another link to it has its own entries
         wrong = other.split("=")[0] + "=" + "x" * 43
         for given, expected in [({}, 401), ({"Cookie": wrong}, 401), ({"Cookie": other}, 404),
                                 ({"Authorization": "Bearer nothing"}, 401)]:
@@ -234,8 +234,8 @@ class NginxTest(unittest.TestCase):
         self.assertEqual(status, 401)
 
     def test_streams_are_not_buffered(self):
-        """The records of a session that has stopped are less than a buffer; they come all the same,
-        though the stream does not end."""
+        """A paused session's records do not fill a buffer; they arrive nevertheless, although the
+        stream does not end."""
         session = self.client.submit(endless())
         until(lambda: (session.refresh().info["progress"]["frame"] or 0) >= 2, "frames")
         session.pause()
@@ -267,10 +267,10 @@ class NginxTest(unittest.TestCase):
             return bool(logins)
 
         until(is_told, "the audit")
-        self.assertEqual(set(logins), {"127.0.0.1"})  # what the client says of itself is dropped
+        self.assertEqual(set(logins), {"127.0.0.1"})  # the client's own header is dropped
 
     def test_a_mesh_goes_through(self):
-        """More than nginx takes into memory."""
+        """An upload larger than nginx keeps in memory."""
         n = 150
         lines = [f"v {i} {j} 0" for i in range(n) for j in range(n)]
         lines += [f"f {a} {a + 1} {a + n}" for a in range(1, n * (n - 1)) if a % n]
@@ -283,7 +283,7 @@ class NginxTest(unittest.TestCase):
 
     @unittest.skipUnless(LONG, "PLIANT_LONG is not set")
     def test_ten_thousand_readers(self):
-        """Each on a connection of its own reads scene, topology and every frame."""
+        """Each reader has its own connection, and reads scene, topology and every frame."""
         readers, threads = 10000, 16
         session = self.client.submit(scene(steps=20, cells=4)).wait(60)
         cookie = self.cookie_of(session)
@@ -320,7 +320,7 @@ class NginxTest(unittest.TestCase):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def read(self, text):
-        """How many replies of 200 came, and bytes of all bodies."""
+        """Number of replies with status 200, and bytes of all bodies."""
         with socket.create_connection(("localhost", self.nginx.port), 60) as plain:
             with self.nginx.context.wrap_socket(plain, server_hostname="localhost") as tls:
                 tls.sendall(text)

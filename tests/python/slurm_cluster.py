@@ -1,5 +1,5 @@
-"""A private Slurm of some nodes on loopback: munged, slurmctld and slurmd of this test's own, with
-fake GPUs, no systemd and no control groups. Everything is stopped by process id."""
+"""A private Slurm of some nodes on loopback, with its own munged, slurmctld and slurmd, with fake
+GPUs, without systemd and control groups. Everything is stopped by process id."""
 
 import atexit
 import os
@@ -50,7 +50,7 @@ PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10
 
 
 def why_not():
-    """Why no cluster can be started here; None: one can."""
+    """The reason why no cluster can be started here; None if one can."""
     missing = [p for p in PROGRAMS if not os.path.exists(p)]
     if missing:
         return f"{missing[0]} is missing: deploy/install-deps --slurm"
@@ -131,12 +131,12 @@ class Cluster:
         return found.split()
 
     def jobs(self):
-        """[id, name, state, node] of every job that is remembered."""
+        """[id, name, state, node] of every job that Slurm still knows."""
         lines = self.call("squeue", "-h", "-t", "all", "-o", "%A|%j|%T|%N").splitlines()
         return [line.split("|") for line in lines]
 
     def _steps(self):
-        """Process ids of step daemons of this cluster, and what they run."""
+        """Process ids of this cluster's step daemons and of their programs."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:

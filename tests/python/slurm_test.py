@@ -1,6 +1,6 @@
 """Sessions as jobs of a real Slurm, on a private cluster (slurm_cluster.py). The quick form has one
-node and five sessions; PLIANT_LONG=1, by make check-slurm, two nodes, fifty sessions and what may
-go wrong. SKIP where there is no Slurm."""
+node and five sessions; PLIANT_LONG=1 (make check-slurm) has two nodes, fifty sessions and failures.
+SKIP without Slurm."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from support import Daemon, endless, main, pliant, scene, until  # noqa: E402
 
 
 def long_only(test):
-    """Not there in the quick form."""
+    """Skipped in the quick form."""
     return test if LONG else None
 
 
@@ -134,7 +134,7 @@ class SlurmTest(unittest.TestCase):
 
     @long_only
     def test_jobs_are_chained_past_their_time(self):
-        """A job has one minute at most (batch.conf) and a signal 15 s before."""
+        """A job has at most one minute (batch.conf) and gets a signal 15 s before its end."""
         session = self.submit(endless())
         self.wait(session, "running")
         until(lambda: session.refresh().info["attempt"] == 2, "the second job", 240)

@@ -1,5 +1,5 @@
-"""A daemon's start whose n-th allocation fails: it starts, or says why not; no session is lost, and
-the next start finds all of them. In check a few n, with PLIANT_LONG=1 all."""
+"""A daemon's start whose n-th allocation fails: it starts or prints the reason; no session is lost,
+and the next start finds all of them. `check` tries a few n, PLIANT_LONG=1 all."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class StartMemory(unittest.TestCase):
         self.memory[:] = struct.pack("3q", n + span - 1 if n else 0, span, 0)
 
     def start(self, starved: bool) -> "subprocess.Popen[bytes]":
-        """Returns when it listens, or has ended."""
+        """Returns when the daemon listens or has ended."""
         more = {"LD_PRELOAD": os.path.join(BUILD, "tests", "libfailing_memory.so"),
                 "PLIANT_FAILING_MEMORY": self.numbers} if starved else {}
         url = os.path.join(self.state, "url")
-        if os.path.exists(url):  # of one that could not remove it
+        if os.path.exists(url):  # left by a daemon that could not remove it
             os.unlink(url)
         with open(os.path.join(self.folder, "log"), "wb") as log:
             process = subprocess.Popen(
@@ -67,7 +67,7 @@ class StartMemory(unittest.TestCase):
         self.assertEqual(process.wait(60), 0, self.said())
 
     def prepare(self) -> Dict[str, str]:
-        """Sessions that have ended, and one that waits."""
+        """Makes ended sessions, and one that waits."""
         daemon = Daemon()
         try:
             with pliant.Client(state=daemon.state, retry_for=30) as client:
@@ -93,7 +93,7 @@ class StartMemory(unittest.TestCase):
         return int(count)
 
     def try_start(self, n: int, wanted: Dict[str, str]) -> Optional[int]:
-        """Its exit status where it did not start."""
+        """The exit status if the daemon did not start."""
         self.arm(n, 5 if n % 4 == 3 else 1)
         process = self.start(True)
         self.arm(0, 0)
@@ -119,7 +119,7 @@ class StartMemory(unittest.TestCase):
                 process = self.start(False)
                 self.assertEqual(self.states(), wanted, f"after {n}")
                 self.end(process)
-        # libcrypto follows a null pointer where there was no memory for one of its locks.
+        # libcrypto follows a null pointer if it had no memory for a lock.
         self.assertLessEqual(killed, 1 + (starts + refusals) // 100)
         self.assertGreater(starts, 0)
         self.assertGreater(refusals, 0)

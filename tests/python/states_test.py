@@ -1,5 +1,5 @@
-"""State directories that daemons of earlier commits left (tests/states): today's daemon brings the
-database up to date, reads their frames, and goes on with what was paused or killed."""
+"""State directories that daemons of earlier commits left (tests/states): today's daemon upgrades
+the database, reads their frames, and continues paused and killed sessions."""
 
 import glob
 import os
@@ -12,7 +12,7 @@ from support import ROOT, Daemon, main, pliant, until
 
 ARCHIVES = sorted(glob.glob(os.path.join(ROOT, "tests", "states", "db*.tar.xz")))
 MORE = 3
-OTHER_MODEL = {2}  # the engine has changed its model since: they end, and keep their frames
+OTHER_MODEL = {2}  # the engine's model has changed since: sessions fail, and keep their frames
 
 
 class States(unittest.TestCase):
@@ -21,7 +21,7 @@ class States(unittest.TestCase):
         self.addCleanup(self.daemon.stop)
 
     def put(self, archive):
-        """The state in place of the daemon's; the format of its database."""
+        """Unpacks the state in place of the daemon's; returns the format of its database."""
         self.daemon.end()
         shutil.rmtree(self.daemon.state)
         with tarfile.open(archive) as file:
@@ -58,7 +58,7 @@ class States(unittest.TestCase):
             self.assertEqual(len(self.kept(over)), 4)
             self.assertEqual(over.scene()["name"], "over")
             self.goes_on(number, sessions["ran"], lambda: None)
-            if number > 1:  # the first could not pause
+            if number > 1:  # the first version could not pause
                 paused = sessions["paused"]
                 self.assertEqual(paused.state, "paused")
                 self.goes_on(number, paused, paused.resume)

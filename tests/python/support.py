@@ -53,8 +53,8 @@ def endless(**more: Any) -> Dict[str, Any]:
 
 
 class Daemon:
-    """A daemon of the build. Ends with its sessions, whatever becomes of the test. In a given
-    `directory`, which may have a state already, the test ends it itself."""
+    """A daemon of the build. Ends with its sessions even if the test fails. In a given `directory`,
+    which may already have a state, the test must end it."""
 
     def __init__(self, *options: str, listen: str = "127.0.0.1:0",
                  directory: Optional[str] = None) -> None:
@@ -63,12 +63,12 @@ class Daemon:
         self._options = ["--listen", listen, "--cores", "2", *options]
         self.process: Optional["subprocess.Popen[bytes]"] = None
         if directory is None:
-            atexit.register(self.stop)  # where a test stops before its own call
+            atexit.register(self.stop)  # for a test that stops before its own call
         self.start()
 
     def start(self) -> None:
         url = os.path.join(self.state, "url")
-        if os.path.exists(url):  # of one that was killed
+        if os.path.exists(url):  # left by a killed daemon
             os.unlink(url)
         program = os.path.join(BUILD, "pliantd")
         with open(os.path.join(self.directory, "log"), "ab") as log:
@@ -99,7 +99,7 @@ class Daemon:
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def cancel_all(self) -> None:
-        """Delete what still runs and wait until it has ended."""
+        """Deletes running sessions and waits until they have ended."""
         with pliant.Client(state=self.state, retry_for=30) as client:
             for session in client.sessions():
                 if not session.over:

@@ -1,5 +1,5 @@
-"""The Python package as a wheel and a source archive, built without a network: what is in them,
-that each build gives the same bytes, and that pip installs them."""
+"""The Python package as a wheel and a source archive, built without a network: they have the right
+files, each build gives the same bytes, and pip installs them."""
 
 import base64
 import hashlib
@@ -94,7 +94,7 @@ class Wheel(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("pip"), "pip is missing")
     def test_pip(self):
-        """Into an environment of its own: the wheel, and the folder by way of the backend."""
+        """Installs the wheel, and the folder through the backend, into separate environments."""
         environment = os.path.join(self.folder, "environment")
         self.run_python(sys.executable, "-m", "venv", "--without-pip", environment)
         python = os.path.join(environment, "bin", "python")
@@ -102,7 +102,7 @@ class Wheel(unittest.TestCase):
         given = ["--no-index", "--no-cache-dir", "--disable-pip-version-check"]
         source = [self.build("wheel")]
         if support.LONG:
-            # pip builds in the folder itself, so in a copy.
+            # Uses a copy, because pip builds in the folder itself.
             copy = os.path.join(self.folder, "copy")
             shutil.copytree(SOURCE, copy)
             source.append(copy)

@@ -13,8 +13,8 @@
 
 enum { BUILT_PATH_MAX = PATH_MAX + 64 };
 
-/* In `path`: of $PLIANT_BUILD, or of the build that the test is in, which lies two folders below it. `mode` is
- * access()'s. False with errno where it may not be used so. */
+/* Make the path of a file in $PLIANT_BUILD, or in the test's own build, two folders up. `mode` is as for access().
+ * False with errno if access fails. */
 static inline bool find_built(const char *name, int mode, char path[BUILT_PATH_MAX])
 {
     const char *build = getenv("PLIANT_BUILD");
@@ -34,7 +34,7 @@ static inline bool find_built(const char *name, int mode, char path[BUILT_PATH_M
     return access(path, mode) == 0;
 }
 
-/* The same, which has to be there; returns `path`. */
+/* The same for a file that must exist; returns `path`. */
 static inline const char *built_path(const char *name, int mode, char path[BUILT_PATH_MAX])
 {
     bool found = find_built(name, mode, path);

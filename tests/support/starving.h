@@ -8,21 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is started from now on can be starved, until LD_PRELOAD is unset. */
+/* Make programs started from now on starvable, until LD_PRELOAD is unset. */
 void starving_begin(void);
 void starving_end(void);
-/* The n-th allocation from now on fails, and span - 1 after it; n = 0: none does. */
+/* Fail the n-th allocation from now on and the span - 1 after it; n = 0: none. */
 void starving_arm(int64_t n, int64_t span);
-/* How many have failed since. */
+/* Number of failed allocations since then. */
 int64_t starving_failures(void);
-/* How many there were since starving_arm(STARVING_COUNT, 1). */
+/* Number of allocations since starving_arm(STARVING_COUNT, 1). */
 int64_t starving_counted(void);
 #define STARVING_COUNT (1LL << 40)
 
-extern char starving_answer[1 << 20]; /* the last reply's body, unless that is long */
-extern size_t starving_length;        /* of it */
+extern char starving_answer[1 << 20]; /* the last reply's body, unless it is too long */
+extern size_t starving_length;        /* its length */
 
-/* Status of the reply, 0 where the connection was closed before its end. `more`: headers. */
+/* Status of the reply; 0 if the connection was closed before its end. `more`: headers. */
 int starving_ask(const daemon_fixture *d, const char *method, const char *target, const char *more,
                  const char *body);
 

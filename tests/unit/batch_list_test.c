@@ -1,4 +1,4 @@
-/* What a query has shown. An answer that cannot be read is none. */
+/* Lists of jobs from a query's output. Unreadable output is not a list. */
 #include "server/batch/batch_list.h"
 #include "tests/support/suite.h"
 
@@ -32,7 +32,7 @@ START_TEST(test_jobs)
     ck_assert_int_eq(list.count, 3);
     const pl_batch_job *three = pl_batch_list_find(&list, "3");
     ck_assert_int_eq(three->attempt, 2);
-    ck_assert_int_eq(three->position, 2); /* of less priority than 4 */
+    ck_assert_int_eq(three->position, 2); /* lower priority than 4 */
     ck_assert_int_gt(three->start, 0);
     ck_assert_str_eq(three->reason, "Resources");
     ck_assert_int_eq(pl_batch_list_find(&list, "4")->position, 1);

@@ -1,4 +1,5 @@
-/* Commands of batch systems: Slurm's own, and the files of deploy/batch, each of which must be whole. */
+/* Commands of batch systems: the built-in set for Slurm, and the files of deploy/batch, each of which must be
+ * complete. */
 #include "server/batch/batch_system.h"
 #include "tests/support/suite.h"
 
@@ -60,7 +61,7 @@ static pl_batch_system *from_text(const char *text, char error[400])
     return s;
 }
 
-/* Every file has all commands and every value that it names; what is left in braces is the system's own. */
+/* Every file has all commands, and a value for each name it uses; remaining braces belong to the system. */
 START_TEST(test_files)
 {
     pl_batch_system *s = load(files[_i]);
@@ -86,8 +87,8 @@ START_TEST(test_slurm)
     ck_assert_str_eq(argv[0], "sbatch");
     ck_assert_str_eq(argument(argv, "--mem"), "--mem=300M");
     ck_assert_str_eq(argument(argv, "--signal"), "--signal=B:TERM@60");
-    ck_assert_ptr_null(argument(argv, "--gres"));    /* no GPU is asked for */
-    ck_assert_ptr_null(argument(argv, "--account")); /* nor set */
+    ck_assert_ptr_null(argument(argv, "--gres"));    /* no GPU requested */
+    ck_assert_ptr_null(argument(argv, "--account")); /* no account set */
     ck_assert_str_eq(argument(argv, "/state"), "/state/sessions/x/job.sh");
     pl_batch_command_free(argv);
     const pl_batch_value with_gpu[] = {{"gpus", "1"}, {NULL, NULL}};
@@ -147,7 +148,7 @@ START_TEST(test_wrong)
 }
 END_TEST
 
-/* By number, by blanks, and by the text that they begin with. */
+/* Fields by number, by blanks, and by the text that they begin with. */
 START_TEST(test_fields)
 {
     char text[64], error[400];

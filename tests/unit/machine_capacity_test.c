@@ -1,5 +1,5 @@
-/* How many cores and how much memory a process may use, in trees of control groups made for it: version 1, version 2
- * and both together, limits of the group itself and of those above it, containers that see their own group alone. */
+/* Cores and memory available to a process, in trees of control groups made for the test: version 1, version 2 and both,
+ * limits of the group and of its ancestors, containers that see only their own group. */
 #include "protocol/machine/capacity.h"
 #include "tests/support/suite.h"
 
@@ -28,7 +28,7 @@ static void end(void)
     nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A file of a group, with the folders that lead to it. */
+/* Makes a file of a group, and its folders. */
 static void put(const char *path, const char *text)
 {
     char whole[512];
@@ -100,13 +100,13 @@ START_TEST(test_version_2)
     expect(&c, 4, "control_group", 8 * gigabyte, "control_group");
     ck_assert_ptr_nonnull(strstr(c.cores_file, "/a/b/cpu.max"));
     ck_assert_ptr_nonnull(strstr(c.memory_file, "/a/b/memory.max"));
-    put("a/b/memory.high", "7000000000\n"); /* slows it down before */
-    put("a/cpu.max", "20000 10000\n");      /* the group above has less */
+    put("a/b/memory.high", "7000000000\n"); /* throttles below the maximum */
+    put("a/cpu.max", "20000 10000\n");      /* the parent group has less */
     c = find(16, "0::/a/b\n", V2);
     expect(&c, 2, "control_group", 7 * gigabyte, "control_group");
     ck_assert_ptr_nonnull(strstr(c.cores_file, "/a/cpu.max"));
     ck_assert_ptr_nonnull(strstr(c.memory_file, "/a/b/memory.high"));
-    put("memory.max", "5000000000\n"); /* of a container, whose own group the hierarchy's root is */
+    put("memory.max", "5000000000\n"); /* in a container, whose group is the hierarchy's root */
     put("cpu.max", "50000 100000\n");
     c = find(16, "0::/a/b\n", V2);
     expect(&c, 1, "control_group", 5 * gigabyte, "control_group");
@@ -128,12 +128,12 @@ START_TEST(test_version_1)
     put("memory/memory.limit_in_bytes", "6000000000\n");
     c = find(16, groups, V1);
     expect(&c, 3, "control_group", 6 * gigabyte, "control_group");
-    c = find(2, groups, V1); /* fewer by its affinity */
+    c = find(2, groups, V1); /* limited by affinity */
     expect(&c, 2, "affinity", 6 * gigabyte, "control_group");
 }
 END_TEST
 
-/* Docker with version 1: the path is the host's, what is mounted begins at the container's own group. */
+/* Docker with version 1: the path is the host's, but the mount begins at the container's group. */
 START_TEST(test_container)
 {
     put("memory.limit_in_bytes", "2000000000\n");
@@ -145,7 +145,7 @@ START_TEST(test_container)
 }
 END_TEST
 
-/* What is no number is no limit; nothing above the mount is looked at. */
+/* Text that is not a number is no limit; nothing above the mount is read. */
 START_TEST(test_strange)
 {
     static const char *const cpus[] = {"",           "\n",          "x 100000\n",   "100000\n",

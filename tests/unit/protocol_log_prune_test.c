@@ -144,7 +144,7 @@ START_TEST(prune_then_lose_head)
 }
 END_TEST
 
-/* Pruning that fails for lack of room loses nothing, and is done at a later roll. */
+/* Pruning that fails without disk space loses nothing; a later roll repeats it. */
 START_TEST(prune_fails)
 {
     const pl_log_keep keep = {.last = 64, .every = 5};

@@ -229,7 +229,7 @@ static outcome patch(void)
     return o;
 }
 
-/* With a row more than its samples, and that row's scene. */
+/* A fit with one row more than its samples, and that row's scene. */
 static outcome fit(void)
 {
     static const char text[] =

@@ -1,5 +1,5 @@
-/* control.log as the daemon appends to it: what a killed daemon left of a command at its end is cut off, so that the
- * next one is found, by the daemon and by a worker that saw the torn one. */
+/* The daemon appends to control.log after cutting off a command torn by a killed daemon, so that the daemon and a
+ * worker that saw the torn command find the next one. */
 #include "protocol/log/record.h"
 #include "server/sessions/control_log.h"
 #include "server/worker/control_reader.h"
@@ -44,7 +44,7 @@ static void write_log(const void *bytes, size_t size)
     close(fd);
 }
 
-/* The bytes of a command of its own. */
+/* Bytes of a single command. */
 static size_t command(const char *action, unsigned char *out, size_t room)
 {
     write_log("", 0);
@@ -59,7 +59,7 @@ static bool is_paused(void)
     return state.paused;
 }
 
-/* `log` is torn: a worker looks at it, then a pause is appended, which all find. It stands at `expected`. */
+/* A worker reads a torn `log`, then a pause is appended at `expected`, which every reader finds. */
 static void append_behind(const unsigned char *log, size_t size, size_t expected)
 {
     unsigned char pause[256], now[4096];
@@ -92,7 +92,7 @@ START_TEST(test_torn)
 }
 END_TEST
 
-/* The file has grown by the whole command, whose bytes did not come to the disk. */
+/* The file has grown by the whole command, but its bytes did not reach the disk. */
 START_TEST(test_zeros)
 {
     unsigned char log[4096] = {0};
@@ -103,7 +103,7 @@ START_TEST(test_zeros)
 }
 END_TEST
 
-/* Damage before a whole command stays where it is: no command behind it is lost. */
+/* Damage before a whole command stays: no command behind it is lost. */
 START_TEST(test_damage_stays)
 {
     unsigned char log[1024] = {0};
@@ -115,7 +115,7 @@ START_TEST(test_damage_stays)
 }
 END_TEST
 
-/* A torn end that is longer than what is looked at first. */
+/* A torn end longer than the part that is searched first. */
 START_TEST(test_long)
 {
     enum { SIZE = 300000 };

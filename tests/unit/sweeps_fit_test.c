@@ -1,5 +1,5 @@
-/* Fits: documents that are wrong, each with its place; a run's values at measured points; the misfit in closed form; and
- * the search, which is asked again after every run as the daemon asks it, by every method, to known minima.
+/* Fits: faulty documents, each fault with its place; a run's values at measured points; the misfit in closed form; and
+ * the search with every method, repeated after every run as in the daemon, to known minima.
  */
 #include "server/sweeps/fit_search.h"
 
@@ -142,7 +142,7 @@ START_TEST(values_lie_on_the_run)
     double x[] = {-1, 0, 0.25, 0.5, 2, 3}, got[6];
     pl_fit_series s = {.x = x, .count = 6};
     const double t[] = {0, 0.5, 2.5}, y[] = {10, 20, 0};
-    const double expected[] = {10, 10, 15, 20, 5, 0}; /* the nearest end beyond the ends */
+    const double expected[] = {10, 10, 15, 20, 5, 0}; /* the nearest end's value beyond the ends */
     pl_fit_values(&s, t, y, 3, got);
     for (int i = 0; i < 6; i++)
         ck_assert_double_eq(got[i], expected[i]);
@@ -157,8 +157,7 @@ START_TEST(loading_and_unloading_are_told_apart)
     double x[] = {1.25, 1.75, 1.25, 1.75}, got[4];
     pl_fit_series s = {.x = x, .count = 4};
     const double stretch[] = {1, 1.5, 2, 1.5, 1}, force[] = {0, 10, 20, 6, 0};
-    const double expected[] = {5, 15, 3,
-                               15}; /* 1.75 lies behind, so it is looked for from the first again */
+    const double expected[] = {5, 15, 3, 15}; /* 1.75 lies behind, so the search wraps around */
     pl_fit_values(&s, stretch, force, 5, got);
     for (int i = 0; i < 4; i++)
         ck_assert_double_eq(got[i], expected[i]);
@@ -188,7 +187,7 @@ static double bowl(const double *x)
     return x[0] < 2 ? NAN : sqrt(u * u + 0.3 * u * v + 0.1 * v * v);
 }
 
-/* Until it ends; at most `most` runs. Every answer is asked for twice. */
+/* Runs the search to its end, with at most `most` runs. Requests every answer twice. */
 static pl_fit_step drive(double (*misfit)(const double *), int64_t most, double best[2])
 {
     double *values = malloc((size_t)most * 2 * sizeof *values), least = INFINITY;
@@ -230,7 +229,7 @@ START_TEST(every_method_finds_the_minimum)
                  pl_fit_method_names[m]);
         accept(rest);
         pl_fit_step step = drive(bowl, 300, best);
-        bool global = m == PL_FIT_DIRECT; /* it looks on, everywhere */
+        bool global = m == PL_FIT_DIRECT; /* it keeps searching everywhere */
         ck_assert_int_eq(step, global ? PL_FIT_EXHAUSTED : PL_FIT_CONVERGED);
         ck_assert_msg(fabs(best[0] / 20 - 1) < 0.01 && fabs(best[1] - 0.5) < 0.02,
                       "%s: %g %g after %lld", pl_fit_method_names[m], best[0], best[1],

@@ -35,7 +35,7 @@ typedef enum pl_style {
 const char *pl_style_on(const pl_terminal *t, pl_style style);
 const char *pl_style_off(const pl_terminal *t);
 
-/* "2026-11-28T00:20:00Z" as "5 min ago", on a terminal; elsewhere, or if it is no time, the text itself. */
+/* On a terminal "2026-11-28T00:20:00Z" becomes "5 min ago". Elsewhere, or if it is not a time, the text stays. */
 void pl_terminal_ago(const pl_terminal *t, const char *time, char *out, size_t size);
 
 /* Replace the updated line; finish it before anything else is printed. */

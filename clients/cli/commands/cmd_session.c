@@ -183,7 +183,7 @@ static char *list_path(const pl_cli *cli)
     return path;
 }
 
-/* A whole word of PL_STATE_NAMES. */
+/* True if the text is a whole word of PL_STATE_NAMES. */
 static bool is_state(const char *text)
 {
     static const char names[] = PL_STATE_NAMES;

@@ -67,7 +67,7 @@ static int outcome(pl_cli *cli, const pl_json *sweep)
     const char *state = pl_json_string(sweep, "state", ""),
                *message = pl_json_string(sweep, "message", "");
     counts_text(sweep, counts);
-    bool fit = pl_fit_is(sweep); /* it goes on without runs that fail */
+    bool fit = pl_fit_is(sweep); /* a fit continues despite failed runs */
     bool failed = fit ? pl_json_is_null(pl_json_at(sweep, "fit/best")) : rows_failed(sweep) > 0;
     bool warned = pl_json_integer(sweep, "warned", 0) > 0;
     bool lost = strcmp(state, "cancelled") == 0 ||

@@ -9,7 +9,7 @@ extern const pl_command pl_commands[];
 extern const pl_option pl_global_options[];
 /* What ends the help: ids, exit statuses. */
 extern const char pl_help_end[];
-/* By name or alias; NULL after saying that none has it. */
+/* Find a command by name or alias; NULL after printing an error if none matches. */
 const pl_command *pl_command_find(const pl_cli *cli, const char *name);
 int pl_command_help(pl_cli *cli);
 /* --help, --help of a command, and --man (help.c). */

@@ -273,7 +273,7 @@ int pl_api_resolve_in(pl_cli *cli, const char *list, const char *noun, const cha
 
 /* ---- sessions by ID, name, or as the last one ---- */
 
-/* The newest of one's own; a guest of a share link sees only what it shows. */
+/* Find the user's newest session; a guest of a share link has only the session it shows. */
 static int find_last(pl_cli *cli, char id[PL_ID_TEXT])
 {
     pl_json *me = NULL, *list = NULL;
@@ -298,7 +298,7 @@ static int find_last(pl_cli *cli, char id[PL_ID_TEXT])
     return status;
 }
 
-/* Sessions whose whole name is `name`; id is that of the newest. */
+/* Count the sessions named exactly `name`; id is that of the newest. */
 static int match_names(pl_cli *cli, const char *name, int *found, char id[PL_ID_TEXT])
 {
     char *escaped = pl_api_escape(name), *path = NULL;
@@ -318,7 +318,7 @@ static int match_names(pl_cli *cli, const char *name, int *found, char id[PL_ID_
     return status;
 }
 
-/* A whole ID, or its beginning if exactly one session has it; found 0: neither. */
+/* Find a session by its whole ID or by a beginning that only one session has; found 0: neither. */
 static int match_ids(pl_cli *cli, const char *beginning, int *found, char id[PL_ID_TEXT])
 {
     size_t length = strlen(beginning);

@@ -39,7 +39,7 @@ int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **ou
 
 /* Stands for the newest session of the user. */
 #define PL_LAST "--last"
-/* The whole ID of a session from its beginning, its name, or PL_LAST. A word that is both goes by the ID. */
+/* Resolve a beginning of an ID, a name or PL_LAST to a whole session ID. An ID takes precedence over a name. */
 int pl_api_resolve(pl_cli *cli, const char *word, char id[PL_ID_TEXT]);
 /* The same of something else: the path of its list, and what it is called. */
 int pl_api_resolve_in(pl_cli *cli, const char *list, const char *noun, const char *beginning,

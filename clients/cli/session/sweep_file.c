@@ -76,7 +76,7 @@ static pl_status put_csv(const reading *r, pl_json_writer *w, const pl_json *csv
     return status;
 }
 
-/* The members of an object, with its csv read. */
+/* Write an object's members, with the text of its csv file in place of the path. */
 static pl_status put_with_csv(const reading *r, pl_json_writer *w, const pl_json *object)
 {
     pl_status status = PL_OK;
@@ -115,7 +115,7 @@ static pl_status put_measured(const reading *r, pl_json_writer *w, const pl_json
     return status;
 }
 
-/* What is no series is left as it is; the daemon says what is wrong. */
+/* True for a non-empty list of objects. Anything else is left to the daemon to reject. */
 static bool are_objects(const pl_json *list)
 {
     bool all = pl_json_item(list, 0);

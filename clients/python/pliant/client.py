@@ -191,12 +191,12 @@ class Client:
         tolerance: Optional[float] = None,
         **more: Any,
     ) -> Sweep:
-        """Search for the values of the parameters with which the scene does what was measured.
+        """Search for the parameter values with which the scene matches measurements.
 
-        parameters: {"/materials/m/young": (1e4, 1e6)}, each JSON pointer with its least and largest
-        value, or a dict such as {"min": 1e4, "max": 1e6, "scale": "log"}. measured: {"tip":
+        parameters: {"/materials/m/young": (1e4, 1e6)}, each JSON pointer with its lower and upper
+        bound, or a dict such as {"min": 1e4, "max": 1e6, "scale": "log"}. measured: {"tip":
         points}, each probe with its points (time, value), or the daemon's own list of series. more:
-        as of sweep. The daemon searches; `wait()` for it, `best` and `residuals()` are the result.
+        as in sweep. The daemon searches; `wait()` for it, `best` and `residuals()` are the result.
         """
         if isinstance(measured, Mapping):
             measured = [{"probe": name, "points": points} for name, points in measured.items()]

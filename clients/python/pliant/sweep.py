@@ -117,8 +117,8 @@ class Sweep:
 
     @property
     def best(self) -> Optional[Dict[str, Any]]:
-        """Of a fit, as it was last read: row, session and misfit of its best run, and the
-        parameters' values by their names; None before a run has succeeded."""
+        """Best run of a fit as last read: row, session, misfit, and the parameter values by name;
+        None before a run has succeeded."""
         best = (self.info.get("fit") or {}).get("best")
         if best is None:
             return None
@@ -126,8 +126,8 @@ class Sweep:
         return {**best, "values": dict(zip(names, best["values"]))}
 
     def residuals(self) -> List[Dict[str, Any]]:
-        """Of a fit: a dict for each series: name, against and points, each with the measured x and
-        y, the best run's value and their difference."""
+        """Residuals of a fit: a dict for each series with name, against and points, each with the
+        measured x and y, the best run's value and their difference."""
         path = path_of("sweeps", self.id, "residuals")
         series: List[Dict[str, Any]] = self._transport.json("GET", path)["series"]
         return series

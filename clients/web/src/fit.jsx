@@ -1,4 +1,4 @@
-// A fit: how far its search is, the best values, and the best run against what was measured.
+// A fit: the progress of its search, the best values, and the best run against the measurements.
 import { number } from './format.js';
 import { hrefOf } from './route.js';
 
@@ -13,7 +13,7 @@ const PHASES = {
     lost: 'has no run to go on from',
 };
 
-// Places of points (x, y) of a series in its picture.
+// Positions of a series' points (x, y) in its picture.
 function placer(points) {
     const span = (values) => {
         const known = values.filter((v) => v !== null);

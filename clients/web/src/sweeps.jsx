@@ -320,7 +320,7 @@ function One({ id }) {
             last.current = {
                 counts,
                 table: await api.get(`${path}/results`),
-                // Gone with the best run's session.
+                // Missing once the best run's session is deleted.
                 residuals: sweep.fit?.best ? await api.get(`${path}/residuals`).catch(() => null) : null,
             };
         }
