@@ -23,7 +23,7 @@ typedef struct pl_control_reader {
     int directory;   /* borrowed */
     int fd;          /* of control.log, -1 while there is none */
     uint64_t offset; /* read up to here */
-    uint64_t seen;   /* size of the file when last read */
+    uint64_t seen;   /* size of the file when it was last read to its end */
     bool cancelled;  /* stays true once asked */
     bool has_keep;   /* since the owner of this last took it back */
     int64_t keep_last, keep_every;
