@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,9 +142,9 @@ static void look_at_limits(pl_doctor *d)
 static void look_at_clock(pl_doctor *d)
 {
     struct timex state = {0};
-    struct tm built = {0};
+    struct stat program;
     time_t now = time(NULL);
-    bool behind = strptime(__DATE__, "%b %d %Y", &built) && timegm(&built) - 86400 > now;
+    bool behind = stat("/proc/self/exe", &program) == 0 && program.st_mtime - 86400 > now;
     char text[40];
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime(&now));
     if (behind) {
