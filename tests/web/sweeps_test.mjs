@@ -82,6 +82,7 @@ run({
         const { fit } = await daemon.call('GET', `/v1/sweeps/${id}`);
         const href = await page.locator('.fit a').getAttribute('href');
         check(href.includes(fit.best.session), `the best run is ${href}`);
+        await shot(page, 'fit');
         await quiet(page);
     },
 
