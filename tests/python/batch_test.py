@@ -353,35 +353,47 @@ class PilotsTest(Sessions):
         self.assertEqual(paused.refresh().state, "paused")
         paused.resume()
         self.wait(paused, "succeeded")
-        with self.assertRaises(StopIteration):
-            next(iter(cancelled.frames()))
+        self.assertIsNone(cancelled.info["progress"]["frame"])
 
-    def test_a_pilot_is_killed(self):
-        """With its worker, or alone: then that stops at a checkpoint. A worker that dies alone is a
+    def kill_pilot(self, session, word, and_worker):
+        """Of a session that runs; the batch system's word for it."""
+        until(lambda: self.files(session, ".run"), "its worker")
+        job = session.refresh().info["resources"]["job"]
+        with open(os.path.join(self.system.folder, "jobs", job, "word"), "w") as file:
+            file.write(word)
+        workers = self.children(job)
+        for pid in [int(self.system.read(job, "pid"))] + workers * and_worker:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: session.refresh().info["attempt"] == 2, "another attempt")
+        self.wait(session, "running")
+
+    def test_a_pilot_is_killed_with_its_worker(self):
+        """What it had not taken goes elsewhere as the same attempt. A worker that dies alone is a
         crash, and its session goes on in a job of its own."""
         runs = self.endless()
         waiting = [self.submit() for _ in range(3)]
         self.wait(runs, "running")
-        for attempt, kill_worker in ((2, True), (3, False)):
-            until(lambda: self.files(runs, ".run"), "its worker")
-            job = runs.refresh().info["resources"]["job"]
-            with open(os.path.join(self.system.folder, "jobs", job, "word"), "w") as file:
-                file.write("NODE_FAIL" if kill_worker else "FAILED")
-            workers = self.children(job)
-            os.kill(int(self.system.read(job, "pid")), signal.SIGKILL)
-            for pid in workers * kill_worker:
-                os.kill(pid, signal.SIGKILL)
-            until(lambda a=attempt: runs.refresh().info["attempt"] == a, "another attempt")
-            self.wait(runs, "running")
-        until(lambda: self.files(runs, ".run"), "its worker")
-        os.kill(self.children(runs.refresh().info["resources"]["job"])[0], signal.SIGKILL)
-        until(lambda: self.system.jobs(runs), "a job of its own")
+        self.kill_pilot(runs, "NODE_FAIL", True)
         for session in waiting:
             self.wait(session, "succeeded")
             self.assertEqual(session.info["attempt"], 1)
+        until(lambda: self.files(runs, ".run"), "its worker")
+        self.assertEqual(self.system.jobs(runs), [])
+        os.kill(self.children(runs.refresh().info["resources"]["job"])[0], signal.SIGKILL)
+        until(lambda: self.system.jobs(runs), "a job of its own")
         self.wait(runs, "running")
         runs.cancel()
         self.wait(runs, "cancelled")
+
+    def test_a_pilot_is_killed_alone(self):
+        """Its worker stops at a checkpoint."""
+        runs = self.endless()
+        self.wait(runs, "running")
+        self.kill_pilot(runs, "FAILED", False)
+        runs.cancel()
+        self.wait(runs, "cancelled")
+        expected = runs.info["progress"]["frame"] + 1
+        self.assertEqual(len(self.frames(runs)), expected)
 
     def test_the_daemon_is_killed(self):
         """As soon as a pilot is submitted, and while it runs sessions."""
