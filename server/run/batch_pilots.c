@@ -157,8 +157,12 @@ static bool follow_job(pl_batch *b, pl_batch_pilot *p, int64_t now)
     return !p->gone || p->entries > 0;
 }
 
+/* 0: not known. One that is paced by the clock, or has no end, has its limit alone. */
 static double expected_s(const pl_session *s)
 {
+    if (s->interactive) {
+        return s->time_limit;
+    }
     bool limited = s->time_limit > 0 && (s->estimate <= 0 || s->time_limit < s->estimate);
     return limited ? s->time_limit : s->estimate;
 }

@@ -284,18 +284,17 @@ class BatchTest(Sessions):
 class PilotsTest(Sessions):
     """Short sessions share jobs."""
 
-    settings = "pilot_seconds = 170\npilot_idle = 1\npilot_jobs = 3\n"
+    settings = "pilot_seconds = 170\npilot_idle = 1\npilot_jobs = 2\n"
 
     def setUp(self):
         super().setUp()
         self.before = self.system.pilots()
 
     def tearDown(self):
-        """An idle pilot ends by itself, and nothing is left of it."""
-        folder = os.path.join(self.daemon.state, "pilots")
-        until(lambda: not os.listdir(folder), "the end of the pilots", 60)
+        """An idle pilot ends by itself."""
         for job in self.system.pilots():
-            self.assertNotIn(self.system.read(job, "state"), ("PENDING", "RUNNING"))
+            until(lambda j=job: self.system.read(j, "state") not in ("PENDING", "RUNNING"),
+                  "the end of the pilots")
 
     def pilots(self):
         return [j for j in self.system.pilots() if j not in self.before]
@@ -325,6 +324,7 @@ class PilotsTest(Sessions):
         until(lambda: "Resources" in self.reason(first), "the place in the queue")
         self.assertEqual(first.info["resources"]["job"], self.pilots()[0])
         there = [first] + [self.submit() for _ in range(29)]
+        until(lambda: all(self.files(s, ".todo") for s in there), "the assignments")
         self.system.clear("hold")
         self.system.call("release")
         for session in there + [here]:
@@ -334,7 +334,21 @@ class PilotsTest(Sessions):
             self.assertEqual(self.frames(session), expected)
             self.assertEqual(session.info["attempt"], 1)
             self.assertEqual(self.system.jobs(session), [])
-        self.assertLessEqual(len(self.pilots()), 3)
+        self.assertEqual(len(self.pilots()), 1)
+        folder = os.path.join(self.daemon.state, "pilots")
+        until(lambda: not os.listdir(folder), "nothing to be left of the pilots")
+
+    def test_the_number_of_pilots(self):
+        """It grows with the work, to the most; those that nobody needs any more are cancelled."""
+        self.system.set("hold")
+        sessions = [self.endless() for _ in range(6)]
+        for session in sessions:
+            until(lambda s=session: "Resources" in self.reason(s), "the place in the queue")
+        self.assertEqual(len(self.pilots()), 2)
+        for session in sessions:
+            session.cancel()
+        until(lambda: all(self.system.read(j, "state") == "CANCELLED" for j in self.pilots()),
+              "the cancel of the pilots")
 
     def test_cancel_of_one_that_waits_and_one_that_runs(self):
         runs = self.endless()
@@ -373,15 +387,15 @@ class PilotsTest(Sessions):
         runs = self.endless()
         waiting = [self.submit() for _ in range(3)]
         self.wait(runs, "running")
-        self.kill_pilot(runs, "NODE_FAIL", True)
-        for session in waiting:
-            self.wait(session, "succeeded")
-            self.assertEqual(session.info["attempt"], 1)
+        self.kill_pilot(runs, "FAILED", True)
         until(lambda: self.files(runs, ".run"), "its worker")
         self.assertEqual(self.system.jobs(runs), [])
         os.kill(self.children(runs.refresh().info["resources"]["job"])[0], signal.SIGKILL)
         until(lambda: self.system.jobs(runs), "a job of its own")
         self.wait(runs, "running")
+        for session in waiting:
+            self.wait(session, "succeeded")
+            self.assertEqual(session.info["attempt"], 1)
         runs.cancel()
         self.wait(runs, "cancelled")
 
@@ -389,7 +403,7 @@ class PilotsTest(Sessions):
         """Its worker stops at a checkpoint."""
         runs = self.endless()
         self.wait(runs, "running")
-        self.kill_pilot(runs, "FAILED", False)
+        self.kill_pilot(runs, "NODE_FAIL", False)
         runs.cancel()
         self.wait(runs, "cancelled")
         expected = runs.info["progress"]["frame"] + 1

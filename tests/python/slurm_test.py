@@ -170,7 +170,7 @@ class SlurmTest(unittest.TestCase):
         client = pliant.Client(state=daemon.state, retry_for=60)
         self.addCleanup(client.close)
         made = {**scene(time={"step": 0.25, "steps": 4, "pace": "realtime"}),
-                "resources": {"memory": 2e8}}
+                "resources": {"memory": 2e8, "time_limit": 20}}
         sessions = [client.submit(made) for _ in range(1000)]
         for session in sessions:
             until(lambda s=session: s.refresh().state == "succeeded", "its end", 900)
