@@ -317,7 +317,7 @@ static void wait_again(pl_batch *b, pl_batch_entry *e)
 static void wait_in_pilot(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job)
 {
     const pl_batch_pilot *p = e->pilot;
-    if (p->gone || p->closed || p->sentence) {
+    if (p->gone || p->closed || p->told) {
         if (pl_pilot_withdraw(e)) {
             wait_again(b, e);
         }

@@ -151,7 +151,7 @@ static bool follow_job(pl_batch *b, pl_batch_pilot *p, int64_t now)
     p->gone = p->gone || pl_batch_gone(b, &p->absence, p->after_ms, job, now);
     if (p->entries == 0 && p->phase == PL_BATCH_PENDING && !p->gone && p->due_ms <= now) {
         p->due_ms = now + AGAIN_MS;
-        p->sentence = true;
+        p->told = true;
         pl_batch_tell(b, p->id, p->job, PL_BATCH_CANCEL);
     }
     return !p->gone || p->entries > 0;
@@ -213,7 +213,7 @@ void pl_pilots_stop(pl_batch *b)
 {
     for (pl_batch_pilot *p = b->pilots; p; p = p->next) {
         if (*p->job && !p->gone && p->phase == PL_BATCH_RUNNING) {
-            p->sentence = true;
+            p->told = true;
             pl_batch_tell(b, p->id, p->job, PL_BATCH_SIGNAL);
         }
     }
@@ -271,7 +271,7 @@ static bool wants_pilot(const pl_batch *b, const pl_batch_entry *e)
 
 static bool is_open(const pl_batch_pilot *p)
 {
-    return !p->gone && !p->closed && !p->sentence && p->known;
+    return !p->gone && !p->closed && !p->told && p->known;
 }
 
 static bool is_of(const pl_batch_pilot *p, const char *user, const char *group)

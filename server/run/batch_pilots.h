@@ -35,8 +35,8 @@ typedef struct pl_batch_pilot {
     char error[280]; /* of the last submission */
     pl_batch_phase phase;
     pl_batch_absence absence;
-    bool gone;     /* its job has ended */
-    bool sentence; /* SIGTERM was sent, so it takes nothing more */
+    bool gone; /* its job has ended */
+    bool told; /* SIGTERM was sent, so it takes nothing more */
     /* of the last look at the folder */
     bool known, closed;
     pl_pilot_file *files; /* by name */
