@@ -368,6 +368,9 @@ static bool follow_in_pilot(pl_batch *b, pl_batch_entry *e, int64_t now)
     if (files.reported && (!files.stopped || told || ended || e->kill)) {
         return conclude(b, e);
     }
+    if (files.reported && b->failures == 0 && b->next_ms > now + BUSY_MS) {
+        b->next_ms = now + BUSY_MS;
+    }
     if (over && e->place == PL_PILOT_NOWHERE && !files.begun && !files.locked && !e->began) {
         wait_again(b, e); /* the daemon was killed as it moved it */
         return true;

@@ -176,7 +176,7 @@ static void count_entries(pl_batch *b, pl_batch_entry *entries)
 {
     for (pl_batch_pilot *p = b->pilots; p; p = p->next) {
         pl_pilot_look(p);
-        p->entries = p->waiting = 0;
+        p->entries = p->waiting = p->running = 0;
         p->load = 0;
     }
     for (pl_batch_entry *e = entries; e; e = e->next) {
@@ -187,6 +187,7 @@ static void count_entries(pl_batch *b, pl_batch_entry *entries)
         e->place = pl_pilot_place_of(e);
         e->pilot->entries++;
         e->pilot->waiting += e->place == PL_PILOT_TODO;
+        e->pilot->running += e->place == PL_PILOT_RUN;
         e->pilot->load += e->place == PL_PILOT_TODO || e->place == PL_PILOT_RUN
                               ? load_of(e->session)
                               : 0;
@@ -212,7 +213,8 @@ void pl_pilots_tend(pl_batch *b, pl_batch_entry *entries, int64_t now)
 void pl_pilots_stop(pl_batch *b)
 {
     for (pl_batch_pilot *p = b->pilots; p; p = p->next) {
-        if (*p->job && !p->gone && p->phase == PL_BATCH_RUNNING) {
+        bool runs = p->running > 0 || p->phase == PL_BATCH_RUNNING;
+        if (*p->job && !p->gone && runs) {
             p->told = true;
             pl_batch_tell(b, p->id, p->job, PL_BATCH_SIGNAL);
         }

@@ -41,7 +41,8 @@ typedef struct pl_batch_pilot {
     bool known, closed;
     pl_pilot_file *files; /* by name */
     size_t file_count, file_room;
-    size_t entries, waiting; /* sessions that it has; of them, those that it has not taken */
+    size_t entries, waiting; /* sessions that it has; of them, those that it has not taken, */
+    size_t running;          /* and those that run */
     double load;             /* core-seconds that they are expected to take */
 } pl_batch_pilot;
 

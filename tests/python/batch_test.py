@@ -414,6 +414,25 @@ class PilotsTest(Sessions):
         expected = runs.info["progress"]["frame"] + 1
         self.assertEqual(len(self.frames(runs)), expected)
 
+    def test_workers_stop_at_the_daemons_end(self):
+        session = self.endless()
+        self.wait(session, "running")
+        self.daemon._options += ["--on-exit", "stop"]
+        self.daemon.end()
+        self.daemon.start()  # this one ends so
+        self.connect()
+        self.wait(session := self.again(session), "running")
+        self.daemon.end()
+        self.assertEqual(self.system.read(self.pilots()[0], "state"), "COMPLETED")
+        del self.daemon._options[-2:]
+        self.daemon.start()
+        self.connect()
+        session = self.again(session)
+        until(lambda: session.refresh().info["attempt"] == 2, "another attempt")
+        self.wait(session, "running")
+        session.cancel()
+        self.wait(session, "cancelled")
+
     def test_the_daemon_is_killed(self):
         """As soon as a pilot is submitted, and while it runs sessions."""
         self.system.set("kill", self.daemon.process.pid)
