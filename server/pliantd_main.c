@@ -226,6 +226,7 @@ static bool start_run(pl_daemon *d, int check_threads)
     pl_machine machine = machine_of(d);
     pl_preflight_host checks = {d->programs, d->prepared_checks, d->stop_fd, &d->counters};
     pl_worker_setup workers = {.options = &d->options,
+                               .state = d->state,
                                .programs = d->programs,
                                .prepared = d->prepared_workers,
                                .memory = d->machine_memory,

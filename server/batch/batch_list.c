@@ -6,18 +6,25 @@
 #include <time.h>
 
 #define PREFIX "pliant-"
+#define PILOT  PREFIX "pilot-"
 
 void pl_batch_job_name(const char *session, int64_t attempt, char out[PL_BATCH_NAME_MAX])
 {
     snprintf(out, PL_BATCH_NAME_MAX, PREFIX "%s-%lld", session, (long long)attempt);
 }
 
+void pl_batch_pilot_name(const char *pilot, char out[PL_BATCH_NAME_MAX])
+{
+    snprintf(out, PL_BATCH_NAME_MAX, PILOT "%s", pilot);
+}
+
 static bool read_name(const char *name, pl_batch_job *job)
 {
-    long long attempt;
+    long long attempt = 1;
     char session[33], rest;
-    if (sscanf(name, PREFIX "%32[0-9a-f]-%lld%c", session, &attempt, &rest) != 2 ||
-        strlen(session) != 32 || attempt < 1) {
+    bool ours = sscanf(name, PREFIX "%32[0-9a-f]-%lld%c", session, &attempt, &rest) == 2 ||
+                sscanf(name, PILOT "%32[0-9a-f]%c", session, &rest) == 1;
+    if (!ours || strlen(session) != 32 || attempt < 1) {
         return false;
     }
     memcpy(job->session, session, sizeof session);

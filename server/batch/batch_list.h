@@ -10,8 +10,8 @@ enum { PL_BATCH_ID_MAX = 64, PL_BATCH_NAME_MAX = 72 };
 
 typedef struct pl_batch_job {
     char id[PL_BATCH_ID_MAX];
-    char session[33]; /* from its name */
-    int64_t attempt;  /* from its name: the first attempt that it was submitted for */
+    char session[33]; /* from its name: the session, or the pilot */
+    int64_t attempt;  /* as well: the first that it was submitted for; of a pilot 1 */
     char word[32];    /* its state */
     pl_batch_phase phase;
     char reason[120];
@@ -28,8 +28,11 @@ typedef struct pl_batch_list {
 /* "pliant-SESSION-ATTEMPT": the name that identifies a job. */
 void pl_batch_job_name(const char *session, int64_t attempt, char out[PL_BATCH_NAME_MAX]);
 
-/* Read a query's output, without jobs of other names. False if a line lacks a job, name or state, or out of memory;
- * nothing is known then. Modifies the text. */
+/* "pliant-pilot-ID": that of a job for many sessions. */
+void pl_batch_pilot_name(const char *pilot, char out[PL_BATCH_NAME_MAX]);
+
+/* Jobs of other names are left out. False where a line has no job, name or state, or without memory: then nothing is
+ * known. Changes the text. */
 bool pl_batch_list_read(const pl_batch_system *system, char *text, pl_batch_list *out);
 void pl_batch_list_clear(pl_batch_list *list);
 /* Find a job by id; NULL if missing. */

@@ -17,12 +17,12 @@ static const char *const columns[PL_BATCH_COLUMNS] = {"job",    "jobname", "stat
 static const struct {
     const char *name;
     long least, most;
-} numbers[PL_BATCH_NUMBERS] = {{"interval", 1, 3600},
-                               {"timeout", 1, 600},
-                               {"grace", 0, 600},
-                               {"lead", 0, 3600},
-                               {"minutes", 1, 1000000}};
-/* Variables that a file may set for users and groups. */
+} numbers[PL_BATCH_NUMBERS] = {
+    {"interval", 1, 3600},   {"timeout", 1, 600},      {"grace", 0, 600},
+    {"lead", 0, 3600},       {"minutes", 1, 1000000},  {"pilot_seconds", 0, 86400},
+    {"pilot_jobs", 1, 1000}, {"pilot_cores", 1, 4096}, {"pilot_minutes", 1, 1000000},
+    {"pilot_idle", 1, 3600}};
+/* What a file may set for users and groups. */
 static const char *const variables[] = {"account",    "partition",   "qos",
                                         "constraint", "reservation", "nice"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
@@ -289,7 +289,7 @@ static bool is_whole(reading *r)
     return true;
 }
 
-static const long usual[PL_BATCH_NUMBERS] = {3, 30, 5, 60, 1440};
+static const long usual[PL_BATCH_NUMBERS] = {3, 30, 5, 60, 1440, 120, 8, 1, 60, 10};
 
 pl_batch_system *pl_batch_system_create(const char *path, char *error, size_t size)
 {

@@ -2,7 +2,7 @@
 
 #include "server/base/logger.h"
 #include "server/batch/batch_command.h"
-#include "server/run/batch_jobs.h"
+#include "server/run/batch_pilots.h"
 #include "server/sessions/batch_state.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static pl_batch_entry *wait_for_work(pl_batch *b, bool *stop_all)
 {
     struct timespec until;
     pthread_mutex_lock(&b->mutex);
-    int64_t ms = !b->list ? IDLE_MS : b->room > 0 ? LOOK_MS : 0;
+    int64_t ms = !b->list && !b->pilots ? IDLE_MS : b->room > 0 ? LOOK_MS : 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
     until.tv_nsec += ms % 1000 * 1000000;
@@ -123,13 +123,17 @@ static void *run(void *context)
     while (!is_stopping(b)) {
         pl_batch_entry *first = wait_for_work(b, &stop_all);
         b->room = BURST;
-        if (first && b->next_ms <= pl_monotonic_ms()) {
+        if ((first || b->pilots) && b->next_ms <= pl_monotonic_ms()) {
             ask(b);
+        }
+        pl_pilots_tend(b, first, pl_monotonic_ms());
+        if (stop_all) {
+            pl_pilots_stop(b);
         }
         for (pl_batch_entry *e = first, *next; e && !is_stopping(b); e = next) {
             next = e->next;
-            if (stop_all && e->step == PL_BATCH_SENT && e->began) {
-                pl_batch_tell(b, e, PL_BATCH_SIGNAL);
+            if (stop_all && e->step == PL_BATCH_SENT && e->began && !e->pilot) {
+                pl_batch_tell(b, e->session->id, e->job, PL_BATCH_SIGNAL);
             }
             if (!pl_batch_advance(b, e, pl_monotonic_ms())) {
                 drop(b, e);
@@ -164,6 +168,7 @@ pl_batch *pl_batch_create(const pl_worker_setup *setup, const pl_batch_system *s
     b->system = system;
     b->room = BURST;
     b->stop_fd = eventfd(0, EFD_CLOEXEC);
+    pl_pilots_load(b);
     pthread_mutex_init(&b->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -172,6 +177,7 @@ pl_batch *pl_batch_create(const pl_worker_setup *setup, const pl_batch_system *s
     if (b->stop_fd < 0 || pthread_create(&b->thread, NULL, run, b) != 0) {
         pl_logf(PL_LEVEL_ERROR, "the batch executor did not start: %s", strerror(errno));
         close(b->stop_fd);
+        pl_pilots_free(b);
         free(b);
         return NULL;
     }
@@ -205,6 +211,7 @@ void pl_batch_destroy(pl_batch *b)
     while (b->list) {
         drop(b, b->list);
     }
+    pl_pilots_free(b);
     pl_batch_list_clear(&b->jobs);
     close(b->stop_fd);
     pthread_cond_destroy(&b->changed);

@@ -1,5 +1,5 @@
-/* batch_follow.c - decides the next action for a job from the session's files and the last good query. */
-#include "server/run/batch_jobs.h"
+/* batch_follow.c - what is to be done with a job now, by the files of its session and the last good query. */
+#include "server/run/batch_pilots.h"
 
 #include "protocol/log/session_dir.h"
 #include "server/base/logger.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { AGAIN_MS = 10000, BUSY_MS = 500, ABSENT_QUERIES = 2 };
+enum { AGAIN_MS = 10000, BUSY_MS = 500, ABSENT_QUERIES = 2, OVER_MS = 1000 };
 
 /* ---- files ---- */
 
@@ -62,7 +62,22 @@ static pl_job_end end_of(const pl_batch_entry *e)
     }
 }
 
-/* False when the entry is finished. */
+/* Its pilot knows its worker's status. Where it does not, it died, which is not the session's fault: after some attempts
+ * that gets a job of its own (batch_pilots.c). */
+static void describe_pilots_end(const pl_batch_entry *e, pl_ending *how)
+{
+    bool own = how->job == PL_JOB_ENDED;
+    how->status_known = pl_pilot_status(e, &how->status);
+    if (how->status_known && own) {
+        how->job = PL_JOB_NONE;
+        how->job_state = NULL;
+        how->out_of_memory = false;
+    } else if (own && !how->out_of_memory) {
+        how->job = PL_JOB_LOST;
+    }
+}
+
+/* False: it is over. */
 static bool conclude(pl_batch *b, pl_batch_entry *e)
 {
     char text[200];
@@ -78,9 +93,15 @@ static bool conclude(pl_batch *b, pl_batch_entry *e)
                      .out_of_memory = e->phase == PL_BATCH_MEMORY,
                      .job = end_of(e),
                      .job_state = text};
+    if (e->pilot) {
+        describe_pilots_end(e, &how);
+    }
     pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, NULL);
     how.frame = b->setup.follower.finish(b->setup.follower.context, e->session);
     pl_ending_conclude(&b->setup, e->session, &how);
+    if (e->pilot) {
+        pl_pilot_forget(e);
+    }
     return false;
 }
 
@@ -96,10 +117,9 @@ static bool has_earlier(const pl_batch *b, const pl_batch_entry *e)
     return false;
 }
 
-/* True if a good query began after e->after_ms; otherwise schedules one. */
-static bool is_known(pl_batch *b, const pl_batch_entry *e, int64_t now)
+bool pl_batch_known(pl_batch *b, int64_t after_ms, int64_t now)
 {
-    bool known = b->asked_ms > 0 && b->asked_ms > e->after_ms;
+    bool known = b->asked_ms > 0 && b->asked_ms > after_ms;
     if (!known && b->failures == 0) {
         b->next_ms = now;
     }
@@ -124,9 +144,7 @@ static const pl_batch_job *find_own(pl_batch *b, const pl_batch_entry *e, bool *
             own = job;
             continue;
         }
-        pl_batch_entry other = *e;
-        memcpy(other.job, job->id, sizeof other.job);
-        pl_batch_tell(b, &other, PL_BATCH_CANCEL);
+        pl_batch_tell(b, e->session->id, job->id, PL_BATCH_CANCEL);
         *others = true;
     }
     return own;
@@ -150,15 +168,15 @@ static void wait_for_job(pl_batch *b, pl_batch_entry *e, int64_t now)
     if (now < e->due_ms || has_earlier(b, e)) {
         return;
     }
-    if (!e->looked && pl_batch_being_submitted(e)) {
+    if (!e->looked && pl_batch_being_submitted(e->session->directory)) {
         e->due_ms = now + BUSY_MS;
         return;
     }
     if (!e->looked) {
         e->looked = true;
-        e->after_ms = pl_batch_was_submitted(e) ? now : e->after_ms;
+        e->after_ms = pl_batch_was_submitted(e->session->directory, NULL) ? now : e->after_ms;
     }
-    if (!is_known(b, e, now)) {
+    if (!pl_batch_known(b, e->after_ms, now)) {
         say_silence(b, e);
         return;
     }
@@ -170,7 +188,7 @@ static void wait_for_job(pl_batch *b, pl_batch_entry *e, int64_t now)
         e->due_ms = now + pl_batch_ms(b, PL_BATCH_INTERVAL);
     } else if (e->found_only || look_at_files(e).begun) {
         e->step = PL_BATCH_SENT; /* its end is found by the files, or by its absence */
-    } else if (!atomic_load(b->setup.draining) && b->room > 0) {
+    } else if (!atomic_load(b->setup.draining) && !pl_pilots_take(b, e) && b->room > 0) {
         b->room--;
         pl_batch_submit(b, e);
     }
@@ -199,19 +217,18 @@ static void show(pl_batch *b, const pl_batch_entry *e, const pl_batch_job *job)
     }
 }
 
-/* True once enough good queries have not shown the job alive, for long enough. */
-static bool is_gone(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job, int64_t now)
+bool pl_batch_gone(const pl_batch *b, pl_batch_absence *a, int64_t after_ms,
+                   const pl_batch_job *job, int64_t now)
 {
-    if (b->asked_ms <= e->after_ms || b->queries == e->seen_query) {
-        return e->absent_queries >= ABSENT_QUERIES &&
-               now - e->absent_ms >= pl_batch_ms(b, PL_BATCH_GRACE);
+    if (b->asked_ms <= after_ms || b->queries == a->seen) {
+        return a->queries >= ABSENT_QUERIES && now - a->ms >= pl_batch_ms(b, PL_BATCH_GRACE);
     }
-    e->seen_query = b->queries;
+    a->seen = b->queries;
     if (job && pl_batch_job_lives(job)) {
-        e->absent_queries = 0;
+        a->queries = 0;
         return false;
     }
-    e->absent_ms = e->absent_queries++ == 0 ? now : e->absent_ms;
+    a->ms = a->queries++ == 0 ? now : a->ms;
     return false;
 }
 
@@ -223,7 +240,11 @@ static void end_late(pl_batch *b, pl_batch_entry *e, int64_t now)
     if (late && e->due_ms <= now && *e->job) {
         e->kill = PL_KILL_DEAF;
         e->due_ms = now + AGAIN_MS;
-        pl_batch_tell(b, e, PL_BATCH_CANCEL);
+        if (e->pilot) {
+            pl_pilot_end_worker(e);
+        } else {
+            pl_batch_tell(b, e->session->id, e->job, PL_BATCH_CANCEL);
+        }
     }
 }
 
@@ -237,8 +258,8 @@ static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
         show(b, e, job);
     }
     say_silence(b, e);
-    bool news = b->queries != e->seen_query;
-    bool gone = is_gone(b, e, job, now);
+    bool news = b->queries != e->absence.seen;
+    bool gone = pl_batch_gone(b, &e->absence, e->after_ms, job, now);
     bool ended = job && !pl_batch_job_lives(job);
     bool pending = job && job->phase == PL_BATCH_PENDING;
     if (pending && !news) {
@@ -266,13 +287,128 @@ static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
     return true;
 }
 
+/* ---- in a pilot ---- */
+
+/* The pilot's job is the session's. */
+static const pl_batch_job *take_over(pl_batch *b, pl_batch_entry *e)
+{
+    const pl_batch_pilot *p = e->pilot;
+    const pl_batch_job *job = *p->job ? pl_batch_list_find(&b->jobs, p->job) : NULL;
+    if (*p->job && strcmp(p->job, e->job) != 0) {
+        memcpy(e->job, p->job, sizeof e->job);
+        pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, e->job);
+    }
+    memcpy(e->word, p->word, sizeof e->word);
+    e->phase = p->phase;
+    return job;
+}
+
+/* No pilot has it any more, or ever had: the same attempt waits again. */
+static void wait_again(pl_batch *b, pl_batch_entry *e)
+{
+    e->pilot = NULL;
+    e->step = PL_BATCH_WAITS;
+    e->over_ms = 0;
+    *e->job = 0;
+    pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, PL_JOB_SUBMITTING);
+}
+
+/* Its pilot has not taken it: say why, or put it elsewhere. */
+static void wait_in_pilot(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job)
+{
+    const pl_batch_pilot *p = e->pilot;
+    if (p->gone || p->closed || p->told) {
+        if (pl_pilot_withdraw(e)) {
+            wait_again(b, e);
+        }
+        return;
+    }
+    if (job && pl_batch_job_lives(job) && job->phase != PL_BATCH_RUNNING) {
+        show(b, e, job);
+    } else if (job || *p->job) {
+        pl_batch_say(b, e, "job %s runs sessions one after the other", p->job);
+    } else if (p->failures > 0) {
+        pl_batch_say(b, e, "%s", p->error);
+    }
+    say_silence(b, e);
+    pl_pilots_move(b, e);
+}
+
+/* Whether its worker has ended for certain: what another machine wrote may be seen late. */
+static bool is_over(const pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    int64_t grace = pl_batch_ms(b, PL_BATCH_GRACE);
+    if (e->place != PL_PILOT_DONE && e->place != PL_PILOT_NOWHERE) {
+        e->over_ms = 0;
+        return false;
+    }
+    e->over_ms = e->over_ms ? e->over_ms : now;
+    return now - e->over_ms >= (grace > OVER_MS ? grace : OVER_MS);
+}
+
+/* False: it is over. */
+static bool follow_in_pilot(pl_batch *b, pl_batch_entry *e, int64_t now)
+{
+    const pl_batch_job *job = take_over(b, e);
+    if (e->place == PL_PILOT_UNKNOWN) {
+        return true;
+    }
+    if (e->place == PL_PILOT_TODO) {
+        wait_in_pilot(b, e, job);
+        return true;
+    }
+    attempt_files files = look_at_files(e);
+    if (files.begun || e->place == PL_PILOT_RUN) {
+        begin(b, e);
+    }
+    bool over = is_over(b, e, now), gone = e->pilot->gone;
+    bool ended = gone || (job && !pl_batch_job_lives(job));
+    /* Of one that was told to stop the batch system knows who told it, where it has told its pilot as well. */
+    bool told = over && !e->pilot->closed;
+    if (files.reported && (!files.stopped || told || ended || e->kill)) {
+        return conclude(b, e);
+    }
+    if (files.reported && b->failures == 0 && b->next_ms > now + BUSY_MS) {
+        b->next_ms = now + BUSY_MS;
+    }
+    if (over && e->place == PL_PILOT_NOWHERE && !files.begun && !files.locked && !e->began) {
+        wait_again(b, e); /* the daemon was killed as it moved it */
+        return true;
+    }
+    if (!files.locked && (gone || (over && !files.reported))) {
+        return conclude(b, e);
+    }
+    end_late(b, e, now);
+    return true;
+}
+
+/* False: nothing is left of it. */
+static bool leave_pilot(pl_batch_entry *e, int64_t now)
+{
+    if (e->place == PL_PILOT_TODO && pl_pilot_withdraw(e)) {
+        return false;
+    }
+    if (e->place == PL_PILOT_RUN && e->due_ms <= now) {
+        e->due_ms = now + AGAIN_MS;
+        pl_pilot_end_worker(e);
+    }
+    bool over = e->place == PL_PILOT_DONE || e->place == PL_PILOT_NOWHERE || e->pilot->gone;
+    if (over) {
+        pl_pilot_forget(e);
+    }
+    return !over;
+}
+
 /* ---- leaving ---- */
 
 /* False when no job of the entry is left. */
 static bool leave(pl_batch *b, pl_batch_entry *e, int64_t now)
 {
+    if (e->pilot) {
+        return leave_pilot(e, now);
+    }
     bool may_be_there = *e->job || e->tried || e->found_only;
-    if (may_be_there && !*e->job && is_known(b, e, now)) {
+    if (may_be_there && !*e->job && pl_batch_known(b, e->after_ms, now)) {
         const pl_batch_job *job = pl_batch_list_live(&b->jobs, e->session->id, NULL);
         may_be_there = job;
         memcpy(e->job, job ? job->id : "", job ? sizeof e->job : 1);
@@ -281,7 +417,7 @@ static bool leave(pl_batch *b, pl_batch_entry *e, int64_t now)
         return false;
     }
     if (*e->job && e->due_ms <= now) {
-        pl_batch_tell(b, e, PL_BATCH_CANCEL);
+        pl_batch_tell(b, e->session->id, e->job, PL_BATCH_CANCEL);
         e->after_ms = pl_monotonic_ms();
         e->due_ms = e->after_ms + AGAIN_MS;
         b->next_ms = b->failures ? b->next_ms : e->after_ms + BUSY_MS;
@@ -304,7 +440,7 @@ bool pl_batch_advance(pl_batch *b, pl_batch_entry *e, int64_t now)
         return true;
     }
     if (e->step == PL_BATCH_SENT) {
-        return follow(b, e, now);
+        return e->pilot ? follow_in_pilot(b, e, now) : follow(b, e, now);
     }
     if (leave(b, e, now)) {
         return true;

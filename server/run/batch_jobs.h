@@ -10,6 +10,7 @@
 #include "server/run/ending.h"
 #include "server/run/worker_setup.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 typedef enum pl_batch_step {
@@ -17,6 +18,21 @@ typedef enum pl_batch_step {
     PL_BATCH_SENT,    /* its id is known */
     PL_BATCH_LEAVING, /* no longer wanted: being cancelled */
 } pl_batch_step;
+
+/* Where a pilot's folder has an assignment (server/worker/pilot.h). */
+typedef enum pl_pilot_place {
+    PL_PILOT_UNKNOWN, /* the folder could not be read */
+    PL_PILOT_NOWHERE,
+    PL_PILOT_TODO,
+    PL_PILOT_RUN,
+    PL_PILOT_DONE,
+} pl_pilot_place;
+
+/* Good queries in a row that have not shown a job alive. */
+typedef struct pl_batch_absence {
+    int64_t queries, seen; /* how many; the number of the last one that was looked at */
+    int64_t ms;            /* since when */
+} pl_batch_absence;
 
 typedef struct pl_batch_entry {
     struct pl_batch_entry *next;
@@ -31,12 +47,16 @@ typedef struct pl_batch_entry {
     int64_t due_ms;            /* no repeated submission or cancellation before */
     int failures;              /* in a row */
     bool began;                /* its log is followed */
-    int64_t absent_ms;         /* time since which good queries have not shown it alive; 0: alive */
-    int64_t absent_queries, seen_query;
-    char word[32]; /* the last reported state */
+    pl_batch_absence absence;
+    char word[32]; /* the last state that was shown */
     pl_batch_phase phase;
     pl_kill kill;
-    int64_t deadline_ms; /* under the mutex: deadline of its end; 0: none */
+    int64_t deadline_ms; /* under the mutex: to be ended by then; 0: none */
+    /* where it runs in a pilot, instead of in a job of its own (batch_pilots.h) */
+    struct pl_batch_pilot *pilot; /* NULL: it does not */
+    bool searched;                /* for one of an earlier daemon */
+    pl_pilot_place place;
+    int64_t over_ms; /* since when its worker has ended; 0: it has not */
 } pl_batch_entry;
 
 typedef struct pl_batch {
@@ -48,28 +68,64 @@ typedef struct pl_batch {
     int stop_fd;
     bool stopping, woken, stop_all;
     pl_batch_entry *list;
-    /* for the thread only */
-    pl_batch_list jobs; /* jobs in the last good query */
-    int64_t asked_ms;   /* start of that query; 0: none yet */
-    int64_t queries;    /* number of good queries */
-    int64_t next_ms;    /* due time of the next query */
-    int room;           /* submissions left until all jobs are looked at again */
-    int failures;       /* failed queries in a row */
-    int64_t failed_us;  /* start of the failures, us since 1970 */
-    char error[240];    /* error of the last failed query */
+    /* the thread's own */
+    struct pl_batch_pilot *pilots;
+    pl_batch_list jobs; /* of the last good query */
+    int64_t asked_ms;   /* when that began; 0: there was none yet */
+    int64_t queries;    /* good ones */
+    int64_t next_ms;    /* when the next one is due */
+    int room;           /* for submissions, until all jobs are looked at again */
+    int failures;       /* of queries, in a row */
+    int64_t failed_us;  /* since when, since 1970 */
+    char error[240];    /* of the last one */
 } pl_batch;
 
-/* A setting of seconds, in ms. */
+/* A job to be submitted, and what became of that. */
+typedef struct pl_batch_request {
+    char name[PL_BATCH_NAME_MAX];
+    const char *id, *directory; /* of the session or pilot */
+    int64_t attempt, cores;
+    double memory_mb;
+    long minutes;
+    bool gpu;
+    const char *user, *group;
+    const char *const *words; /* the command, up to a NULL */
+    bool tried;               /* the submitting command ran */
+    char job[PL_BATCH_ID_MAX], error[280];
+} pl_batch_request;
+
+/* A worker's command, with what its words stand in. */
+typedef struct pl_batch_words {
+    const char *words[24];
+    char program[PATH_MAX + 32], attempt[24], cores[24], memory[32], every[16];
+} pl_batch_words;
+
+/* s of a setting, as ms. */
 int64_t pl_batch_ms(const pl_batch *batch, pl_batch_number which);
-/* Submit an entry that is not known to have a job. */
+/* Fills in `words`. */
+void pl_batch_worker_words(const pl_batch *batch, const pl_batch_entry *entry,
+                           pl_batch_words *words);
+/* What a session's job asks for. */
+double pl_batch_memory_mb(const pl_session *session);
+/* Submit an entry whose outcome nothing shows yet. */
 void pl_batch_submit(pl_batch *batch, pl_batch_entry *entry);
-/* Run `cancel` or `signal` on the entry's job. */
-void pl_batch_tell(pl_batch *batch, const pl_batch_entry *entry, pl_batch_verb verb);
-/* True while an earlier daemon's submission is still in progress. */
-bool pl_batch_being_submitted(const pl_batch_entry *entry);
-/* True if a submission of the session was begun, for any attempt. */
-bool pl_batch_was_submitted(const pl_batch_entry *entry);
-/* Set the reason why the session waits. */
+/* True with `job`; false with `error`. */
+bool pl_batch_send(pl_batch *batch, pl_batch_request *request);
+/* How long to wait after a request that failed; counts it. */
+int64_t pl_batch_backoff_ms(const pl_batch_request *request, int *failures);
+/* Run `cancel` or `signal` on a job; `id` is that of its session or pilot. */
+void pl_batch_tell(pl_batch *batch, const char *id, const char *job, pl_batch_verb verb);
+/* Whether a submission by an earlier daemon is still going on, of the session or pilot with this directory. */
+bool pl_batch_being_submitted(const char *directory);
+/* Whether any was begun, for whatever attempt; its job (may be NULL), or "" where that is not known. */
+bool pl_batch_was_submitted(const char *directory, char job[PL_BATCH_ID_MAX]);
+/* Counts good queries that began after that moment and do not show the job (NULL: it is not listed) alive. True where they
+ * prove its end. */
+bool pl_batch_gone(const pl_batch *batch, pl_batch_absence *absence, int64_t after_ms,
+                   const pl_batch_job *job, int64_t now);
+/* Whether a good query began after that moment; else one is made soon. */
+bool pl_batch_known(pl_batch *batch, int64_t after_ms, int64_t now);
+/* Say why it waits. */
 __attribute__((format(printf, 3, 4))) void
 pl_batch_say(pl_batch *batch, const pl_batch_entry *entry, const char *format, ...);
 /* Carry out the next action for an entry. False when it is finished and must be removed. */

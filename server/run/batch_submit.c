@@ -20,13 +20,12 @@
 #define SCRIPT "job.sh"
 #define OUTPUT "job.id" /* output of the submitting command; locked while it runs */
 
-enum { VALUES = 20, ARGUMENTS = 24, RETRY_FIRST_MS = 2000, RETRY_MOST_MS = 60000 };
+enum { VALUES = 20, RETRY_FIRST_MS = 2000, RETRY_MOST_MS = 60000 };
 
 /* Texts of the placeholders for one submission. */
 typedef struct submission {
-    char name[PL_BATCH_NAME_MAX], attempt[24], cores[24], memory_mb[32], minutes[24], seconds[24];
-    char lead[24], script[PATH_MAX + 16], memory[32], every[16];
-    char program[PATH_MAX + 32], user[PL_NAME_MAX + 1], group[PL_NAME_MAX + 1];
+    char attempt[24], cores[24], memory_mb[32], minutes[24], seconds[24], lead[24];
+    char script[PATH_MAX + 16];
     char *command, *command_json; /* malloc'ed */
     pl_batch_value values[VALUES];
 } submission;
@@ -72,30 +71,32 @@ static bool write_command(submission *x, const char *const *words)
     return out && fclose(out) == 0 && x->command_json;
 }
 
-static bool describe_worker(const pl_batch *b, const pl_batch_entry *e, submission *x)
+void pl_batch_worker_words(const pl_batch *b, const pl_batch_entry *e, pl_batch_words *x)
 {
     const pl_options *o = b->setup.options;
     const pl_session *s = e->session;
-    const char *words[ARGUMENTS] = {x->program,  "--session",          s->directory,
-                                    "--attempt", x->attempt,           "--threads",
-                                    x->cores,    "--checkpoint-every", x->every};
-    size_t n = 9;
+    const char *words[] = {x->program,  "--session", s->directory,         "--attempt", x->attempt,
+                           "--threads", x->cores,    "--checkpoint-every", x->every};
+    size_t n = sizeof words / sizeof *words;
+    memset(x->words, 0, sizeof x->words);
+    memcpy(x->words, words, sizeof words);
     snprintf(x->program, sizeof x->program, "%s/pliant-worker", b->setup.programs);
+    snprintf(x->attempt, sizeof x->attempt, "%lld", (long long)e->attempt);
+    snprintf(x->cores, sizeof x->cores, "%lld", (long long)s->cores);
     snprintf(x->every, sizeof x->every, "%d", o->checkpoint_every);
     if (s->memory_limit >= 1) {
         snprintf(x->memory, sizeof x->memory, "%.0f", s->memory_limit);
-        words[n++] = "--memory";
-        words[n++] = x->memory;
+        x->words[n++] = "--memory";
+        x->words[n++] = x->memory;
     }
-    if (s->gpu_memory > 0) { /* the GPU that the job was given */
-        words[n++] = "--gpu";
-        words[n++] = "auto";
+    if (s->gpu_memory > 0) { /* the one that the job was given */
+        x->words[n++] = "--gpu";
+        x->words[n++] = "auto";
     }
     if (s->gpu_memory > 0 && o->gpu_plugin) {
-        words[n++] = "--gpu-plugin";
-        words[n++] = o->gpu_plugin;
+        x->words[n++] = "--gpu-plugin";
+        x->words[n++] = o->gpu_plugin;
     }
-    return write_command(x, words);
 }
 
 /* ---- the job ---- */
@@ -110,35 +111,34 @@ static long job_minutes(const pl_batch *b, const pl_session *s)
 }
 
 /* The worker's limit covers what it allocates; a job's limit counts the program and its files as well. */
-static double job_memory(const pl_session *s)
+double pl_batch_memory_mb(const pl_session *s)
 {
     double bytes = s->memory_limit > s->memory ? s->memory_limit : s->memory;
     return ceil(bytes * 1.05 / (1 << 20)) + 256;
 }
 
-static void describe_job(const pl_batch *b, const pl_batch_entry *e, submission *x)
+static void describe_job(const pl_batch *b, const pl_batch_request *r, submission *x)
 {
-    const pl_session *s = e->session;
-    long minutes = job_minutes(b, s), lead = pl_batch_system_number(b->system, PL_BATCH_LEAD);
-    pl_batch_job_name(s->id, e->attempt, x->name);
+    long minutes = r->minutes, lead = pl_batch_system_number(b->system, PL_BATCH_LEAD);
+    snprintf(x->attempt, sizeof x->attempt, "%lld", (long long)r->attempt);
+    snprintf(x->cores, sizeof x->cores, "%lld", (long long)r->cores);
     snprintf(x->minutes, sizeof x->minutes, "%ld", minutes);
     snprintf(x->seconds, sizeof x->seconds, "%ld", 60 * minutes);
     snprintf(x->lead, sizeof x->lead, "%ld", lead < 15 * minutes ? lead : 15 * minutes);
-    snprintf(x->memory_mb, sizeof x->memory_mb, "%.0f", job_memory(s));
-    snprintf(x->script, sizeof x->script, "%s/" SCRIPT, s->directory);
-    pl_sessions_account(b->setup.sessions, s, x->user, x->group);
-    const pl_batch_value values[] = {{"user", x->user},
-                                     {"group", x->group},
-                                     {"name", x->name},
-                                     {"session", s->id},
+    snprintf(x->memory_mb, sizeof x->memory_mb, "%.0f", r->memory_mb);
+    snprintf(x->script, sizeof x->script, "%s/" SCRIPT, r->directory);
+    const pl_batch_value values[] = {{"user", r->user},
+                                     {"group", r->group},
+                                     {"name", r->name},
+                                     {"session", r->id},
                                      {"attempt", x->attempt},
-                                     {"directory", s->directory},
+                                     {"directory", r->directory},
                                      {"cores", x->cores},
                                      {"memory_mb", x->memory_mb},
                                      {"minutes", x->minutes},
                                      {"seconds", x->seconds},
                                      {"lead", x->lead},
-                                     {"gpus", s->gpu_memory > 0 ? "1" : ""},
+                                     {"gpus", r->gpu ? "1" : ""},
                                      {"script", x->script},
                                      {"command", x->command},
                                      {"command_json", x->command_json},
@@ -146,10 +146,10 @@ static void describe_job(const pl_batch *b, const pl_batch_entry *e, submission 
     memcpy(x->values, values, sizeof values);
 }
 
-static bool write_script(const pl_batch *b, const pl_batch_entry *e, const submission *x)
+static bool write_script(const pl_batch *b, const char *directory, const submission *x)
 {
     char *text = pl_batch_system_script(b->system, x->values);
-    int dir_fd = open(e->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = text && dir_fd >= 0 &&
                 pl_file_replace(dir_fd, SCRIPT, text, strlen(text), false) == PL_OK;
     int error = errno;
@@ -163,17 +163,17 @@ static bool write_script(const pl_batch *b, const pl_batch_entry *e, const submi
 
 /* ---- the command ---- */
 
-/* Opens the output file. Its lock lasts while any process has it open: the command outlives a killed daemon. */
-static int open_output(const pl_session *s, int flags)
+/* Locked for as long as any process has it open: the command outlives a daemon that is killed. */
+static int open_output(const char *directory, int flags)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/" OUTPUT, s->directory);
+    snprintf(path, sizeof path, "%s/" OUTPUT, directory);
     return open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-bool pl_batch_being_submitted(const pl_batch_entry *e)
+bool pl_batch_being_submitted(const char *directory)
 {
-    int fd = open_output(e->session, 0);
+    int fd = open_output(directory, 0);
     if (fd < 0) {
         return false;
     }
@@ -182,16 +182,7 @@ bool pl_batch_being_submitted(const pl_batch_entry *e)
     return busy;
 }
 
-bool pl_batch_was_submitted(const pl_batch_entry *e)
-{
-    int fd = open_output(e->session, 0);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return fd >= 0;
-}
-
-/* Reads the first word of the output: "123", "123;cluster", "123.server", "job.batch/name". */
+/* The first word that was printed: "123", "123;cluster", "123.server", "job.batch/name". */
 static bool read_id(int fd, char out[PL_BATCH_ID_MAX])
 {
     char text[512];
@@ -203,75 +194,120 @@ static bool read_id(int fd, char out[PL_BATCH_ID_MAX])
     return length > 0 && length < PL_BATCH_ID_MAX;
 }
 
-static void run_command(pl_batch *b, pl_batch_entry *e, const submission *x, int fd)
+bool pl_batch_was_submitted(const char *directory, char job[PL_BATCH_ID_MAX])
+{
+    int fd = open_output(directory, 0);
+    if (fd >= 0) {
+        if (job && !read_id(fd, job)) {
+            *job = 0;
+        }
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+static bool run_command(pl_batch *b, const submission *x, int fd, pl_batch_request *r)
 {
     pl_batch_result result;
     char **argv = pl_batch_system_command(b->system, PL_BATCH_SUBMIT, x->values);
     char *const none[] = {NULL};
-    e->tried = true;
+    r->tried = true;
     pl_batch_run(argv ? argv : none, (int)pl_batch_ms(b, PL_BATCH_TIMEOUT), fd, b->stop_fd,
                  &result);
     pl_batch_command_free(argv);
+    bool good = result.good && read_id(fd, r->job);
+    if (!good) {
+        *r->job = 0;
+        snprintf(r->error, sizeof r->error, "its job was not accepted: %s",
+                 *result.error ? result.error : "no job id was printed");
+    }
+    pl_batch_result_clear(&result);
+    return good;
+}
+
+bool pl_batch_send(pl_batch *b, pl_batch_request *r)
+{
+    submission x = {.command = NULL};
+    int fd = open_output(r->directory, O_CREAT);
+    bool good = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, 0) == 0 &&
+                write_command(&x, r->words);
+    if (good) {
+        describe_job(b, r, &x);
+        good = write_script(b, r->directory, &x);
+    }
+    if (!good) { /* or another submission is going on */
+        snprintf(r->error, sizeof r->error, "its job's script cannot be written: %s",
+                 strerror(errno));
+    }
+    good = good && run_command(b, &x, fd, r);
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(x.command);
+    free(x.command_json);
+    return good;
+}
+
+int64_t pl_batch_backoff_ms(const pl_batch_request *r, int *failures)
+{
+    int64_t wait = (int64_t)RETRY_FIRST_MS << (*failures < 5 ? *failures : 5);
+    *failures += r->tried;
+    return !r->tried ? RETRY_FIRST_MS : wait < RETRY_MOST_MS ? wait : RETRY_MOST_MS;
+}
+
+/* ---- a session's own job ---- */
+
+static void note_answer(pl_batch *b, pl_batch_entry *e, const pl_batch_request *r, bool good)
+{
+    e->tried = e->tried || r->tried;
     e->after_ms = pl_monotonic_ms();
-    if (result.good && read_id(fd, e->job)) {
+    memcpy(e->job, r->job, sizeof e->job);
+    if (good) {
         e->step = PL_BATCH_SENT;
         e->failures = 0;
         pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, e->job);
         pl_batch_say(b, e, "job %s waits for its turn", e->job);
         pl_logf(PL_LEVEL_INFO, "session %s: attempt %lld is job %s of %s", e->session->id,
                 (long long)e->attempt, e->job, pl_batch_system_name(b->system));
-    } else {
-        int shift = e->failures < 5 ? e->failures : 5;
-        int64_t wait = (int64_t)RETRY_FIRST_MS << shift;
-        wait = wait < RETRY_MOST_MS ? wait : RETRY_MOST_MS;
-        e->failures++;
-        e->due_ms = e->after_ms + wait;
-        *e->job = 0;
-        pl_batch_say(b, e, "its job was not accepted: %s; tried again after %lld s",
-                     *result.error ? result.error : "no job id was printed",
-                     (long long)wait / 1000);
-        pl_logf(PL_LEVEL_WARN, "session %s: its job was not accepted: %s", e->session->id,
-                result.error);
+        return;
     }
-    pl_batch_result_clear(&result);
+    int64_t wait = pl_batch_backoff_ms(r, &e->failures);
+    e->due_ms = e->after_ms + wait;
+    pl_batch_say(b, e, "%s; tried again after %lld s", r->error, (long long)wait / 1000);
+    pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, r->error);
 }
 
 void pl_batch_submit(pl_batch *b, pl_batch_entry *e)
 {
-    submission x = {.command = NULL};
-    snprintf(x.attempt, sizeof x.attempt, "%lld", (long long)e->attempt);
-    snprintf(x.cores, sizeof x.cores, "%lld", (long long)e->session->cores);
-    int fd = open_output(e->session, O_CREAT);
-    bool good = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, 0) == 0 &&
-                describe_worker(b, e, &x);
-    if (good) {
-        describe_job(b, e, &x);
-        good = write_script(b, e, &x);
-    }
-    if (good) {
-        run_command(b, e, &x, fd);
-    } else {
-        e->after_ms = pl_monotonic_ms(); /* another submission may be in progress */
-        e->due_ms = e->after_ms + RETRY_FIRST_MS;
-        pl_batch_say(b, e, "its job's script cannot be written: %s", strerror(errno));
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    free(x.command);
-    free(x.command_json);
+    const pl_session *s = e->session;
+    char user[PL_NAME_MAX + 1], group[PL_NAME_MAX + 1];
+    pl_batch_words words;
+    pl_batch_worker_words(b, e, &words);
+    pl_sessions_account(b->setup.sessions, s, user, group);
+    pl_batch_request r = {.id = s->id,
+                          .directory = s->directory,
+                          .attempt = e->attempt,
+                          .cores = s->cores,
+                          .memory_mb = pl_batch_memory_mb(s),
+                          .minutes = job_minutes(b, s),
+                          .gpu = s->gpu_memory > 0,
+                          .user = user,
+                          .group = group,
+                          .words = words.words};
+    pl_batch_job_name(s->id, e->attempt, r.name);
+    note_answer(b, e, &r, pl_batch_send(b, &r));
 }
 
-void pl_batch_tell(pl_batch *b, const pl_batch_entry *e, pl_batch_verb verb)
+void pl_batch_tell(pl_batch *b, const char *id, const char *job, pl_batch_verb verb)
 {
-    const pl_batch_value values[] = {{"job", e->job}, {"session", e->session->id}, {NULL, NULL}};
+    const pl_batch_value values[] = {{"job", job}, {"session", id}, {NULL, NULL}};
     pl_batch_result result = {0};
     char **argv = pl_batch_system_command(b->system, verb, values);
     if (argv) {
         pl_batch_run(argv, (int)pl_batch_ms(b, PL_BATCH_TIMEOUT), -1, b->stop_fd, &result);
     }
     if (!result.good) {
-        pl_logf(PL_LEVEL_WARN, "session %s: job %s cannot be %s: %s", e->session->id, e->job,
+        pl_logf(PL_LEVEL_WARN, "%s: job %s cannot be %s: %s", id, job,
                 verb == PL_BATCH_CANCEL ? "cancelled" : "signalled", result.error);
     }
     pl_batch_result_clear(&result);

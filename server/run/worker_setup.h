@@ -10,6 +10,7 @@
 
 typedef struct pl_worker_setup {
     const pl_options *options;
+    const char *state;    /* the state directory, absolute */
     const char *programs; /* folder of pliant-worker */
     pl_prepared *prepared;
     double memory;                          /* of the machine, bytes */

@@ -1,8 +1,9 @@
-/* pliant-worker: run one session directory, or several on one GPU. */
+/* pliant-worker: run one session directory, or several on one GPU, or a pilot. */
 #include "server/worker/crash_report.h"
 #include "server/worker/compare.h"
 #include "server/worker/gpu.h"
 #include "server/worker/memory_group.h"
+#include "server/worker/pilot.h"
 #include "server/worker/prepared.h"
 #include "server/worker/replay.h"
 #include "server/worker/sandbox.h"
@@ -25,6 +26,8 @@ static const char usage[] =
     "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
     "                     [--references R] [--threads T] [--gpu UUID|auto]\n"
     "       pliant-worker --session DIR --replay [--threads T] [--gpu UUID|auto]\n"
+    "       pliant-worker --pilot DIR [--threads T] [--memory BYTES] [--idle SECONDS]\n"
+    "                     [--until SECONDS]\n"
     "       pliant-worker --devices [--gpu-plugin FILE]\n"
     "\n"
     "Runs the session in DIR: reads DIR/scene.json and DIR/meshes, writes DIR/log, DIR/exit.json\n"
@@ -63,6 +66,12 @@ static const char usage[] =
     "                   memory. Without a GPU such a scene fails with the reason\n"
     "  --gpu-plugin FILE\n"
     "                   GPU plug-in (default: libpliant_cuda.so beside the program)\n"
+    "  --pilot DIR      a job of a batch system for many sessions: starts a worker for each\n"
+    "                   assignment that the daemon puts into DIR, as many at once as T threads "
+    "and\n"
+    "                   --memory allow. SIGTERM stops all at their checkpoints\n"
+    "  --idle SECONDS   end a pilot that has had no session for so long (default 10)\n"
+    "  --until SECONDS  let a pilot take no session after so long (default: no limit)\n"
     "  --devices        print the GPUs as JSON, or why none is usable\n"
     "  --prepared ROOM  wait with the libraries linked, and fork a worker for each message on\n"
     "                   standard output, a socket; ROOM is what their arguments are shown in\n"
@@ -128,6 +137,9 @@ int main(int argc, char **argv)
                                             {"uid", required_argument, NULL, 'u'},
                                             {"gpu", required_argument, NULL, 'g'},
                                             {"gpu-plugin", required_argument, NULL, 'l'},
+                                            {"pilot", required_argument, NULL, 'P'},
+                                            {"idle", required_argument, NULL, 'i'},
+                                            {"until", required_argument, NULL, 'U'},
                                             {"replay", no_argument, NULL, 'y'},
                                             {"devices", no_argument, NULL, 'd'},
                                             {"help", no_argument, NULL, 'h'},
@@ -138,6 +150,7 @@ int main(int argc, char **argv)
     int count = 0;
     pl_compare_options compare = {.references = INT32_MAX};
     bool devices = false, replay = false;
+    pl_pilot_options pilot = {.idle = 10};
     const char *group = NULL;
     pl_prepared_run(&argc, &argv);
     pl_sandbox_close_inherited();
@@ -189,6 +202,15 @@ int main(int argc, char **argv)
         case 'l':
             run.gpu_plugin = optarg;
             break;
+        case 'P':
+            pilot.directory = optarg;
+            break;
+        case 'i':
+            pilot.idle = seconds("idle", optarg);
+            break;
+        case 'U':
+            pilot.seconds = seconds("until", optarg);
+            break;
         case 'y':
             replay = true;
             break;
@@ -205,6 +227,11 @@ int main(int argc, char **argv)
             fputs("Try pliant-worker --help.\n", stderr);
             return PL_WORKER_USAGE;
         }
+    if (pilot.directory && count == 0 && optind == argc && !devices && !replay) {
+        pilot.cores = run.threads > 0 ? run.threads : 1;
+        pilot.memory = run.memory;
+        return pl_pilot_run(&pilot);
+    }
     int attempts = 0;
     for (int i = 0; i < (count > 0 ? count : 1); i++) {
         attempts += sessions[i].attempt > 0;

@@ -20,7 +20,7 @@ BATCH = {"executor": "batch"}
 class System:
     """The fake batch system, in a daemon's folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, settings="pilot_seconds = 0\n"):
         self.folder = folder
         os.makedirs(os.path.join(folder, "jobs"))
         self.file = os.path.join(folder, "fake.conf")
@@ -29,7 +29,7 @@ class System:
             file.write("use = slurm\nname = fake\ninterval = 1\ngrace = 0\ntimeout = 20\n"
                        f"submit = {command} submit {{name}} {{script}}\n"
                        f"query = {command} query\ncancel = {command} cancel {{job}}\n"
-                       f"signal = {command} signal {{job}}\n")
+                       f"signal = {command} signal {{job}}\n{settings}")
 
     def set(self, name, text=""):
         with open(os.path.join(self.folder, name), "w") as file:
@@ -54,19 +54,28 @@ class System:
         with open(os.path.join(self.folder, "silent")) as file:
             return len(file.read().split())
 
-    def jobs(self, session):
-        """Numbers of a session's jobs, in order."""
+    def named(self, begin):
+        """Numbers of the jobs whose names begin so, in order."""
         jobs = os.listdir(os.path.join(self.folder, "jobs"))
-        mine = [j for j in jobs if self.read(j, "name").startswith(f"pliant-{session.id}-")]
-        return sorted(mine, key=int)
+        return sorted((j for j in jobs if self.read(j, "name").startswith(begin)), key=int)
+
+    def jobs(self, session):
+        return self.named(f"pliant-{session.id}-")
+
+    def pilots(self):
+        return self.named("pliant-pilot-")
 
 
-class BatchTest(unittest.TestCase):
+class Sessions(unittest.TestCase):
+    """A daemon with the fake."""
+
+    settings = "pilot_seconds = 0\n"
+
     @classmethod
     def setUpClass(cls):
         folder = tempfile.mkdtemp(prefix="pliant-batch-")
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.system = System(folder)
+        cls.system = System(folder, cls.settings)
         cls.daemon = Daemon("--restart-delays", "0.1,0.1,0.1", "--checkpoint-every", "1",
                             "--batch", cls.system.file)
         cls.addClassCleanup(cls.daemon.stop)
@@ -92,6 +101,18 @@ class BatchTest(unittest.TestCase):
     def frames(self, session):
         return [bytes(memoryview(f.positions).cast("B")) for f in session.frames()]
 
+    def kill_daemon(self):
+        """It is killed, by this test or by now, and another one starts."""
+        if self.daemon.process.poll() is None:
+            self.daemon.process.kill()
+        self.daemon.process.wait(60)
+        self.daemon.process = None
+        os.remove(os.path.join(self.daemon.state, "url"))  # of the one that was killed
+        self.daemon.start()
+        self.connect()
+
+
+class BatchTest(Sessions):
     def test_same_bits_as_on_this_machine(self):
         here = self.client.submit(scene())
         there = self.submit()
@@ -164,10 +185,7 @@ class BatchTest(unittest.TestCase):
             self.system.set(("kill", "late")[i % 2], self.daemon.process.pid)
             session = self.submit()
             self.daemon.process.wait(60)
-            self.daemon.process = None
-            os.remove(os.path.join(self.daemon.state, "url"))  # left by the killed daemon
-            self.daemon.start()
-            self.connect()
+            self.kill_daemon()
             session = self.client.session(session.id)
             until(lambda s=session: "Resources" in self.reason(s), "the place in the queue")
             self.system.clear("hold")
@@ -261,6 +279,179 @@ class BatchTest(unittest.TestCase):
         self.wait(taken, "running")
         taken.cancel()
         self.wait(taken, "cancelled")
+
+
+class PilotsTest(Sessions):
+    """Short sessions share jobs."""
+
+    settings = "pilot_seconds = 170\npilot_idle = 1\npilot_jobs = 2\n"
+
+    def setUp(self):
+        super().setUp()
+        self.before = self.system.pilots()
+
+    def tearDown(self):
+        """An idle pilot ends by itself."""
+        for job in self.system.pilots():
+            until(lambda j=job: self.system.read(j, "state") not in ("PENDING", "RUNNING"),
+                  "the end of the pilots")
+
+    def pilots(self):
+        return [j for j in self.system.pilots() if j not in self.before]
+
+    def endless(self):
+        return self.submit(endless(), time_limit=170)
+
+    def files(self, session, ending):
+        """Of its assignments."""
+        top = os.path.join(self.daemon.state, "pilots")
+        found = [f for folder in os.listdir(top) for f in os.listdir(os.path.join(top, folder))]
+        return [f for f in found if f.startswith(session.id) and f.endswith(ending)]
+
+    def again(self, session):
+        """As the client of now sees it."""
+        return self.client.session(session.id)
+
+    def children(self, job):
+        pid = self.system.read(job, "pid")
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return [int(child) for child in file.read().split()]
+
+    def test_thirty_sessions_in_few_jobs(self):
+        here = self.client.submit(scene())
+        self.system.set("hold")
+        first = self.submit()
+        until(lambda: "Resources" in self.reason(first), "the place in the queue")
+        self.assertEqual(first.info["resources"]["job"], self.pilots()[0])
+        there = [first] + [self.submit() for _ in range(29)]
+        until(lambda: all(self.files(s, ".todo") for s in there), "the assignments")
+        self.system.clear("hold")
+        self.system.call("release")
+        for session in there + [here]:
+            self.wait(session, "succeeded")
+        expected = self.frames(here)
+        for session in there:
+            self.assertEqual(self.frames(session), expected)
+            self.assertEqual(session.info["attempt"], 1)
+            self.assertEqual(self.system.jobs(session), [])
+        self.assertEqual(len(self.pilots()), 1)
+        folder = os.path.join(self.daemon.state, "pilots")
+        until(lambda: not os.listdir(folder), "nothing to be left of the pilots")
+
+    def test_the_number_of_pilots(self):
+        """It grows with the work, to the most; those that nobody needs any more are cancelled. One
+        whose submission seemed to fail is found by its name."""
+        self.system.set("hold")
+        self.system.set("mute")
+        sessions = [self.endless()]
+        until(lambda: self.pilots(), "the first one")
+        self.system.clear("mute")
+        sessions += [self.endless() for _ in range(5)]
+        for session in sessions:
+            until(lambda s=session: "Resources" in self.reason(s), "the place in the queue")
+        self.assertEqual(len(self.pilots()), 2)
+        for session in sessions:
+            session.cancel()
+        until(lambda: all(self.system.read(j, "state") == "CANCELLED" for j in self.pilots()),
+              "the cancel of the pilots")
+
+    def test_cancel_of_one_that_waits_and_one_that_runs(self):
+        runs = self.endless()
+        self.wait(runs, "running")
+        cancelled, paused, last = self.submit(), self.submit(), self.submit()
+        for session in (cancelled, paused, last):
+            until(lambda s=session: self.files(s, ".todo"), "the assignments")
+        cancelled.cancel()
+        paused.pause()
+        for session in (cancelled, paused):
+            until(lambda s=session: not self.files(s, ""), "the files to be taken away")
+        runs.cancel()
+        self.wait(runs, "cancelled")
+        self.wait(last, "succeeded")
+        self.assertEqual(cancelled.refresh().state, "cancelled")
+        self.assertEqual(paused.refresh().state, "paused")
+        paused.resume()
+        self.wait(paused, "succeeded")
+        self.assertIsNone(cancelled.info["progress"]["frame"])
+
+    def kill_pilot(self, session, word, and_worker):
+        """Of a session that runs; the batch system's word for it."""
+        until(lambda: self.files(session, ".run"), "its worker")
+        job = session.refresh().info["resources"]["job"]
+        with open(os.path.join(self.system.folder, "jobs", job, "word"), "w") as file:
+            file.write(word)
+        workers = self.children(job)
+        for pid in [int(self.system.read(job, "pid"))] + workers * and_worker:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: session.refresh().info["attempt"] == 2, "another attempt")
+        self.wait(session, "running")
+
+    def test_a_pilot_is_killed_with_its_worker(self):
+        """What it had not taken goes elsewhere as the same attempt. A worker that dies alone is a
+        crash, and its session goes on in a job of its own."""
+        runs = self.endless()
+        waiting = [self.submit() for _ in range(3)]
+        self.wait(runs, "running")
+        self.kill_pilot(runs, "FAILED", True)
+        until(lambda: self.files(runs, ".run"), "its worker")
+        self.assertEqual(self.system.jobs(runs), [])
+        os.kill(self.children(runs.refresh().info["resources"]["job"])[0], signal.SIGKILL)
+        until(lambda: self.system.jobs(runs), "a job of its own")
+        self.wait(runs, "running")
+        for session in waiting:
+            self.wait(session, "succeeded")
+            self.assertEqual(session.info["attempt"], 1)
+        runs.cancel()
+        self.wait(runs, "cancelled")
+
+    def test_a_pilot_is_killed_alone(self):
+        """Its worker stops at a checkpoint."""
+        runs = self.endless()
+        self.wait(runs, "running")
+        self.kill_pilot(runs, "NODE_FAIL", False)
+        runs.cancel()
+        self.wait(runs, "cancelled")
+        expected = runs.info["progress"]["frame"] + 1
+        self.assertEqual(len(self.frames(runs)), expected)
+
+    def test_workers_stop_at_the_daemons_end(self):
+        session = self.endless()
+        self.wait(session, "running")
+        self.daemon._options += ["--on-exit", "stop"]
+        self.daemon.end()
+        self.daemon.start()  # this one ends so
+        self.connect()
+        self.wait(session := self.again(session), "running")
+        self.daemon.end()
+        self.assertEqual(self.system.read(self.pilots()[0], "state"), "COMPLETED")
+        del self.daemon._options[-2:]
+        self.daemon.start()
+        self.connect()
+        session = self.again(session)
+        until(lambda: session.refresh().info["attempt"] == 2, "another attempt")
+        self.wait(session, "running")
+        session.cancel()
+        self.wait(session, "cancelled")
+
+    def test_the_daemon_is_killed(self):
+        """As soon as a pilot is submitted, and while it runs sessions."""
+        self.system.set("kill", self.daemon.process.pid)
+        runs = self.endless()
+        self.daemon.process.wait(60)
+        self.kill_daemon()
+        self.wait(runs := self.again(runs), "running")
+        waiting = [self.submit() for _ in range(4)]
+        until(lambda: self.files(waiting[-1], ".todo"), "the assignments")
+        self.kill_daemon()
+        waiting = [self.again(s) for s in waiting]
+        runs = self.again(runs)
+        self.assertEqual(runs.state, "running")
+        runs.cancel()
+        self.wait(runs, "cancelled")
+        for session in waiting:
+            self.wait(session, "succeeded")
+            self.assertEqual(session.info["attempt"], 1)
+        self.assertEqual(len(self.pilots()), 1)
 
 
 if __name__ == "__main__":

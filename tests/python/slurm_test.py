@@ -2,9 +2,11 @@
 node and five sessions; PLIANT_LONG=1 (make check-slurm) has two nodes, fifty sessions and failures.
 SKIP without Slurm."""
 
+import json
 import os
 import signal
 import sys
+import time
 import unittest
 
 LONG = bool(os.environ.get("PLIANT_LONG"))  # before support takes it out of the environment
@@ -26,7 +28,7 @@ class SlurmTest(unittest.TestCase):
         settings = os.path.join(cls.cluster.folder, "batch.conf")
         with open(settings, "w") as file:
             file.write("use = slurm\ninterval = 1\nlead = 15\ngroup short partition = low\n"
-                       "minutes = 1\n")
+                       "minutes = 1\npilot_seconds = 0\n")
         cls.daemon = Daemon("--batch", settings, "--executor", "batch", "--checkpoint-every", "1",
                             "--restart-delays", "0.1,0.1,0.1")
         cls.addClassCleanup(cls.daemon.stop)
@@ -156,6 +158,46 @@ class SlurmTest(unittest.TestCase):
             self.wait(session, "succeeded")
             self.assertEqual(session.info["attempt"], 1)
             self.assertEqual(sum(session.id in j[1] for j in self.cluster.jobs()), 1)
+
+    @long_only
+    def test_a_thousand_sessions_in_few_jobs(self):
+        """Of a second each: in at most 20 pilots, which are busy for 80 % of what they hold."""
+        settings = os.path.join(self.cluster.folder, "pilots.conf")
+        with open(settings, "w") as file:
+            file.write("use = slurm\ninterval = 1\n")
+        daemon = Daemon("--batch", settings, "--executor", "batch", "--max-sessions-queued", "2000")
+        self.addCleanup(daemon.stop)
+        client = pliant.Client(state=daemon.state, retry_for=60)
+        self.addCleanup(client.close)
+        made = {**scene(time={"step": 0.25, "steps": 4, "pace": "realtime"}),
+                "resources": {"memory": 2e8, "time_limit": 20}}
+        sessions = [client.submit(made) for _ in range(1000)]
+        for session in sessions:
+            until(lambda s=session: s.refresh().state == "succeeded", "its end", 900)
+            self.assertEqual(session.info["attempt"], 1)
+        pilots = [j for j in self.cluster.jobs() if "pilot" in j[1]]
+        until(lambda: all(j[2] == "COMPLETED" for j in self.cluster.jobs() if "pilot" in j[1]),
+              "the end of the pilots", 120)
+        held = sum(self.held_seconds(j[0]) for j in pilots)
+        busy = sum(self.run_seconds(daemon, s) for s in sessions)
+        print(f"1,000 sessions of {busy / 1000:.2f} s in {len(pilots)} jobs: held {held:.0f} s, "
+              f"{100 * busy / held:.0f} % of it busy", flush=True)
+        self.assertLessEqual(len(pilots), 20)
+        self.assertGreaterEqual(busy, 0.8 * held)
+
+    def held_seconds(self, job):
+        """Of a job with one core."""
+        words = dict(w.split("=", 1) for w in self.cluster.call("scontrol", "show", "job",
+                                                               job).split() if "=" in w)
+        self.assertEqual(words["NumCPUs"], "1")
+        start, end = (time.mktime(time.strptime(words[n], "%Y-%m-%dT%H:%M:%S"))
+                      for n in ("StartTime", "EndTime"))
+        return end - start
+
+    def run_seconds(self, daemon, session):
+        path = os.path.join(daemon.state, "sessions", session.id[:2], session.id, "exit.json")
+        with open(path) as file:
+            return json.load(file)["seconds"]
 
 
 if __name__ == "__main__":

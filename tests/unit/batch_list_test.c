@@ -71,6 +71,13 @@ START_TEST(test_names)
     ck_assert(read_list("", &list));
     ck_assert_int_eq(list.count, 0);
     pl_batch_list_clear(&list);
+    pl_batch_pilot_name(B, name);
+    snprintf(text, sizeof text,
+             "7|%s|RUNNING|||\n8|pliant-pilot-12|RUNNING|||\n9|%s-1|RUNNING|||\n", name, name);
+    ck_assert(read_list(text, &list));
+    ck_assert_int_eq(list.count, 1);
+    ck_assert_str_eq(pl_batch_list_live(&list, B, NULL)->id, "7");
+    pl_batch_list_clear(&list);
 }
 END_TEST
 
