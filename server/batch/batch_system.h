@@ -50,7 +50,7 @@ typedef enum pl_batch_number {
     PL_BATCH_INTERVAL,      /* s between queries */
     PL_BATCH_TIMEOUT,       /* s for a command */
     PL_BATCH_GRACE,         /* s that exit.json may take to be seen after its job has ended */
-    PL_BATCH_LEAD,          /* s before the end of a job's time that its worker is told */
+    PL_BATCH_LEAD,          /* s between the signal to the worker and the end of a job's time */
     PL_BATCH_MINUTES,       /* most minutes of a job; longer sessions are chained */
     PL_BATCH_PILOT_SECONDS, /* sessions expected to be shorter run in pilots; 0: none does */
     PL_BATCH_PILOT_JOBS,    /* most pilots of a user and group at once */

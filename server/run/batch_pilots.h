@@ -63,15 +63,15 @@ void pl_pilots_move(pl_batch *batch, pl_batch_entry *entry);
 
 /* ---- batch_pilot_folder.c ---- */
 
-/* One that is there; NULL: it cannot be opened. */
+/* Open an existing pilot. NULL: its folder cannot be opened. */
 pl_batch_pilot *pl_pilot_open(const pl_batch *batch, const char *id);
 void pl_pilot_release(pl_batch_pilot *pilot);
-/* With its folder. */
+/* Remove the pilot and its folder. */
 void pl_pilot_remove(pl_batch_pilot *pilot);
-/* What it is for, which a later daemon reads. */
+/* Store or load the pilot's cores, memory, user and group, for a daemon that starts later. */
 bool pl_pilot_write_about(const pl_batch_pilot *pilot);
 bool pl_pilot_read_about(pl_batch_pilot *pilot);
-/* Read which files there are. A folder that is opened again is read from its server. */
+/* Read the list of assignment files. Opens the folder again, so that a network file system is asked. */
 void pl_pilot_look(pl_batch_pilot *pilot);
 /* The first file whose name is not less. */
 size_t pl_pilot_find_file(const pl_batch_pilot *pilot, const char *name);

@@ -71,6 +71,32 @@ await run({
         await quiet(page);
     },
 
+    // The answer to a request that was overtaken by the stream.
+    async an_older_answer_changes_no_state(daemon) {
+        const { id } = await daemon.submit(endless());
+        const page = await watch(daemon, id);
+        const state = page.locator('.panel .state');
+        await page.getByRole('button', { name: 'pause', exact: true }).click();
+        await state.getByText('paused').waitFor();
+        let held = null;
+        await page.route(
+            (url) => url.pathname === `/v1/sessions/${id}`,
+            async (route) => {
+                if (held) return route.continue();
+                held = { route, response: await route.fetch() };
+            },
+        );
+        await page.getByRole('button', { name: 'resume', exact: true }).click();
+        await state.getByText('running').waitFor();
+        await until(() => held, 'the request');
+        const body = { ...(await held.response.json()), state: 'queued' };
+        await held.route.fulfill({ response: held.response, json: body });
+        const before = await frameOf(page);
+        await until(async () => (await frameOf(page)) > before + 20, 'frames');
+        check((await state.innerText()).includes('running'), `it is ${await state.innerText()}`);
+        await quiet(page);
+    },
+
     async the_scrubber_is_apart_from_the_solver(daemon) {
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id);

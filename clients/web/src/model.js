@@ -43,6 +43,7 @@ export class SessionModel extends Emitter {
     #timer = 0;
     #whole = false;
     #ticks = 0;
+    #told = 0; // documents that the stream has brought
     #first = null;
     #seen = null;
     #tets = null;
@@ -200,7 +201,10 @@ export class SessionModel extends Emitter {
             const line = jsonOf(record);
             if (line.control && line.control !== this.lastControl) this.#sawControl(line);
             this.metrics.push(line);
-        } else if (record.type === STATE) this.#take(jsonOf(record));
+        } else if (record.type === STATE) {
+            this.#told++;
+            this.#take(jsonOf(record));
+        }
         else if (record.type === GAP) this.gaps.push(jsonOf(record));
     }
 
@@ -239,7 +243,9 @@ export class SessionModel extends Emitter {
     // The document anew, as after a request that changes it.
     async refresh() {
         try {
-            this.#take(await api.get(this.base));
+            const told = this.#told;
+            const session = await api.get(this.base);
+            if (told === this.#told) this.#take(session); // else the stream's is newer
             if (this.link.ended && !this.over) {
                 this.link = { live: true };
                 this.#stream?.restart();
@@ -267,8 +273,8 @@ export class SessionModel extends Emitter {
         if (!this.#dirty) return;
         this.#dirty = false;
         this.emit('tick');
-        // How far it is comes with no record of the stream: asked for once a second.
+        // Progress is in no record of the stream, so it is asked for once a second.
         this.#ticks++;
-        if (this.session.state === 'running' && this.#ticks % 2 === 0 && !document.hidden) this.refresh();
+        if (!this.over && this.#ticks % 2 === 0 && !document.hidden) this.refresh();
     }
 }
