@@ -406,7 +406,7 @@ test: all $(FAST_TESTS) ## run unit and physics tests, in two minutes after the 
 .PHONY: check
 check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that needs no GPU
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
-	@FUZZ_SECONDS=5 tests/run-tests $(ALL_CHECKS)
+	@FUZZ_SECONDS=5 FUZZ_SEED=1 tests/run-tests $(ALL_CHECKS)
 
 .PHONY: check-long
 check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)

@@ -77,16 +77,20 @@ class RunTestsTest(unittest.TestCase):
         text = f"[ -e {mark} ] && {{ {checks(4)[:-1]}; exit 0; }}\ntouch {mark}\n"
         return self.program(name, text + "echo too late\n" + checks(4, 1) + "exit 1\n", kind)
 
-    def test_a_waiting_test_may_pass_at_its_second_run(self):
-        again = self.passes_at_second("again_test", "http")
-        code, last, said = self.run_tests(again)
-        self.assertEqual((code, last), (0, "4 passed, 0 failed"))
-        self.assertIn("UNSTEADY http/again_test", said)
-        self.assertIn("too late", said)
+    def test_a_test_may_pass_at_its_second_run(self):
+        for kind in ("http", "unit"):
+            again = self.passes_at_second(f"{kind}_again_test", kind)
+            code, last, said = self.run_tests(again)
+            self.assertEqual((code, last), (0, "4 passed, 0 failed"))
+            self.assertIn(f"UNSTEADY {kind}/{kind}_again_test", said)
+            self.assertIn("too late", said)
 
-    def test_a_computing_test_has_one_run(self):
-        again = self.passes_at_second("again_test", "unit")
-        self.assertEqual(self.run_tests(again)[:2], (1, "3 passed, 1 failed"))
+    def test_failures_are_at_the_end(self):
+        bad = self.program("bad_test", "echo why it failed\n" + checks(2, 1) + "exit 1\n")
+        skips = self.program("skips_test", "echo SKIP it: no data\n" + checks(2))
+        said = self.run_tests(bad, skips)[2]
+        ends = "\nwhy it failed\nFailed: unit/bad_test\n2 passed, 1 failed, 1 skipped\n"
+        self.assertTrue(said.endswith(ends), said)
 
     def test_what_fails_twice_has_failed(self):
         bad = self.program("bad_test", checks(2, 1) + "exit 1\n", "http")
