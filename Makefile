@@ -335,6 +335,7 @@ $(BUILD)/tests/node_view $(BUILD)/tests/disk_recorder: $(BUILD)/tests/%: tests/f
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $$(pkg-config --cflags fuse3) -o $@ $< $$(pkg-config --libs fuse3)
 $(BUILD)/tests/faults/other_node_test: | $(NODE_VIEW)
+$(BUILD)/tests/python/slurm_test: | $(NODE_VIEW) $(EMULATED_PLUGIN)
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
 $(BUILD)/tests/http/memory_test $(BUILD)/tests/http/session_memory_test $(BUILD)/tests/faults/worker_memory_test $(BUILD)/tests/python/start_memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/steady_memory_test: | $(COUNTED_MEMORY)
@@ -416,7 +417,7 @@ check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests
 .PHONY: check-slurm
 check-slurm: all $(BUILD)/tests/python/slurm_test ## install Debian's Slurm and run sessions on a private cluster of two nodes, with failures
 	@deploy/install-deps --slurm
-	@PLIANT_LONG=1 TEST_TIMEOUT=3000 tests/run-tests $(BUILD)/tests/python/slurm_test
+	@PLIANT_LONG=1 TEST_TIMEOUT=5400 tests/run-tests $(BUILD)/tests/python/slurm_test
 
 .PHONY: fuzz
 fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]

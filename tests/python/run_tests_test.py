@@ -46,6 +46,27 @@ class RunTestsTest(unittest.TestCase):
         self.assertEqual((code, last), (0, "2 passed, 0 failed, 1 skipped"))
         self.assertIn("SKIP some: no data\n", said)
 
+    def test_a_skipped_class_is_one_skipped_test(self):
+        text = f"""exec python3 - <<'end'
+import sys, unittest
+sys.path.insert(0, "{os.path.dirname(os.path.abspath(__file__))}")
+from support import main
+class Some(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise unittest.SkipTest("no cluster")
+    def test_it(self):
+        pass
+class Other(unittest.TestCase):
+    def test_it(self):
+        pass
+main()
+end
+"""
+        code, last, said = self.run_tests(self.program("some_test", text))
+        self.assertEqual((code, last), (0, "1 passed, 0 failed, 1 skipped"))
+        self.assertIn("Some): no cluster\n", said)
+
     def test_failures_are_not_taken_for_skips(self):
         skips = "echo SKIP one: why\necho SKIP two: why\n"
         some = self.program("some_test", skips + checks(2, 1) + "exit 1\n")

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 
-from support import until
+from support import BUILD, until
 
 PROGRAMS = ("/usr/sbin/munged", "/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/bin/sbatch")
 CONFIGURATION = """
@@ -57,6 +57,14 @@ def why_not():
     return "it needs root" if os.geteuid() != 0 else None
 
 
+def why_no_views():
+    """The reason why no folder can be seen as on another machine; None if one can."""
+    for path in (NODE_VIEW, "/dev/fuse", "/usr/bin/setpriv"):
+        if not os.path.exists(path):
+            return f"{path} is missing"
+    return None
+
+
 def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
@@ -65,8 +73,26 @@ def free_ports(count):
     return ports
 
 
+NODE_VIEW = os.path.join(BUILD, "tests", "node_view")
+# As NFS by default: attributes are kept 3 s, names 30 s, written bytes until they are sent.
+IN_VIEW = """
+setpriv --pdeathsig TERM "$0" "$1" "$1" 3 30 1 &
+until mountpoint -q "$1"; do sleep 0.05; kill -0 $! || exit 1; done
+shift
+exec "$@"
+"""
+
+
+def in_view_of(folder, command):
+    """The command on another machine, so to speak: sees the folder as a network file system."""
+    return ["unshare", "--mount", "sh", "-c", IN_VIEW, NODE_VIEW, folder, *command]
+
+
 class Cluster:
-    def __init__(self, nodes):
+    """With `shared`, nodes see that folder as a network file system."""
+
+    def __init__(self, nodes, shared=None):
+        self.shared = shared
         self.folder = tempfile.mkdtemp(prefix="pliant-slurm-")
         self.nodes = [f"n{i + 1}" for i in range(nodes)]
         self.processes = {}
@@ -115,12 +141,17 @@ class Cluster:
         self._run("ctld", "/usr/sbin/slurmctld", "-D")
 
     def start_node(self, node):
-        self._run(node, "/usr/sbin/slurmd", "-D", "-N", node)
+        command = ["/usr/sbin/slurmd", "-D", "-N", node]
+        self._run(node, *(in_view_of(self.shared, command) if self.shared else command))
 
     def kill(self, name, number=signal.SIGKILL):
         process = self.processes.pop(name)
         process.send_signal(number)
         process.wait(60)
+
+    def root_of(self, name):
+        """The root folder as that process sees it."""
+        return f"/proc/{self.processes[name].pid}/root"
 
     def call(self, *command):
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout

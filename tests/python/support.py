@@ -57,7 +57,9 @@ class Daemon:
     which may already have a state, the test must end it."""
 
     def __init__(self, *options: str, listen: str = "127.0.0.1:0",
-                 directory: Optional[str] = None) -> None:
+                 directory: Optional[str] = None,
+                 within: Callable[[List[str]], List[str]] = lambda command: command) -> None:
+        self._within = within  # the command that starts the daemon's command elsewhere
         self.directory = directory or tempfile.mkdtemp(prefix="pliant-python-")
         self.state = os.path.join(self.directory, "state")
         self._options = ["--listen", listen, "--cores", "2", *options]
@@ -74,7 +76,7 @@ class Daemon:
         with open(os.path.join(self.directory, "log"), "ab") as log:
             command = [program, "--state", self.state, "--no-pin", "--memory-groups", "off",
                        *self._options]
-            process = self.process = subprocess.Popen(command, stdout=log, stderr=log)
+            process = self.process = subprocess.Popen(self._within(command), stdout=log, stderr=log)
         until(lambda: os.path.exists(url) or process.poll() is not None, "the daemon's start")
         if process.poll() is not None:
             with open(os.path.join(self.directory, "log")) as log_text:
@@ -222,7 +224,9 @@ def main() -> None:
     bad = len(result.failures) + len(result.unexpectedSuccesses)
     for test, reason in result.skipped:
         print(f"SKIP {test.id()}: {reason}")
-    checks = max(result.testsRun, bad + len(result.errors))
+    outcomes = [test for test, _ in result.skipped + result.errors]
+    classes = sum(not isinstance(test, unittest.TestCase) for test in outcomes)  # in setUpClass
+    checks = max(result.testsRun + classes, bad + len(result.errors))
     good = 100 * (checks - bad - len(result.errors)) // max(checks, 1)
     print(f"{good}%: Checks: {checks}, Failures: {bad}, Errors: {len(result.errors)}")
     sys.exit(0 if result.wasSuccessful() else 1)

@@ -76,24 +76,23 @@ await run({
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id);
         const state = page.locator('.panel .state');
-        await page.getByRole('button', { name: 'pause', exact: true }).click();
-        await state.getByText('paused').waitFor();
         let held = null;
         await page.route(
             (url) => url.pathname === `/v1/sessions/${id}`,
             async (route) => {
                 if (held) return route.continue();
-                held = { route, response: await route.fetch() };
+                held = { route };
+                held.response = await route.fetch();
             },
         );
-        await page.getByRole('button', { name: 'resume', exact: true }).click();
-        await state.getByText('running').waitFor();
-        await until(() => held, 'the request');
-        const body = { ...(await held.response.json()), state: 'queued' };
-        await held.route.fulfill({ response: held.response, json: body });
-        const before = await frameOf(page);
-        await until(async () => (await frameOf(page)) > before + 20, 'frames');
-        check((await state.innerText()).includes('running'), `it is ${await state.innerText()}`);
+        await until(() => held?.response, 'the request that running sessions repeat');
+        await page.getByRole('button', { name: 'pause', exact: true }).click();
+        await state.getByText('paused').waitFor();
+        const arrived = page.waitForEvent('requestfinished', (r) => r === held.route.request());
+        await held.route.fulfill({ response: held.response });
+        await arrived;
+        await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100)));
+        check((await state.innerText()).includes('paused'), `it is ${await state.innerText()}`);
         await quiet(page);
     },
 
