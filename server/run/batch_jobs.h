@@ -97,7 +97,7 @@ typedef struct pl_batch_request {
 /* A worker's command, with what its words stand in. */
 typedef struct pl_batch_words {
     const char *words[24];
-    char program[PATH_MAX + 32], attempt[24], cores[24], memory[32], every[16];
+    char program[PATH_MAX + 32], plugin[PATH_MAX], attempt[24], cores[24], memory[32], every[16];
 } pl_batch_words;
 
 /* s of a setting, as ms. */

@@ -94,8 +94,8 @@ void pl_batch_worker_words(const pl_batch *b, const pl_batch_entry *e, pl_batch_
         x->words[n++] = "auto";
     }
     if (s->gpu_memory > 0 && o->gpu_plugin) {
-        x->words[n++] = "--gpu-plugin";
-        x->words[n++] = o->gpu_plugin;
+        x->words[n++] = "--gpu-plugin"; /* the job's folder is another one */
+        x->words[n++] = realpath(o->gpu_plugin, x->plugin) ? x->plugin : o->gpu_plugin;
     }
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static int source; /* the folder */
@@ -123,6 +124,12 @@ static int close_file(const char *path, struct fuse_file_info *file)
     return result_of(close((int)file->fh));
 }
 
+static int tell_room(const char *path, struct statvfs *out)
+{
+    (void)path;
+    return result_of(fstatvfs(source, out));
+}
+
 static int make_folder(const char *path, mode_t mode)
 {
     return result_of(mkdirat(source, within(path), mode));
@@ -166,6 +173,7 @@ static const struct fuse_operations operations = {
     .truncate = cut_file,
     .fsync = sync_file,
     .release = close_file,
+    .statfs = tell_room,
     .mkdir = make_folder,
     .unlink = remove_file,
     .rmdir = remove_folder,
