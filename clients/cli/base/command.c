@@ -2,6 +2,7 @@
 #include "clients/cli/base/command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,17 @@ bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double m
     return good;
 }
 
+static void fail_integer(const pl_cli *cli, const char *name, const char *text, int64_t minimum,
+                         int64_t maximum)
+{
+    if (maximum > INT64_MAX / 8)
+        pl_cli_fail(cli, 0, "%s: got '%s', expected a whole number of at least %" PRId64, name,
+                    text, minimum);
+    else
+        pl_cli_fail(cli, 0, "%s: got '%s', expected a whole number from %" PRId64 " to %" PRId64,
+                    name, text, minimum, maximum);
+}
+
 bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
                     int64_t fallback, int64_t *out)
 {
@@ -87,7 +99,6 @@ bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_
     bool good = !text || (end > text && !*end && !errno && value >= minimum && value <= maximum);
     *out = good ? value : fallback;
     if (!good)
-        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a whole number from %lld%s", name,
-                    text, (long long)minimum, maximum == INT64_MAX ? " up" : "");
+        fail_integer(cli, name, text, minimum, maximum);
     return good;
 }

@@ -79,5 +79,8 @@ void pl_cli_warn(const pl_cli *cli, const pl_warnings *list);
 void pl_cli_warn_of(const pl_cli *cli, const pl_json *list);
 /* A list of faults, a block each: where, what was found, what was expected, what to do. */
 void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
+/* Say that a scene was rejected, with its faults, on standard error; with --json as a problem on standard output.
+ * `detail` may be NULL. Returns PL_EXIT_FAILED. */
+int pl_cli_refuse(const pl_cli *cli, const char *detail, const pl_faults *faults);
 
 #endif
