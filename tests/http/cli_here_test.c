@@ -133,6 +133,7 @@ START_TEST(methods_are_compared_on_one_frame)
     ck_assert_int_eq(pliant("compare bar.json --frame 6"), 2);
     ck_assert_int_eq(pliant("compare bar.json --methods adm"), 2);
     ck_assert_ptr_nonnull(strstr(pliant_err, "did you mean admm?"));
+    ck_assert_ptr_nonnull(strstr(pliant_err, "got 'adm', expected one of admm, quasi_newton, "));
     ck_assert_int_eq(pliant("compare none.json"), 7);
     ck_assert_int_eq(pliant("compare bar.json --methods admm:wndow=2"), 1);
     /* Every method keeps bodies apart. */

@@ -1,6 +1,8 @@
 /* What every command asks of its command line, and how it says what is wrong. */
 #include "clients/cli/base/command.h"
 
+#include "protocol/text/problem.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,6 +18,20 @@ int pl_cli_fail(const pl_cli *cli, int status, const char *format, ...)
     fputc('\n', stderr);
     va_end(arguments);
     return status;
+}
+
+int pl_cli_fail_value(const pl_cli *cli, const char *option, const char *value,
+                      const char *const *known, size_t count)
+{
+    char list[400] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
+                                   known[i]);
+    const char *nearest = pl_nearest(value, known, count);
+    return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected one of %s%s%s%s", option, value,
+                       list, nearest ? "; did you mean " : "", nearest ? nearest : "",
+                       nearest ? "?" : "");
 }
 
 void pl_cli_note(const pl_cli *cli, const char *text)

@@ -71,6 +71,9 @@ bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double m
 /* One line on standard error: "pliant: ...". Returns `status`, for `return pl_cli_fail(...)`. */
 __attribute__((format(printf, 3, 4))) int pl_cli_fail(const pl_cli *cli, int status,
                                                       const char *format, ...);
+/* The same of an option's value, with those it may have. Returns PL_EXIT_USAGE. */
+int pl_cli_fail_value(const pl_cli *cli, const char *option, const char *value,
+                      const char *const *known, size_t count);
 /* One line on standard error that is no fault: "note: ..."; none with --json. */
 void pl_cli_note(const pl_cli *cli, const char *text);
 /* Print each warning of a list, or of a session's "warnings", as a line: "warning: unconverged: ..."; nothing with

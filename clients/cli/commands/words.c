@@ -22,22 +22,18 @@ const char *pl_option_words(const pl_option *o)
 static bool check_value(const pl_cli *cli, const pl_option *o, const char *value)
 {
     enum { WORDS_MAX = 24, LIST_ROOM = 256 };
-    char list[LIST_ROOM], shown[LIST_ROOM], *rest = list;
+    char list[LIST_ROOM], *rest = list;
     const char *known[WORDS_MAX], *words = pl_option_words(o);
-    size_t count = 0, length = 0;
+    size_t count = 0;
     if (!words)
         return true;
     snprintf(list, sizeof list, "%s", words);
     for (char *word; count < WORDS_MAX && (word = strsep(&rest, "|"));) {
         if (strcmp(word, value) == 0)
             return true;
-        length += (size_t)snprintf(shown + length, sizeof shown - length, "%s%s", count ? ", " : "",
-                                   word);
         known[count++] = word;
     }
-    const char *nearest = pl_nearest(value, known, count);
-    pl_cli_fail(cli, 0, "%s: got '%s', expected one of %s%s%s%s", o->name, value, shown,
-                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    pl_cli_fail_value(cli, o->name, value, known, count);
     return false;
 }
 
