@@ -6,6 +6,7 @@ classes that any Python 3.9 can import; the classes that Blender registers stand
 """
 
 import ast
+import hashlib
 import json
 import os
 import queue
@@ -73,8 +74,10 @@ class Server:
         headers = {"Accept": accept}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        body = None
-        if method in ("POST", "PATCH"):
+        body = value
+        if method == "PUT":
+            headers["Content-Type"] = "application/octet-stream"
+        elif method == "POST":
             headers["Content-Type"] = "application/json"
             body = b"" if value is None else json.dumps(value).encode()
         request = urllib.request.Request(self.url + path, body, headers, method=method)
@@ -90,7 +93,17 @@ class Server:
             raise PliantError(f"{self.url}: {getattr(error, 'reason', error)}") from None
 
     def submit(self, scene):
+        """The session of a scene whose meshes are inline: they are uploaded, however large."""
+        scene = dict(scene)
+        for parts in ("bodies", "obstacles"):
+            scene[parts] = [{**part, "mesh": self.upload(part["mesh"])} for part in scene[parts]]
         return json.loads(self.request("POST", "/v1/sessions", scene))
+
+    def upload(self, mesh):
+        data, form = mesh_file(mesh)
+        digest = hashlib.sha256(data).hexdigest()
+        self.request("PUT", f"/v1/meshes/{digest}", data, timeout=600.0)
+        return {"upload": f"sha256:{digest}", "format": form}
 
     def session(self, session_id, wait=0):
         """The session's document; with `wait` when something changed, or after so many seconds."""
@@ -148,6 +161,26 @@ class Mesh(NamedTuple):
     edges: list  # of (a, b)
     properties: dict  # custom properties, of its material and then its own
     groups: dict  # vertices by the name of the vertex group
+
+
+def mesh_file(mesh):
+    """(bytes, format) of an inline mesh as a file: Medit's for tetrahedra, else .obj."""
+    if "tets" in mesh:
+        lines = ["MeshVersionFormatted 2", "Dimension 3", "Vertices", str(len(mesh["vertices"]))]
+        lines += [f"{x!r} {y!r} {z!r} 0" for x, y, z in mesh["vertices"]]
+        lines += ["Tetrahedra", str(len(mesh["tets"]))]
+        lines += [f"{a + 1} {b + 1} {c + 1} {d + 1} 0" for a, b, c, d in mesh["tets"]]
+        return "\n".join(lines + ["End", ""]).encode(), "medit"
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in mesh["vertices"]]
+    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in mesh.get("triangles", ())]
+    lines += [f"l {a + 1} {b + 1}" for a, b in mesh.get("edges", ())]
+    return "\n".join(lines + [""]).encode(), "obj"
+
+
+def loose(mesh):
+    """How many vertices have no face or, of a rope, no edge."""
+    used = {v for part in mesh.triangles or mesh.edges for v in part}
+    return len(mesh.vertices) - len(used)
 
 
 def own_properties(properties):
@@ -257,6 +290,9 @@ def scene_of(meshes, name="Blender", frames=100, fps=24.0, substeps=2, gravity=(
     }
     for mesh in meshes:
         kind = kind_of(mesh)
+        if loose(mesh):
+            raise PliantError(f"{mesh.name}: {loose(mesh)} vertices are loose; delete them "
+                              "(Mesh > Clean Up > Delete Loose)")
         shape = {"vertices": [list(map(float, v)) for v in mesh.vertices]}
         if kind == "obstacle":
             shape["triangles"] = [list(t) for t in mesh.triangles]

@@ -19,6 +19,7 @@ _spec = importlib.util.spec_from_file_location("pliant_addon", ADDON)
 addon = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(addon)
 
+LARGEST_BODY = 65536  # bytes of a scene
 CUBE = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
 CUBE_TRIANGLES = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4),
                   (2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)]
@@ -59,6 +60,9 @@ class SceneTest(unittest.TestCase):
                                           "select": {"indices": [0, 4]}}])
         self.assertEqual((scene["time"], scene["output"]),
                          ({"step": 0.01, "steps": 40}, {"every": 4}))
+        torn = mesh._replace(vertices=mesh.vertices + [(9, 9, 9)])
+        with self.assertRaisesRegex(addon.PliantError, "sheet: 1 vertices are loose"):
+            addon.scene_of([torn])
         with self.assertRaisesRegex(addon.PliantError, "nothing to simulate"):
             addon.scene_of([cube(pliant_kind="obstacle")])
 
@@ -105,7 +109,7 @@ class SceneTest(unittest.TestCase):
 class DaemonTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon()
+        cls.daemon = Daemon("--max-body", str(LARGEST_BODY))
         cls.addClassCleanup(cls.daemon.stop)
         cls.server = addon.Server(*addon.local_server(cls.daemon.state))
 
@@ -138,6 +142,19 @@ class DaemonTest(unittest.TestCase):
         fall = frames[6][1][2] - frames[0][1][2]
         # Steps of 1/48 s: the discrete fall of 12 steps is g h^2 n (n + 1) / 2.
         self.assertAlmostEqual(fall, -9.81 / 48**2 * 12 * 13 / 2, 3)
+
+    def test_a_rope_hangs(self):
+        points = [(0.1 * k, 0.0, 0.0) for k in range(11)]
+        rope = addon.Mesh("rope", points, [], [(k, k + 1) for k in range(10)], {}, {"pin": [0, 10]})
+        _, frames = self.follow(addon.scene_of([rope], frames=4))
+        self.assertEqual(list(frames[4][1][30:33]), [1.0, 0.0, 0.0])
+        self.assertLess(frames[4][1][3 * 5 + 2], -0.01)
+
+    def test_a_mesh_is_larger_than_a_request(self):
+        scene = addon.scene_of([sheet(cells=40)], frames=1)
+        self.assertGreater(len(addon.json.dumps(scene)), LARGEST_BODY)
+        follower, _ = self.follow(scene)
+        self.assertEqual(addon.ranges(follower.session), {"sheet": (0, 41 * 41)})
 
     def test_faults_are_in_words(self):
         scene = addon.scene_of([sheet(pliant_young=-1)])
