@@ -37,7 +37,10 @@
        "one file with the moving surface, for short runs: Blender and web viewers open it")        \
     DO(OBJ, obj, "PATH_000012.obj, one a frame")                                                   \
     DO(CSV, csv, "the metrics, a row a frame")                                                     \
-    DO(PLY, ply, "PATH_000012.ply, one a frame, binary, with velocities where they are stored")
+    DO(PLY, ply, "PATH_000012.ply, one a frame, binary, with velocities where they are stored")    \
+    DO(USDA, usda,                                                                                 \
+       "one file with the moving surface of each body as USD: Houdini, Omniverse, usdview;\n"      \
+       "     points, and velocities where they are stored, are time samples")
 
 typedef enum pl_export_format {
 #define DO(KIND, name, doc) PL_EXPORT_##KIND,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,9 +288,16 @@ static bool read_tets(pl_export *e)
                                    : pl_export_fail(e, PL_EXPORT_DAMAGED, "%s", why));
 }
 
-/* Read the name of the scene, for formats that store it. An unreadable scene has none. */
-static bool read_name(pl_export *e)
+static char up_axis(const pl_json *scene)
 {
+    double y = fabs(pl_json_number(scene, "gravity/1", -9.81));
+    return fabs(pl_json_number(scene, "gravity/2", 0)) > y ? 'Z' : 'Y';
+}
+
+/* Read the scene's name and which axis is up, for formats that store them. An unreadable scene has no name. */
+static bool read_scene(pl_export *e)
+{
+    e->up_axis = 'Y';
     char *text;
     size_t size;
     pl_status status = pl_session_file_read(e->dir_fd, PL_FILE_SCENE, DOCUMENT_MAX, &text, &size);
@@ -298,6 +306,7 @@ static bool read_name(pl_export *e)
     pl_json *scene = pl_json_parse(text, size, NULL);
     bool starved = !scene && errno == ENOMEM;
     e->scene_name = starved ? NULL : strdup(pl_json_string(scene, "name", ""));
+    e->up_axis = up_axis(scene);
     pl_json_free(scene);
     free(text);
     return e->scene_name || pl_export_no_memory(e);
@@ -326,7 +335,7 @@ static bool prepare(pl_export *e)
                               strerror(errno));
     const pl_export_kind *kind = pl_export_kind_of(e);
     if (!choose_frames(e) || (kind->about.bodies && !read_shape(e)) ||
-        (kind->scene && !read_name(e)))
+        (kind->scene && !read_scene(e)))
         return false;
     return !kind->check || kind->check(e);
 }

@@ -46,6 +46,7 @@ struct pl_export {
     uint32_t fields;  /* of the first of them, PL_FIELD_* */
     bool wide;        /* values are float64: the format takes them, and a chosen frame has them */
     char *scene_name;
+    char up_axis; /* 'Y', or 'Z' where gravity acts along z; of formats with `scene` */
     float *start; /* [shape.vertices][3]: of vtu, frame 0 where it is kept and good, or NULL */
     int64_t done;
     unsigned char *payload; /* of the frame at hand */
@@ -95,7 +96,7 @@ typedef struct pl_export_kind {
     bool doubles;                /* it holds float64 where the frames do; else always float32 */
     bool tets;                   /* it has the tetrahedra; a format with bodies has the topology */
     bool archive;                /* it is a .zip whatever is asked for */
-    bool scene;                  /* it carries the scene's name */
+    bool scene;                  /* it carries the scene's name and which axis is up */
     bool metrics;                /* it is of metrics records, not of frames */
     bool (*check)(pl_export *e); /* whether it can be, before anything is written; or NULL */
     bool (*run)(pl_export *e);

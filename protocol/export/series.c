@@ -4,10 +4,15 @@
 #include "protocol/export/strain.h"
 #include "protocol/export/vtu.h"
 
+#include "protocol/text/json.h"
+
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { NUMBERS_MAX = 32 };
 enum { PVD_EVERY = 50 }; /* frames between two states of the .pvd while a series is written */
 
 typedef struct vtu_series {
@@ -22,6 +27,8 @@ typedef struct vtu_series {
     double *times;                 /* [count] */
     int64_t done;
     pl_contact_series contacts;
+    int numbers; /* energies of the frame at hand */
+    pl_vtu_number number[NUMBERS_MAX];
 } vtu_series;
 
 static bool put_pvd(vtu_series *s)
@@ -55,6 +62,43 @@ static void measure(vtu_series *s, const float *x)
                        s->stretch + at);
 }
 
+/* Add the numbers of an object under names like energy_kinetic. What was not computed is null and left out. */
+static void add_numbers(vtu_series *s, const char *name, const pl_json *value)
+{
+    char inner[PL_VTU_NAME];
+    double number = pl_json_number(value, "", NAN);
+    if (isfinite(number) && s->numbers < NUMBERS_MAX) {
+        pl_vtu_number *to = &s->number[s->numbers++];
+        to->value = number;
+        snprintf(to->name, sizeof to->name, "%s", name);
+    }
+    for (size_t i = 0; pl_json_is_object(value) && i < pl_json_count(value); i++) {
+        const pl_json *member;
+        const char *key = pl_json_member(value, i, &member);
+        if (snprintf(inner, sizeof inner, "%s_%s", name, key) < (int)sizeof inner)
+            add_numbers(s, inner, member);
+    }
+}
+
+/* The energies of a frame, from its metrics. A frame whose metrics are damaged has none. */
+static bool read_energies(vtu_series *s, int64_t frame)
+{
+    char *text;
+    uint64_t length;
+    s->numbers = 0;
+    pl_log_outcome outcome = pl_log_read(s->e->reader, frame, PL_LOG_METRICS, &text, &length);
+    if (outcome == PL_LOG_ERROR)
+        return pl_export_fail_frame(s->e, frame, outcome);
+    if (outcome != PL_LOG_OK)
+        return true;
+    pl_json *metrics = pl_json_parse(text, (size_t)length, NULL);
+    bool starved = !metrics && errno == ENOMEM;
+    add_numbers(s, "energy", pl_json_at(metrics, "energy"));
+    pl_json_free(metrics);
+    free(text);
+    return !starved || pl_export_no_memory(s->e);
+}
+
 static bool vtu_frame(void *context, const pl_export_frame *f)
 {
     vtu_series *s = context;
@@ -68,8 +112,12 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
     for (int64_t i = 0; f->element_stress.f32 && i < elements; i++)
         for (int k = 0; k < 3; k++)
             s->of_cells[k][i] = f->element_stress.f32[3 * i + k];
+    if (!read_energies(s, f->frame))
+        return false;
     pl_vtu_frame v = {
         .time = f->time,
+        .numbers = s->numbers,
+        .number = s->number,
         .positions = f->positions.f32,
         .points = {{"displacement", 3, s->e->start ? s->displacement : NULL},
                    {"velocity", 3, f->velocity.f32},

@@ -53,7 +53,8 @@ pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why
     out->triangle = malloc(most * sizeof *out->triangle);
     out->sheet = malloc(most * sizeof *out->sheet);
     out->edge = malloc((count_corners(bodies, "edges") + 1) * sizeof *out->edge);
-    if (!out->body || !out->triangle || !out->sheet || !out->edge)
+    out->name = calloc(pl_json_count(bodies) + 1, sizeof *out->name);
+    if (!out->body || !out->triangle || !out->sheet || !out->edge || !out->name)
         return PL_NO_MEMORY;
     int64_t corners[3] = {0};
     for (size_t b = 0; b < pl_json_count(bodies); b++) {
@@ -65,6 +66,10 @@ pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why
         *why = "the topology names a vertex that is not there";
         if (!read_body(body, corners, out))
             return PL_INVALID;
+        out->name[b] = strdup(pl_json_string(body, "name", ""));
+        if (!out->name[b])
+            return PL_NO_MEMORY;
+        out->bodies++;
     }
     out->triangles = corners[0] / 3;
     out->edges = corners[1] / 2;
@@ -157,5 +162,8 @@ void pl_shape_clear(pl_shape *shape)
     free(shape->sheet);
     free(shape->edge);
     free(shape->tet);
+    for (int32_t b = 0; b < shape->bodies; b++)
+        free(shape->name[b]);
+    free(shape->name);
     *shape = (pl_shape){0};
 }

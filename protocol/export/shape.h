@@ -16,6 +16,8 @@ typedef struct pl_shape {
     int32_t *tet;                   /* [tets][4]; none where not asked for */
     int64_t all_tets, all_sheets;   /* of the session, where a part was chosen of it */
     int64_t first_tet, first_sheet; /* of the part, among those */
+    int32_t bodies;                 /* of the session */
+    char **name;                    /* [bodies] */
 } pl_shape;
 
 /* From the topology document. PL_INVALID with *why (static) where it is not as it should be. */

@@ -121,10 +121,17 @@ static void write_head(const pl_vtu *v, const pl_vtu_frame *frame, const layout 
                    "  <UnstructuredGrid>\n"
                    "    <FieldData>\n"
                    "      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
-                   "format=\"ascii\">%.17g</DataArray>\n"
+                   "format=\"ascii\">%.17g</DataArray>\n",
+                   frame->time);
+    for (int i = 0; i < frame->numbers; i++)
+        pl_text_printf(out,
+                       "      <DataArray type=\"Float64\" Name=\"%s\" NumberOfTuples=\"1\" "
+                       "format=\"ascii\">%.17g</DataArray>\n",
+                       frame->number[i].name, frame->number[i].value);
+    pl_text_printf(out,
                    "    </FieldData>\n"
                    "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
-                   frame->time, v->mesh.vertices, v->cells);
+                   v->mesh.vertices, v->cells);
     uint64_t offset = 0;
     for (int i = 0; i < l->count; i++) {
         const block *b = &blocks[i];

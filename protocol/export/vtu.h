@@ -7,7 +7,12 @@
 
 #include "protocol/export/zip.h"
 
-enum { PL_VTU_ARRAYS = 8, PL_VTU_BLOCKS = 2 * PL_VTU_ARRAYS + 5, PL_VTU_KINDS = 4 };
+enum {
+    PL_VTU_ARRAYS = 8,
+    PL_VTU_BLOCKS = 2 * PL_VTU_ARRAYS + 5,
+    PL_VTU_KINDS = 4,
+    PL_VTU_NAME = 64
+};
 
 /* What all frames of a session share. */
 typedef struct pl_vtu_mesh {
@@ -26,8 +31,15 @@ typedef struct pl_vtu_array {
     int components;
     const float *data; /* [vertices or cells][components]; NULL: it is left out */
 } pl_vtu_array;
+/* A number of the whole frame. */
+typedef struct pl_vtu_number {
+    char name[PL_VTU_NAME];
+    double value;
+} pl_vtu_number;
 typedef struct pl_vtu_frame {
     double time;
+    int numbers;
+    const pl_vtu_number *number;        /* [numbers] */
     const float *positions;             /* [vertices][3] */
     pl_vtu_array points[PL_VTU_ARRAYS]; /* up to one without a name */
     pl_vtu_array cells[PL_VTU_ARRAYS];

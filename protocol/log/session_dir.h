@@ -115,6 +115,9 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);
 void pl_preflight_clear(pl_preflight *p);
 /* Its "bodies" as the next value of a document being written. */
 void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p);
+/* The answer to a scene without faults, as the next value: "valid", "estimate", "bodies", "warnings" and "remarks".
+ * frames < 0: without an end. Times are the check's times `ratio`. */
+void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t frames, double ratio);
 /* Its "warnings" and "remarks" as the next keys. */
 void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p);
 

@@ -281,6 +281,31 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     return pl_sealed_put(dir_fd, "preflight.json", &w);
 }
 
+void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t frames, double ratio)
+{
+    pl_json_begin_object(w);
+    pl_json_set_boolean(w, "valid", true);
+    pl_json_key(w, "estimate");
+    pl_json_begin_object(w);
+    pl_json_set_integer(w, "vertices", p->vertices);
+    pl_json_set_integer(w, "tets", p->tets);
+    if (frames >= 0)
+        pl_json_set_integer(w, "frames", frames);
+    else
+        pl_json_set_null(w, "frames");
+    pl_json_set_number(w, "memory_bytes", p->memory_bytes);
+    pl_json_set_number(w, "gpu_memory_bytes", p->gpu_memory_bytes);
+    pl_json_set_number(w, "setup_seconds", ratio * p->setup_seconds);
+    pl_json_set_number(w, "seconds_per_frame", ratio * p->seconds_per_frame);
+    pl_json_set_number(w, "frame_bytes", p->frame_bytes);
+    pl_json_set_integer(w, "cores", p->cores);
+    pl_json_end_object(w);
+    pl_json_key(w, "bodies");
+    pl_bodies_encode(w, p);
+    pl_remarks_encode(w, p);
+    pl_json_end_object(w);
+}
+
 void pl_preflight_clear(pl_preflight *p)
 {
     pl_faults_clear(&p->faults);

@@ -110,7 +110,7 @@ const pl_route pl_routes[] = {
      .query = {"dtype", "vertices", "fields"}, .replies = "200, 304", .summary = "Read a frame"},
     {"GET", SESSION "/export", pl_handle_export, PL_RUN_HERE, PL_SCOPE_READ,
      .produces = "application/zip, application/octet-stream, model/gltf-binary, model/obj, "
-                 "text/csv",
+                 "model/vnd.usda, text/csv",
      .query = {"format", "from", "to", "every", "frame", "body", "vertices", "prefix", "offset"},
      .replies = "200, 304",
      .summary = "Export the run for other programs. offset=BYTES with If-Match: ETag resumes an "

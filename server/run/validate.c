@@ -12,29 +12,7 @@ static void reply_estimate(pl_admission *a)
     const pl_preflight *p = &a->preflight;
     double ratio = pl_learning_ratio(a->machine.learning, a->owner, p);
     pl_json_writer w = {0};
-    pl_json_begin_object(&w);
-    pl_json_set_boolean(&w, "valid", true);
-    pl_json_key(&w, "estimate");
-    pl_json_begin_object(&w);
-    pl_json_set_integer(&w, "vertices", p->vertices);
-    pl_json_set_integer(&w, "tets", p->tets);
-    if (a->outline.frames >= 0) {
-        pl_json_set_integer(&w, "frames", a->outline.frames);
-    } else {
-        pl_json_set_null(&w, "frames");
-    }
-    pl_json_set_number(&w, "memory_bytes", p->memory_bytes);
-    pl_json_set_number(&w, "gpu_memory_bytes", p->gpu_memory_bytes);
-    pl_json_set_number(&w, "setup_seconds", ratio * p->setup_seconds);
-    pl_json_set_number(&w, "seconds_per_frame", ratio * p->seconds_per_frame);
-    pl_json_set_number(&w, "frame_bytes", p->frame_bytes);
-    pl_json_set_integer(&w, "cores", p->cores);
-    pl_json_end_object(&w);
-    char *bodies = pl_bodies_view(p);
-    pl_json_set_raw(&w, "bodies", bodies ? bodies : "[]");
-    free(bodies);
-    pl_remarks_encode(&w, p);
-    pl_json_end_object(&w);
+    pl_validation_encode(&w, p, a->outline.frames, ratio);
     pl_reply_json(a->request, 200, pl_json_finish(&w, NULL));
 }
 

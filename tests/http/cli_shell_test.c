@@ -1,6 +1,7 @@
 /* What shells and man are given: the script of bash is sourced and its function called, as a TAB does; the manual pages
  * are set by groff; both say every command and option that --help says. */
 #include "clients/cli/commands/commands.h"
+#include "clients/cli/commands/words.h"
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
@@ -49,7 +50,7 @@ START_TEST(a_tab_in_bash)
 {
     char wanted[64];
     const char *id = pliant_submit(3);
-    snprintf(wanted, sizeof wanted, "%.12s ", id);
+    snprintf(wanted, sizeof wanted, "%.12s small\\ bar ", id);
     ck_assert_int_eq(pliant("server add lab http://127.0.0.1:1"), 0);
     pliant_write("rope.json", "{}");
     offers("va", "validate ");
@@ -67,8 +68,67 @@ START_TEST(a_tab_in_bash)
     offers("completion \"\"", "bash fish zsh ");
     offers("show \"\"", wanted);
     offers("pause x \"\"", wanted);
+    offers("rm \"\"", wanted);
+    offers("show sma", "small\\ bar ");
+    offers("show \\\"sma", "small bar ");
     offers("show --j", "--json ");
+    offers("show --l", "--last ");
+    offers("compare --methods ad", "admm ");
+    offers("compare --methods admm,quasi", "admm,quasi_newton ");
+    offers("plot --what en", "energies ");
+    offers("export --format p", "pc2 ply png ");
+    offers("sweep results x --format j", "json ");
+    offers("mesh qu", "quality ");
+    offers("mesh info rop", "rope.json ");
+    offers("help expo", "export ");
     offers("whoami \"\"", " ");
+}
+END_TEST
+
+/* The words of a command line up to a pipe or a redirection, cut apart in place as a shell does. */
+static int split(char *text, char *words[], int most)
+{
+    int count = 0;
+    for (char *at = text; *at && !strchr("|>", *at); at += strspn(at, " ")) {
+        char *to = at, quote = 0;
+        ck_assert_int_lt(count, most);
+        words[count++] = at;
+        for (; *at && (quote || *at != ' '); at++)
+            if (quote ? *at == quote : *at == '"' || *at == '\'')
+                quote = quote ? 0 : *at;
+            else
+                *to++ = *at;
+        bool end = !*at;
+        *to = 0;
+        at += !end;
+    }
+    return count;
+}
+
+/* Each command's help has two examples, whose options exist and whose values and arguments fit. */
+START_TEST(examples_can_be_read)
+{
+    enum { WORDS_MAX = 16 };
+    for (const pl_command *c = pl_commands; c->name; c++) {
+        const char *const *examples = pl_examples_of(c->name);
+        char command[500];
+        ck_assert_msg(examples, "%s has no examples", c->name);
+        ck_assert_str_ne(examples[0], examples[1]);
+        snprintf(command, sizeof command, "%s %s --help", program("pliant"), c->name);
+        const char *help = shell(command);
+        for (int i = 0; i < PL_EXAMPLES; i++) {
+            char *words[WORDS_MAX], *text = strdup(examples[i]);
+            pl_cli cli = {0};
+            pl_terminal_init(&cli.out, stdout);
+            pl_terminal_init(&cli.err, stderr);
+            int count = split(text, words, WORDS_MAX);
+            ck_assert_msg(strstr(help, examples[i]), "%s", examples[i]);
+            ck_assert_str_eq(words[0], "pliant");
+            ck_assert_msg(pl_words_read(&cli, count, words) == -1, "%s", examples[i]);
+            ck_assert_msg(cli.command == c, "%s", examples[i]);
+            free(text);
+        }
+    }
 }
 END_TEST
 
@@ -145,5 +205,6 @@ int main(void)
     tcase_add_test(c, other_shells);
     tcase_add_test(c, manual_pages);
     tcase_add_test(c, groff_sets_the_pages);
+    tcase_add_test(c, examples_can_be_read);
     return run_cases("pliant in shells and man", c);
 }

@@ -43,7 +43,8 @@ START_TEST(submitted_session_is_followed_listed_and_exported)
     ck_assert_int_eq(stat(pliant_path("a.png"), &st), 0);
     ck_assert_int_eq(pliant("frames %s --from 2 --to 8 --every 3 --out npy", id), 0);
     ck_assert_int_eq(pliant("frames %s --raw some.bin --dtype u16 --vertices surface", id), 0);
-    ck_assert_int_eq(pliant("frames %s --raw some.bin --dtype u8", id), 1);
+    ck_assert_int_eq(pliant("frames %s --raw some.bin --dtype u8", id), 2);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "expected one of f32, f64, u16"));
     ck_assert_int_eq(pliant("frames %s --dtype u16", id), 2);
     ck_assert_int_eq(pliant("metrics %s --buckets 2", id), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "\"energy/kinetic\""));

@@ -41,6 +41,7 @@ START_TEST(test_formats)
         {"mdd&prefix=my%20box", "application/octet-stream", "my_box.mdd", ""},
         {"glb", "model/gltf-binary", "cube.glb", "glTF"},
         {"csv", "text/csv", "cube.csv", "seq,frame,"},
+        {"usda", "model/vnd.usda", "cube.usda", "#usda 1.0\n"},
         {"vtu&frame=last", "application/octet-stream", "cube_000006.vtu", "<?xml"},
         {"obj&frame=2", "model/obj", "cube_000002.obj", "v "},
         {"ply&every=3", "application/zip", "cube.zip", "PK\x03\x04"},
@@ -80,6 +81,7 @@ START_TEST(test_accepted_type)
 {
     static const char *const rows[][2] = {{"csv", "text/csv"},
                                           {"glb", "model/gltf-binary"},
+                                          {"usda", "model/vnd.usda"},
                                           {"obj&frame=0", "model/obj"},
                                           {"npz", "application/zip"}};
     char id[33], target[128];

@@ -86,6 +86,50 @@ class CliWordsTest(unittest.TestCase):
         self.assertIn("expected one of checking, queued, running", said)
         self.assertIn("twin", self.pliant("list", "--state", "succeeded"))
 
+    def test_limits_are_said(self):
+        said = self.pliant("compare", "none.json", "--threads", "0", status=2)
+        self.assertIn("--threads: got '0', expected a whole number from 1 to 1024", said)
+        said = self.pliant("metrics", "first", "--from", "-1", status=2)
+        self.assertIn("expected a whole number of at least 0", said)
+
+    def test_a_wrong_value_lists_those_there_are(self):
+        said = self.pliant("export", "first", "--out", "x", "--format", "pvt", status=2)
+        self.assertIn("--format: got 'pvt', expected one of npz, vtu, pc2", said)
+        said = self.pliant("export", "first", "--out", "a.xyz", status=2)
+        self.assertIn("a.xyz: its ending tells no format; expected npz, vtu", said)
+        said = self.pliant("usage", "--by=groop", status=2)
+        self.assertIn("expected one of user, group, day; did you mean group?", said)
+
+    def test_a_plot_of_something_that_is_not_there(self):
+        said = self.pliant("plot", "first", "--what", "energy/kinetik", status=2)
+        self.assertIn("no frame has a number 'energy/kinetik'; did you mean energy/kinetic?", said)
+        self.assertRegex(said, r"there are: residuals, energies, .*energy/elastic")
+        said = self.pliant("plot", "first", "--what", "energy/kinetic,contact/gap", status=2)
+        self.assertIn("number 'contact/gap'", said)  # null: nothing is near
+        self.assertIn("energy/kinetic", self.pliant("plot", "first", "--what", "energies"))
+
+    def test_export_says_what_it_wrote(self):
+        def wrote(*words):
+            command = [os.path.abspath(os.path.join(BUILD, "pliant")), "--state",
+                       self.daemon.state, "export",
+                       "first", *words]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                                  cwd=self.daemon.directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done
+        self.assertRegex(wrote("--out", "a.npz").stderr, r"^wrote a\.npz, [\d.]+ \w+\n$")
+        self.assertRegex(wrote("--out", "s/a.pvd").stderr,
+                         r"^wrote s/a\.pvd and 3 \.vtu files beside it, [\d.]+ \w+\n$")
+        self.assertRegex(wrote("--out", "a.obj").stderr,
+                         r"^wrote 3 files, a_000000\.obj and so on, [\d.]+ \w+\n$")
+        self.assertRegex(wrote("--out", "a.pc2").stderr,
+                         r"^wrote a\.pc2, .*\nwrote a\.obj, .*\n$")
+        self.assertRegex(wrote("--out", "a.png", "--size", "64x48").stderr, r"^wrote a\.png, ")
+        done = wrote("--out", "b.npz", "--json")
+        size = os.path.getsize(os.path.join(self.daemon.directory, "b.npz"))
+        self.assertEqual(json.loads(done.stdout), {"path": "b.npz", "files": 1, "bytes": size})
+        self.assertEqual(done.stderr, "")
+
     def test_a_list_on_a_terminal_has_headings_and_ages(self):
         lines = self.on_terminal("list").splitlines()
         self.assertEqual(lines[0].split(), ["ID", "STATE", "FRAMES", "CREATED", "NAME"])

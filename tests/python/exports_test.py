@@ -1,11 +1,13 @@
 """What `pliant export` writes, read by programs of others: VTK's readers and numpy, where they are
 installed (python3-vtk9, python3-numpy), and by the formats' own rules."""
 
+import ast
 import csv
 import errno
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import struct
@@ -48,6 +50,29 @@ def mixed():
         {"name": "rope", "mesh": {"rope": {"segments": 4}}, "material": "hemp"},
     ]
     return value
+
+
+def read_usda(path):
+    """The layer's metadata, and {name: prim} of what is below /World. A prim is its type, its
+    attributes, and its time samples by time code."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    head, _, rest = text.partition('def Xform "World" (')
+    if not text.startswith("#usda 1.0\n(\n") or not rest.endswith("\n}\n"):
+        raise AssertionError("this is no USD text")
+    layer = dict(re.findall(r"^    (\w+) = (.+)$", head, re.M))
+    prims = {}
+    pattern = r'^    def (\w+) "(\w+)" \(\n.*?^    \)\n    \{\n(.*?)^    \}$'
+    for kind, name, body in re.findall(pattern, rest, re.M | re.S):
+        samples = {}
+        sampled = r"^        \w+\[\] (\w+)\.timeSamples = \{\n(.*?)^        \}$"
+        for attribute, lines in re.findall(sampled, body, re.M | re.S):
+            rows = re.findall(r"^            ([\d.e+-]+): (\[.*\]),$", lines, re.M)
+            samples[attribute] = {float(code): ast.literal_eval(row) for code, row in rows}
+        single = r"^        (?:uniform )?\w+(?:\[\])? ([\w:]+) = (.+?)(?: \()?$"
+        attributes = dict(re.findall(single, body, re.M))
+        prims[name] = kind, attributes, samples
+    return layer, prims
 
 
 class ExportsTest(unittest.TestCase):
@@ -140,6 +165,12 @@ class ExportsTest(unittest.TestCase):
         moved = vtk_to_numpy(of_points.GetArray("displacement"))
         self.assertTrue(numpy.array_equal(moved, data["positions"][5] - data["positions"][0]))
         # Against numpy's singular values.
+        fields = grid.GetFieldData()
+        with open(self.export("energies.csv"), newline="") as file:
+            row = list(csv.DictReader(file))[5]
+        for name in ("kinetic", "elastic", "gravity"):
+            energy = vtk_to_numpy(fields.GetArray("energy_" + name))
+            self.assertEqual(list(energy), [float(row["energy." + name])])
         ratio = vtk_to_numpy(of_cells.GetArray("volume_ratio"))
         stretch = vtk_to_numpy(of_cells.GetArray("stretch"))
         for cell, corners in enumerate(data["tets"]):
@@ -218,6 +249,60 @@ class ExportsTest(unittest.TestCase):
         self.assertTrue(numpy.allclose(accessor(sampler["input"])[:, 0], data["time"]))
         weights = accessor(sampler["output"]).reshape(7, 6)
         self.assertTrue(numpy.array_equal(weights, numpy.eye(7, 6, -1)))
+
+    @NEEDS_NUMPY
+    def test_usda(self):
+        data = self.arrays()
+        layer, prims = read_usda(self.export("a.usda"))
+        self.assertEqual(layer, {
+            "defaultPrim": '"World"', "startTimeCode": "0", "endTimeCode": "6",
+            "framesPerSecond": "100", "timeCodesPerSecond": "100", "metersPerUnit": "1",
+            "upAxis": '"Y"', "customLayerData": "{",
+        })
+        self.assertEqual([(name, prims[name][0]) for name in prims],
+                         [("box", "Mesh"), ("cloth", "Mesh"), ("rope", "BasisCurves")])
+        triangles = {"box": data["triangles"][:48], "cloth": data["triangles"][48:]}
+        for name, (_, attributes, samples) in prims.items():
+            if name == "rope":
+                used = numpy.append(data["edges"][:, 0], data["edges"][-1, 1])
+                self.assertEqual(attributes["curveVertexCounts"], "[5]")
+                self.assertEqual(attributes["type"], '"linear"')
+            else:
+                used = numpy.unique(triangles[name])
+                faces = ast.literal_eval(attributes["faceVertexIndices"])
+                self.assertTrue(numpy.array_equal(used[faces].reshape(-1, 3), triangles[name]))
+                counts = ast.literal_eval(attributes["faceVertexCounts"])
+                self.assertEqual(counts, [3] * len(triangles[name]))
+                self.assertEqual(attributes["subdivisionScheme"], '"none"')
+            for attribute, array in (("points", "positions"), ("velocities", "velocities")):
+                self.assertEqual(list(samples[attribute]), list(range(7)))
+                values = numpy.array(list(samples[attribute].values()), "f4")
+                self.assertTrue(numpy.array_equal(values, data[array][:, used]), name)
+            low, high = numpy.array(ast.literal_eval(attributes["extent"]), "f4")
+            moved = data["positions"][:, used].reshape(-1, 3)
+            self.assertTrue(numpy.array_equal([low, high], [moved.min(axis=0), moved.max(axis=0)]))
+        part = read_usda(self.export("b.usda", "--body", "cloth", "--every", "3"))
+        self.assertEqual(list(part[1]), ["cloth"])
+        self.assertEqual(part[1]["cloth"][2]["points"][1.0], prims["cloth"][2]["points"][3.0])
+        self.assertEqual((part[0]["endTimeCode"], part[0]["timeCodesPerSecond"]),
+                         ("2", "33.3333333"))
+
+    def test_usda_of_one_attribute(self):
+        """It is written as it is read; the scene's gravity says which axis is up."""
+        value = scene(steps=3, gravity=[0, 0, -9.81])
+        value["bodies"][0]["name"] = '1 "box"'
+        path = os.path.join(self.folder, "up.json")
+        with open(path, "w") as file:
+            json.dump(value, file)
+        session = os.path.join(self.folder, "up")
+        subprocess.run([PLIANT, "run", path, "--out", session], capture_output=True, check=True)
+        layer, prims = read_usda(self.export("up.usda", source=session))
+        self.assertEqual(layer["upAxis"], '"Z"')
+        _, attributes, samples = prims["_1__box_"]
+        self.assertEqual(list(samples), ["points"])
+        heights = [min(z for _, _, z in samples["points"][code]) for code in range(4)]
+        self.assertEqual(heights, sorted(heights, reverse=True))
+        self.assertEqual(ast.literal_eval(attributes["extent"])[0][2], heights[3])
 
     @NEEDS_NUMPY
     def test_ply(self):
@@ -333,7 +418,7 @@ class ExportsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         listed = subprocess.run([PLIANT, *state, "list", "--json"], capture_output=True, text=True)
         session = json.loads(listed.stdout)["items"][0]["id"]
-        for name in ("x.npz", "x.pc2", "x.mdd", "x.glb", "x.csv"):
+        for name in ("x.npz", "x.pc2", "x.mdd", "x.glb", "x.usda", "x.csv"):
             here = self.export("here-" + name)
             there = self.export("there-" + name, *state, source=session)
             if name != "x.csv":  # which has how long each step took

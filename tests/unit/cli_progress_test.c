@@ -126,6 +126,28 @@ START_TEST(decades_make_a_straight_line)
 }
 END_TEST
 
+/* Round numbers below the axis, each under its mark. */
+START_TEST(the_axis_has_numbers)
+{
+    double values[101];
+    for (int i = 0; i <= 100; i++)
+        values[i] = 1 + i;
+    pl_plot plot = {.count = 101,
+                    .x_last = 100,
+                    .series_count = 1,
+                    .series = {{"x", values}},
+                    .width = 51,
+                    .height = 4};
+    char *text = plot_text(&plot, false), *axis = strstr(text, "       +");
+    ck_assert_ptr_nonnull(axis);
+    ck_assert_str_eq(axis, "       ++---------+---------+---------+---------+---------+\n"
+                           "        0        20        40        60        80 frame 100\n");
+    plot.x_first = plot.x_last; /* a single frame has one number */
+    text = plot_text(&plot, false);
+    ck_assert_ptr_nonnull(strstr(text, "frame 100"));
+}
+END_TEST
+
 START_TEST(braille_dots_are_utf8)
 {
     double values[10];
@@ -192,6 +214,7 @@ int main(void)
     tcase_add_test(t, bar_fits_the_terminal);
     tcase_add_test(t, times_and_sizes_read_well);
     tcase_add_test(t, decades_make_a_straight_line);
+    tcase_add_test(t, the_axis_has_numbers);
     tcase_add_test(t, braille_dots_are_utf8);
     tcase_add_test(t, no_positive_value_is_said);
     suite_add_tcase(s, t);

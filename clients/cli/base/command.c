@@ -1,7 +1,10 @@
 /* What every command asks of its command line, and how it says what is wrong. */
 #include "clients/cli/base/command.h"
 
+#include "protocol/text/problem.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,20 @@ int pl_cli_fail(const pl_cli *cli, int status, const char *format, ...)
     fputc('\n', stderr);
     va_end(arguments);
     return status;
+}
+
+int pl_cli_fail_value(const pl_cli *cli, const char *option, const char *value,
+                      const char *const *known, size_t count)
+{
+    char list[400] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
+                                   known[i]);
+    const char *nearest = pl_nearest(value, known, count);
+    return pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected one of %s%s%s%s", option, value,
+                       list, nearest ? "; did you mean " : "", nearest ? nearest : "",
+                       nearest ? "?" : "");
 }
 
 void pl_cli_note(const pl_cli *cli, const char *text)
@@ -77,6 +94,17 @@ bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double m
     return good;
 }
 
+static void fail_integer(const pl_cli *cli, const char *name, const char *text, int64_t minimum,
+                         int64_t maximum)
+{
+    if (maximum > INT64_MAX / 8)
+        pl_cli_fail(cli, 0, "%s: got '%s', expected a whole number of at least %" PRId64, name,
+                    text, minimum);
+    else
+        pl_cli_fail(cli, 0, "%s: got '%s', expected a whole number from %" PRId64 " to %" PRId64,
+                    name, text, minimum, maximum);
+}
+
 bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_t maximum,
                     int64_t fallback, int64_t *out)
 {
@@ -87,7 +115,6 @@ bool pl_cli_integer(const pl_cli *cli, const char *name, int64_t minimum, int64_
     bool good = !text || (end > text && !*end && !errno && value >= minimum && value <= maximum);
     *out = good ? value : fallback;
     if (!good)
-        pl_cli_fail(cli, PL_EXIT_USAGE, "%s: got '%s', expected a whole number from %lld%s", name,
-                    text, (long long)minimum, maximum == INT64_MAX ? " up" : "");
+        fail_integer(cli, name, text, minimum, maximum);
     return good;
 }

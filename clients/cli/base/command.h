@@ -71,6 +71,9 @@ bool pl_cli_number(const pl_cli *cli, const char *name, double minimum, double m
 /* One line on standard error: "pliant: ...". Returns `status`, for `return pl_cli_fail(...)`. */
 __attribute__((format(printf, 3, 4))) int pl_cli_fail(const pl_cli *cli, int status,
                                                       const char *format, ...);
+/* The same of an option's value, with those it may have. Returns PL_EXIT_USAGE. */
+int pl_cli_fail_value(const pl_cli *cli, const char *option, const char *value,
+                      const char *const *known, size_t count);
 /* One line on standard error that is no fault: "note: ..."; none with --json. */
 void pl_cli_note(const pl_cli *cli, const char *text);
 /* Print each warning of a list, or of a session's "warnings", as a line: "warning: unconverged: ..."; nothing with
@@ -79,5 +82,8 @@ void pl_cli_warn(const pl_cli *cli, const pl_warnings *list);
 void pl_cli_warn_of(const pl_cli *cli, const pl_json *list);
 /* A list of faults, a block each: where, what was found, what was expected, what to do. */
 void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults);
+/* Say that a scene was rejected, with its faults, on standard error; with --json as a problem on standard output.
+ * `detail` may be NULL. Returns PL_EXIT_FAILED. */
+int pl_cli_refuse(const pl_cli *cli, const char *detail, const pl_faults *faults);
 
 #endif

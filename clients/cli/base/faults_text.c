@@ -1,6 +1,8 @@
 /* The faults of a scene as blocks of text: where, what was found, what was expected, what to do. */
 #include "clients/cli/base/command.h"
 
+#include "protocol/text/problem.h"
+
 #include <stdlib.h>
 
 static void print_row(const pl_terminal *t, const char *label, const char *text)
@@ -25,4 +27,23 @@ void pl_cli_print_faults(const pl_cli *cli, const pl_faults *faults)
     }
     if (faults->total > faults->count)
         fprintf(stderr, "  and %zu more\n", faults->total - faults->count);
+}
+
+int pl_cli_refuse(const pl_cli *cli, const char *detail, const pl_faults *faults)
+{
+    char *text = cli->json ? pl_problem_encode(422, "invalid_scene", "The scene is not valid",
+                                               detail, faults)
+                           : NULL;
+    if (text) {
+        puts(text);
+    } else {
+        if (detail)
+            pl_cli_fail(cli, 0, "%s", detail);
+        else
+            pl_cli_fail(cli, 0, "the scene has %zu fault%s", faults->total,
+                        faults->total == 1 ? "" : "s");
+        pl_cli_print_faults(cli, faults);
+    }
+    free(text);
+    return PL_EXIT_FAILED;
 }

@@ -5,6 +5,7 @@
 
 #include "protocol/scene/scene_json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,49 +53,115 @@ static bool is_table(const char *table, const char *word)
     return strncasecmp(table, word, n) == 0 && (table[n] == 0 || table[n] == '.');
 }
 
-static void print_value(const pl_json *about, const char *key, const char *before)
+/* ---- the table ---- */
+
+enum { COLUMNS = 5, CELL = 96, WIDEST = 34 };
+static const char *const headings[COLUMNS] = {"PARAMETER", "TYPE", "UNIT", "DEFAULT", "RANGE"};
+
+typedef struct row {
+    char cell[COLUMNS][CELL];
+    const pl_json *about;
+} row;
+
+typedef struct parameter_table {
+    row *rows;
+    size_t count, capacity;
+    bool failed; /* out of memory */
+} parameter_table;
+
+/* Append the value at a key, if it is a short one, with a text before it. */
+static void add_value(char cell[CELL], const pl_json *about, const char *key, const char *before)
 {
     const pl_json *value = pl_json_at(about, key);
-    char *text = value ? pl_json_dump(value, false) : NULL;
+    double number = pl_json_number(value, "", NAN);
+    char *text = value && isnan(number) ? pl_json_dump(value, false) : NULL;
+    size_t length = strlen(cell);
+    if (!isnan(number))
+        snprintf(cell + length, CELL - length, "%s%s%.9g", length ? " " : "", before, number);
     if (text && strlen(text) < 80)
-        printf("%s%s", before, text);
+        snprintf(cell + length, CELL - length, "%s%s%s", length ? " " : "", before, text);
     free(text);
 }
 
-static void print_parameter(const pl_cli *cli, const char *table, const char *key,
-                            const pl_json *about)
+static void add_row(parameter_table *t, const char *table, const char *key, const pl_json *about)
 {
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 64;
+        row *grown = realloc(t->rows, capacity * sizeof *grown);
+        t->failed |= !grown;
+        if (!grown)
+            return;
+        t->rows = grown;
+        t->capacity = capacity;
+    }
+    row *r = &t->rows[t->count++];
+    *r = (row){.about = about};
     const char *unit = pl_json_string(about, "unit", "");
-    printf("%s%s.%s%s  %s", pl_style_on(&cli->out, PL_STYLE_BOLD), table, key,
-           pl_style_off(&cli->out), pl_json_string(about, "type", ""));
-    if (*unit && strcmp(unit, "1") != 0)
-        printf(", %s", unit);
+    snprintf(r->cell[0], CELL, "%s.%s", table, key);
+    snprintf(r->cell[1], CELL, "%s", pl_json_string(about, "type", ""));
+    snprintf(r->cell[2], CELL, "%s", strcmp(unit, "1") == 0 ? "" : unit);
     if (pl_json_boolean(about, "required", false))
-        printf(", required");
-    print_value(about, "default", ", default ");
-    const char *words = pl_json_string(about, "default_text", "");
-    if (*words)
-        printf(", default: %s", words);
-    print_value(about, "minimum", ", from ");
-    print_value(about, "exclusive_minimum", ", above ");
-    print_value(about, "maximum", ", to ");
-    print_value(about, "exclusive_maximum", ", below ");
-    putchar('\n');
-    const pl_json *choices = pl_json_at(about, "choices");
-    char line[1024];
-    int used = 0;
-    for (size_t i = 0; i < pl_json_count(choices) && used < (int)sizeof line - 64; i++)
-        used += snprintf(line + used, sizeof line - (size_t)used, "%s%s", i ? ", " : "one of ",
-                         pl_json_string(pl_json_item(choices, i), "", ""));
-    if (used > 0)
-        print_wrapped(&cli->out, line);
-    print_wrapped(&cli->out, pl_json_string(about, "description", ""));
+        snprintf(r->cell[3], CELL, "required");
+    else
+        add_value(r->cell[3], about, "default", "");
+    add_value(r->cell[4], about, "minimum", "from ");
+    add_value(r->cell[4], about, "exclusive_minimum", "above ");
+    add_value(r->cell[4], about, "maximum", "to ");
+    add_value(r->cell[4], about, "exclusive_maximum", "below ");
 }
 
-/* The parameters that the words name, as text or as {table: {key: ...}}; how many. */
+/* Columns are as wide as their widest cell; one wider than WIDEST moves only its own row. */
+static void print_row(const pl_terminal *t, pl_style style, const char *const cell[COLUMNS],
+                      const size_t width[COLUMNS])
+{
+    int last = COLUMNS - 1;
+    while (last > 0 && !*cell[last])
+        last--;
+    for (int k = 0; k <= last; k++) {
+        pl_style how = k == 0 || style == PL_STYLE_DIM ? style : PL_STYLE_PLAIN;
+        printf("%s%s%-*s%s", k ? "  " : "", pl_style_on(t, how), k < last ? (int)width[k] : 0,
+               cell[k], pl_style_off(t));
+    }
+    putchar('\n');
+}
+
+static void print_table(const pl_cli *cli, const parameter_table *t)
+{
+    size_t width[COLUMNS] = {0};
+    for (int k = 0; k < COLUMNS; k++) {
+        width[k] = strlen(headings[k]);
+        for (size_t i = 0; i < t->count; i++) {
+            size_t length = strlen(t->rows[i].cell[k]);
+            width[k] = length > width[k] && (k == 0 || length <= WIDEST) ? length : width[k];
+        }
+    }
+    print_row(&cli->out, PL_STYLE_DIM, headings, width);
+    for (size_t i = 0; i < t->count; i++) {
+        const char *cells[COLUMNS];
+        const pl_json *about = t->rows[i].about, *choices = pl_json_at(about, "choices");
+        char line[1024];
+        int used = 0;
+        for (int k = 0; k < COLUMNS; k++)
+            cells[k] = t->rows[i].cell[k];
+        print_row(&cli->out, PL_STYLE_BOLD, cells, width);
+        if (*pl_json_string(about, "default_text", "")) {
+            snprintf(line, sizeof line, "default: %s", pl_json_string(about, "default_text", ""));
+            print_wrapped(&cli->out, line);
+        }
+        for (size_t c = 0; c < pl_json_count(choices) && used < (int)sizeof line - 64; c++)
+            used += snprintf(line + used, sizeof line - (size_t)used, "%s%s", c ? ", " : "one of ",
+                             pl_json_string(pl_json_item(choices, c), "", ""));
+        if (used > 0)
+            print_wrapped(&cli->out, line);
+        print_wrapped(&cli->out, pl_json_string(about, "description", ""));
+    }
+}
+
+/* Print the parameters that the words name, as a table or as {table: {key: ...}}; how many. */
 static int print_matching(const pl_cli *cli, const pl_json *tables, bool by_table)
 {
     pl_json_writer w = {0};
+    parameter_table rows = {0};
     int found = 0, first = by_table ? 1 : 0;
     pl_json_begin_object(&w);
     for (size_t t = 0; t < pl_json_count(tables); t++) {
@@ -116,7 +183,7 @@ static int print_matching(const pl_cli *cli, const pl_json *tables, bool by_tabl
             if (cli->json)
                 pl_json_set_raw(&w, key, text ? text : "null");
             else
-                print_parameter(cli, name, key, about);
+                add_row(&rows, name, key, about);
             free(text);
         }
         if (cli->json && found > before)
@@ -126,7 +193,12 @@ static int print_matching(const pl_cli *cli, const pl_json *tables, bool by_tabl
     char *text = pl_json_finish(&w, NULL);
     if (cli->json && found > 0 && text)
         puts(text);
+    else if (!cli->json && found > 0)
+        print_table(cli, &rows);
+    if (rows.failed)
+        pl_cli_fail(cli, 0, "out of memory: the table is not complete");
     free(text);
+    free(rows.rows);
     return found;
 }
 

@@ -1,11 +1,26 @@
 /* pliant completion: scripts for shells, made of the tables of commands and options. */
 
 #include "clients/cli/commands/commands.h"
+#include "clients/cli/commands/listing.h"
+#include "clients/cli/commands/words.h"
+
+#include "protocol/scene/params.h"
+
 #include <ctype.h>
 #include <string.h>
 
 /* What a value or an argument may be, told from how the help names it. */
-typedef enum kind { ANYTHING, FILES, FOLDERS, SESSIONS, SESSIONS_OR_FILES, SERVERS, WORDS } kind;
+typedef enum kind {
+    ANYTHING,
+    FILES,
+    FOLDERS,
+    SESSIONS,
+    SESSIONS_OR_FILES,
+    SERVERS,
+    COMMANDS,
+    WORDS, /* one of a few */
+    ITEMS  /* several of a few, with commas */
+} kind;
 
 static bool has_word(const char *text, const char *word)
 {
@@ -21,6 +36,8 @@ static bool has_word(const char *text, const char *word)
 static kind kind_of(const char *text)
 {
     bool here = has_word(text, "FILE") || has_word(text, "PATH") || strstr(text, ".json");
+    if (strcmp(text, "[COMMAND]") == 0)
+        return COMMANDS;
     if (strcmp(text, "URL|NAME") == 0 || strncmp(text, "SERVER", 6) == 0)
         return SERVERS;
     if (has_word(text, "ID"))
@@ -39,12 +56,44 @@ static void put_words(const char *text)
         putchar(*text == '|' ? ' ' : *text);
 }
 
-/* "f32|f64" of an option whose values are known, or NULL. */
+/* The items of an option that takes a list, as "a|b"; NULL: it takes none. */
+static const char *items_of(const pl_option *o)
+{
+    static char methods[400];
+    if (strcmp(o->name, "--fields") == 0)
+        return "position|velocity|stress|contacts";
+    if (strcmp(o->name, "--scopes") == 0)
+        return "read|submit|admin|metrics";
+    if (strcmp(o->name, "--what") == 0)
+        return pl_plot_words;
+    if (strcmp(o->name, "--methods") != 0)
+        return NULL;
+    const char *const *names = pl_table_param(pl_table_named("solver"), "method")->choices;
+    size_t length = 0;
+    for (size_t i = 0; names[i]; i++)
+        length += (size_t)snprintf(methods + length, sizeof methods - length, "%s%s", i ? "|" : "",
+                                   names[i]);
+    return methods;
+}
+
 static const char *words_of(const pl_option *o)
 {
-    if (o->value && strcmp(o->value, "STATE") == 0)
-        return "checking|queued|running|paused|succeeded|failed|rejected|cancelled";
-    return o->value && kind_of(o->value) == WORDS ? o->value : NULL;
+    const char *items = items_of(o);
+    return items ? items : pl_option_words(o);
+}
+
+static kind kind_of_option(const pl_option *o)
+{
+    if (!o->value)
+        return ANYTHING;
+    return items_of(o) ? ITEMS : pl_option_words(o) ? WORDS : kind_of(o->value);
+}
+
+/* True if the first argument is one of a few words and others follow: "info|quality FILE". */
+static bool begins_with_words(const char *arguments)
+{
+    size_t n = strcspn(arguments, " ");
+    return islower((unsigned char)*arguments) && arguments[n] && memchr(arguments, '|', n);
 }
 
 static const pl_option *option_at(const pl_command *c, int i)
@@ -70,17 +119,17 @@ static void put_quoted(const char *text)
 static const char *const bash_does[] = {
     [FILES] = "_pliant_files -f",    [FOLDERS] = "_pliant_files -d",
     [SESSIONS] = "_pliant_sessions", [SESSIONS_OR_FILES] = "_pliant_sessions; _pliant_files -f",
-    [SERVERS] = "_pliant_servers",
+    [SERVERS] = "_pliant_servers",   [COMMANDS] = "_pliant_words \"$_pliant_commands\"",
 };
 
 static void put_bash_values(const char *command, const pl_option *o)
 {
-    kind k = words_of(o) ? WORDS : o->value ? kind_of(o->value) : ANYTHING;
+    kind k = kind_of_option(o);
     if (k == ANYTHING)
         return;
     printf("    '%s %s') ", command, o->name);
-    if (k == WORDS) {
-        fputs("_pliant_words '", stdout);
+    if (k == WORDS || k == ITEMS) {
+        fputs(k == WORDS ? "_pliant_words '" : "_pliant_items '", stdout);
         put_words(words_of(o));
         puts("' ;;");
     } else {
@@ -93,7 +142,7 @@ static void put_bash_options(const pl_command *c)
     printf("    %s) echo '", c->name);
     for (int i = 0; option_at(c, i); i++)
         printf("%s ", option_at(c, i)->name);
-    puts("' ;;");
+    puts(pl_words_take_last(c, NULL) ? "--last ' ;;" : "' ;;");
 }
 
 static void put_bash_arguments(const pl_command *c)
@@ -111,6 +160,11 @@ static void put_bash_arguments(const pl_command *c)
         printf("    %s) _pliant_words '", c->name);
         put_words(c->arguments);
         puts("' ;;");
+    } else if (begins_with_words(c->arguments)) {
+        printf("    %s) _pliant_words '", c->name);
+        for (const char *at = c->arguments; *at != ' '; at++)
+            putchar(*at == '|' ? ' ' : *at);
+        printf("' ;;\n    '%s '*) %s ;;\n", c->name, bash_does[k]);
     } else if (k != ANYTHING) {
         printf("    %s) %s ;;\n", c->name, bash_does[k]);
     }
@@ -135,7 +189,20 @@ static const char bash_helpers[] =
     "_pliant_takes() { [[ $_pliant_valued == *\" $2 \"* || $_pliant_valued == *\" $1:$2 \"* ]]; }\n"
     "_pliant_ask() { timeout 3 \"${COMP_WORDS[0]}\" \"${where[@]}\" \"$@\" 2>/dev/null </dev/null; "
     "}\n"
-    "_pliant_sessions() { _pliant_words \"$(_pliant_ask list --limit 200 | cut -d' ' -f1)\"; }\n"
+    "_pliant_items() {\n"
+    "    local head= word\n"
+    "    [[ $cur == *,* ]] && head=${cur%,*},\n"
+    "    for word in $1; do [[ $head$word == \"$cur\"* ]] && COMPREPLY+=(\"$head$word\"); done\n"
+    "    compopt -o nospace 2>/dev/null\n"
+    "}\n"
+    "_pliant_sessions() {\n"
+    "    local word quoted\n"
+    "    while IFS= read -r word; do\n"
+    "        printf -v quoted %q \"$word\"\n"
+    "        if [[ $cur == [\\\"\\']* ]]; then quoted=$word; fi\n"
+    "        [[ $quoted == \"${cur#[\\\"\\']}\"* ]] && COMPREPLY+=(\"$quoted\")\n"
+    "    done < <(_pliant_ask completion sessions)\n"
+    "}\n"
     "_pliant_servers() { _pliant_words \"$(_pliant_ask server list | cut -d' ' -f1)\"; }\n";
 
 static const char bash_main[] =
@@ -157,7 +224,7 @@ static const char bash_main[] =
     "                        where+=(\"$word\" \"${COMP_WORDS[i]}\") ;;\n"
     "                esac\n"
     "            fi\n"
-    "        elif [[ -z $command ]]; then command=$word\n"
+    "        elif [[ -z $command ]]; then command=$word; _pliant_alias\n"
     "        elif [[ -z $verb ]]; then verb=$word\n"
     "        fi\n"
     "    done\n"
@@ -184,7 +251,11 @@ static void print_bash(void)
         printf("%s ", o->name);
     fputs("'\n_pliant_valued=' ", stdout);
     put_valued();
-    printf("'\n%s_pliant_options() {\n    case $1 in\n", bash_helpers);
+    puts("'\n_pliant_alias() {\n    case $command in");
+    for (const pl_command *c = pl_commands; c->name; c++)
+        if (c->alias)
+            printf("    %s) command=%s ;;\n", c->alias, c->name);
+    printf("    esac\n}\n%s_pliant_options() {\n    case $1 in\n", bash_helpers);
     for (const pl_command *c = pl_commands; c->name; c++)
         put_bash_options(c);
     puts("    esac\n}\n_pliant_value() {\n    case $1 in");
@@ -225,15 +296,22 @@ static void put_fish_kind(kind k, const char *words)
         fputs(" -a '(__fish_complete_directories)'", stdout);
         break;
     case SESSIONS:
-        fputs(" -a '(__pliant_first list --limit 200)'", stdout);
+        fputs(" -a '(__pliant_sessions)'", stdout);
         break;
     case SESSIONS_OR_FILES:
-        fputs(" -F -a '(__pliant_first list --limit 200)'", stdout);
+        fputs(" -F -a '(__pliant_sessions)'", stdout);
+        break;
+    case COMMANDS:
+        fputs(" -a '", stdout);
+        for (const pl_command *c = pl_commands; c->name; c++)
+            printf("%s ", c->name);
+        putchar('\'');
         break;
     case SERVERS:
         fputs(" -a '(__pliant_first server list)'", stdout);
         break;
     case WORDS:
+    case ITEMS:
         fputs(" -a '", stdout);
         put_words(words);
         putchar('\'');
@@ -248,11 +326,10 @@ static void put_fish_option(const char *command, const pl_option *o)
     printf("complete -c pliant");
     if (command)
         printf(" -n '__fish_seen_subcommand_from %s'", command);
-    bool words = o->value && words_of(o);
-    kind k = words ? WORDS : o->value ? kind_of(o->value) : ANYTHING;
+    kind k = kind_of_option(o);
     printf(" -l %s%s -d ", o->name + 2, !o->value ? "" : k == FILES ? " -r" : " -x");
     put_quoted(o->help);
-    put_fish_kind(k, words ? words_of(o) : NULL);
+    put_fish_kind(k, k == WORDS || k == ITEMS ? words_of(o) : NULL);
     putchar('\n');
 }
 
@@ -261,7 +338,8 @@ static void print_fish(void)
     printf("# fish completion of pliant %s, made by: pliant completion fish\n", PLIANT_VERSION);
     puts("function __pliant_first\n    timeout 3 pliant $argv 2>/dev/null | string replace -r ' "
          ".*' ''"
-         "\nend\ncomplete -c pliant -f");
+         "\nend\nfunction __pliant_sessions\n    timeout 3 pliant completion sessions 2>/dev/null\n"
+         "end\ncomplete -c pliant -f");
     for (const pl_option *o = pl_global_options; o->name; o++)
         put_fish_option(NULL, o);
     for (const pl_command *c = pl_commands; c->name; c++) {
@@ -285,8 +363,20 @@ static void print_fish(void)
     }
 }
 
+/* ---- sessions, for the scripts ---- */
+
+static void print_session(const pl_cli *cli, const pl_json *session)
+{
+    (void)cli;
+    const char *name = pl_json_string(session, "name", "");
+    printf("%.12s\n", pl_json_string(session, "id", ""));
+    if (*name && !strchr(name, '\n'))
+        puts(name);
+}
+
 int pl_command_completion(pl_cli *cli)
 {
+    enum { SESSIONS_MAX = 200 };
     static const struct {
         const char *name;
         void (*print)(void);
@@ -296,5 +386,7 @@ int pl_command_completion(pl_cli *cli)
             shells[i].print();
             return PL_EXIT_OK;
         }
+    if (strcmp(cli->arguments[0], "sessions") == 0)
+        return pl_listing_print(cli, "/v1/sessions", SESSIONS_MAX, print_session);
     return pl_cli_fail(cli, PL_EXIT_USAGE, "'%s': expected bash, zsh or fish", cli->arguments[0]);
 }

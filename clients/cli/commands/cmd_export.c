@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define GIVE_UP_AFTER 120.0 /* s in which nothing comes */
 #define PASSED        20e6 /* bytes a second that a daemon makes anew at least, to pass over them */
@@ -264,6 +265,8 @@ static int export_to(exporting *e, const char *path, const char *ending)
     if (status == PL_EXIT_OK)
         status = e->source.dir_fd >= 0 ? export_here(e) : export_there(e);
     pl_terminal_finish(&e->cli->err);
+    if (status == PL_EXIT_OK)
+        pl_export_files_report(&e->files);
     pl_export_files_close(&e->files);
     return status;
 }
@@ -295,12 +298,16 @@ static int export_all(exporting *e, const char *path)
 /* Pictures and films, which are drawn here wherever the session is. */
 static int draw(pl_cli *cli, pl_session_source *source, const char *path, const char *what)
 {
+    struct stat st;
     pl_drawing d = {.cli = cli, .source = source, .path = path, .what = what};
     if (source->frames < 1)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "no frame yet");
     int status = strcmp(what, "png") == 0 ? pl_draw_png(&d) : pl_draw_film(&d);
     pl_terminal_finish(&cli->err);
     pl_session_shape_clear(&d.shape);
+    if (status == PL_EXIT_OK && stat(path, &st) == 0)
+        pl_export_files_report(
+            &(pl_export_files){.cli = cli, .path = path, .count = 1, .bytes = st.st_size});
     return status;
 }
 
@@ -326,8 +333,9 @@ static int read_order(pl_cli *cli, const char *path, pl_export_order *order, con
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out PATH is missing");
     if (!choose_format(given, path, &order->format, drawn))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--format: got '%s', expected " PL_EXPORT_COMMAS "png, mp4, webm or gif",
-                           given ? given : "");
+                           "%s: its ending tells no format; expected " PL_EXPORT_COMMAS
+                           "pvd, png, mp4, webm or gif, or give --format",
+                           path);
     order->body = pl_cli_option(cli, "--body");
     order->surface = pl_cli_flag(cli, "--surface");
     bool part = order->body || order->surface;

@@ -3,18 +3,33 @@
 #include "clients/cli/draw/plot.h"
 #include "clients/cli/session/session_source.h"
 
+#include "protocol/export/outlet.h"
+#include "protocol/text/problem.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_MAX_LENGTH = 64, MARGIN = 9 };
+enum { PATH_MAX_LENGTH = 64, MARGIN = 9, NAMES_MAX = 160 };
+
+/* Words that stand for several metrics. */
+static const struct {
+    const char *word, *metrics;
+} groups[] = {{"residuals", "primal_residual,dual_residual,gradient_norm"},
+              {"energies", "energy/kinetic,energy/elastic"},
+              {"contact", "contact/pairs,contacts"},
+              {"time", "ms/step,ms/local,ms/global,ms/collision"}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+const char pl_plot_words[] = "residuals|energies|contact|time";
 
 typedef struct collector {
     char paths[PL_PLOT_SERIES_MAX][PATH_MAX_LENGTH];
     int32_t count;
+    bool named;                         /* the user named each metric, no group */
     double *values[PL_PLOT_SERIES_MAX]; /* [capacity] */
     double first_frame, last_frame;
     int64_t rows, capacity;
+    pl_json *last; /* the newest record */
     bool no_memory;
 } collector;
 
@@ -38,19 +53,19 @@ static bool collect(void *context, const char *line, size_t length)
     if (c->rows == 0)
         c->first_frame = c->last_frame;
     c->rows++;
-    pl_json_free(metrics);
+    pl_json_free(c->last);
+    c->last = metrics;
     return true;
 }
 
-/* The names after --what, or the list that a word stands for. */
+/* Read the names after --what. A group is replaced by its metrics. */
 static bool choose(const char *what, collector *c)
 {
-    const char *list = strcmp(what, "residuals") == 0
-                           ? "primal_residual,dual_residual,gradient_norm"
-                       : strcmp(what, "energies") == 0 ? "energy/kinetic,energy/elastic"
-                       : strcmp(what, "contact") == 0  ? "contact/pairs,contacts"
-                       : strcmp(what, "time") == 0     ? "ms/step,ms/local,ms/global,ms/collision"
-                                                       : what;
+    const char *list = what;
+    for (int g = 0; g < GROUPS; g++)
+        if (strcmp(what, groups[g].word) == 0)
+            list = groups[g].metrics;
+    c->named = list == what;
     while (*list) {
         size_t length = strcspn(list, ",");
         if (c->count == PL_PLOT_SERIES_MAX || length == 0 || length >= PATH_MAX_LENGTH)
@@ -61,8 +76,57 @@ static bool choose(const char *what, collector *c)
     return c->count > 0;
 }
 
-/* Series that a method does not compute are null in every frame: leave them out. */
-static void fill(const collector *c, pl_plot *plot)
+/* ---- names that are not there ---- */
+
+typedef struct names {
+    char text[NAMES_MAX][PATH_MAX_LENGTH];
+    size_t count;
+} names;
+
+/* Each number of a record by its path, such as energy/kinetic. */
+static void list_numbers(const pl_json *value, const char *path, names *out)
+{
+    for (size_t i = 0; pl_json_is_object(value) && i < pl_json_count(value); i++) {
+        const pl_json *member;
+        char inner[PATH_MAX_LENGTH];
+        const char *key = pl_json_member(value, i, &member);
+        int length = snprintf(inner, sizeof inner, "%s%s%s", path, *path ? "/" : "", key);
+        if (length >= (int)sizeof inner)
+            continue;
+        if (!isnan(pl_json_number(member, "", NAN)) && out->count < NAMES_MAX)
+            memcpy(out->text[out->count++], inner, (size_t)length + 1);
+        list_numbers(member, inner, out);
+    }
+}
+
+static int fail_unknown(const pl_cli *cli, const collector *c, const char *missing)
+{
+    names *there = calloc(1, sizeof *there);
+    const char *known[NAMES_MAX + GROUPS];
+    pl_text list = {0};
+    size_t count = 0;
+    if (!there)
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    list_numbers(c->last, "", there);
+    for (size_t g = 0; g < GROUPS; g++)
+        known[count++] = groups[g].word;
+    for (size_t i = 0; i < there->count; i++)
+        known[count++] = there->text[i];
+    for (size_t i = 0; i < count; i++)
+        pl_text_printf(&list, "%s%s", i ? ", " : "", known[i]);
+    const char *nearest = pl_nearest(missing, known, count);
+    int status = pl_cli_fail(cli, PL_EXIT_USAGE,
+                             "--what: no frame has a number '%s'%s%s%s\nthere are: %s", missing,
+                             nearest ? "; did you mean " : "", nearest ? nearest : "",
+                             nearest ? "?" : "", list.failed ? "" : list.text);
+    free(list.text);
+    free(there);
+    return status;
+}
+
+/* Take the series that have a number in some frame. A method leaves metrics that it does not compute null: those of
+ * a group are left out, but a metric that was named must be there. */
+static int fill(const pl_cli *cli, const collector *c, const char *what, pl_plot *plot)
 {
     for (int32_t i = 0; i < c->count; i++) {
         bool any = false;
@@ -70,12 +134,15 @@ static void fill(const collector *c, pl_plot *plot)
             any = !isnan(c->values[i][k]);
         if (any)
             plot->series[plot->series_count++] = (pl_plot_series){c->paths[i], c->values[i]};
+        else if (c->named)
+            return fail_unknown(cli, c, c->paths[i]);
     }
+    return plot->series_count > 0 ? PL_EXIT_OK : fail_unknown(cli, c, what);
 }
 
 int pl_command_plot(pl_cli *cli)
 {
-    const char *what = pl_cli_option(cli, "--what");
+    const char *given = pl_cli_option(cli, "--what"), *what = given ? given : "residuals";
     collector c = {0};
     int64_t width, height;
     pl_terminal terminal = cli->out;
@@ -83,7 +150,7 @@ int pl_command_plot(pl_cli *cli)
     if (!pl_cli_integer(cli, "--width", 10, 1000, most < 10 ? 10 : most, &width) ||
         !pl_cli_integer(cli, "--height", 3, 100, 10, &height))
         return PL_EXIT_USAGE;
-    if (!choose(what ? what : "residuals", &c))
+    if (!choose(what, &c))
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--what: got '%s', expected up to %d names", what,
                            PL_PLOT_SERIES_MAX);
     pl_session_source source;
@@ -103,11 +170,13 @@ int pl_command_plot(pl_cli *cli)
                         .width = (int)width,
                         .height = (int)height};
         terminal.utf8 = terminal.utf8 && !pl_cli_flag(cli, "--ascii");
-        fill(&c, &plot);
-        pl_plot_print(&plot, &terminal, stdout);
+        status = fill(cli, &c, what, &plot);
+        if (status == PL_EXIT_OK)
+            pl_plot_print(&plot, &terminal, stdout);
     }
     for (int32_t i = 0; i < c.count; i++)
         free(c.values[i]);
+    pl_json_free(c.last);
     pl_session_source_close(&source);
     return status;
 }

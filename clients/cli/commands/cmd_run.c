@@ -7,7 +7,6 @@
 #include "clients/cli/session/run_session.h"
 
 #include "protocol/log/log.h"
-#include "protocol/text/problem.h"
 #include "protocol/scene/scene_json.h"
 
 #include <errno.h>
@@ -30,22 +29,6 @@ typedef struct runner {
     bool gpu;              /* the scene asks for one */
     bool stopping;         /* that Ctrl-C asked it to stop was said */
 } runner;
-
-static int refused(pl_cli *cli, const pl_faults *faults)
-{
-    char *text = cli->json ? pl_problem_encode(422, "invalid_scene", "The scene is not valid", NULL,
-                                               faults)
-                           : NULL;
-    if (text)
-        puts(text);
-    else {
-        pl_cli_fail(cli, 0, "the scene has %zu fault%s", faults->total,
-                    faults->total == 1 ? "" : "s");
-        pl_cli_print_faults(cli, faults);
-    }
-    free(text);
-    return PL_EXIT_FAILED;
-}
 
 static void report_accepted(const runner *r, const pl_preflight *p)
 {
@@ -75,7 +58,7 @@ static int preflight(runner *r)
     else if (status == PL_EXIT_INTERRUPTED)
         report_resume(r);
     else if (p.faults.total > 0)
-        status = refused(r->cli, &p.faults);
+        status = pl_cli_refuse(r->cli, NULL, &p.faults);
     pl_preflight_clear(&p);
     return status;
 }
@@ -230,7 +213,7 @@ static int know_scene(runner *r, const char *text, size_t length)
     pl_faults_clear(&faults);
     int status = PL_EXIT_OK;
     if (r->gpu && pl_run_device_find(gpu_of(r), plugin_of(r), &missing) != PL_OK)
-        status = refused(r->cli, &missing);
+        status = pl_cli_refuse(r->cli, NULL, &missing);
     pl_faults_clear(&missing);
     return status;
 }
@@ -299,7 +282,7 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
     if (read == PL_IO)
         status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
     else if (read == PL_INVALID)
-        status = refused(cli, &faults);
+        status = pl_cli_refuse(cli, NULL, &faults);
     else if (read != PL_OK)
         status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     pl_faults_clear(&faults);

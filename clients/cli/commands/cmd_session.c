@@ -183,28 +183,11 @@ static char *list_path(const pl_cli *cli)
     return path;
 }
 
-/* True if the text is a whole word of PL_STATE_NAMES. */
-static bool is_state(const char *text)
-{
-    static const char names[] = PL_STATE_NAMES;
-    size_t length = strlen(text);
-    for (const char *at = names; length > 0 && (at = strstr(at, text)); at++) {
-        bool begins = at == names || at[-1] == ' ';
-        if (begins && (at[length] == ',' || !at[length]))
-            return true;
-    }
-    return false;
-}
-
 int pl_command_list(pl_cli *cli)
 {
     int64_t limit;
-    const char *state = pl_cli_option(cli, "--state");
     if (!pl_cli_integer(cli, "--limit", 1, 1000000, 50, &limit))
         return PL_EXIT_USAGE;
-    if (state && !is_state(state))
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--state: got '%s', expected one of " PL_STATE_NAMES,
-                           state);
     if (cli->out.tty && !cli->json)
         printf("%s%-12s  %-10s %13s  %-20s  %s%s\n", pl_style_on(&cli->out, PL_STYLE_DIM), "ID",
                "STATE", "FRAMES", "CREATED", "NAME", pl_style_off(&cli->out));

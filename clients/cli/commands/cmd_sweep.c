@@ -276,7 +276,10 @@ static int sweep_results(pl_cli *cli)
     const char *format = format_of(cli), *output = pl_cli_option(cli, "--output");
     char id[PL_ID_TEXT];
     if (!format)
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "the format is csv, json or npz");
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "%s: its ending tells no format; expected csv, json or npz, or give "
+                           "--format",
+                           output);
     if (!output && cli->out.tty && strcmp(format, "npz") == 0)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "npz is no text: give --output FILE");
     int status = resolve(cli, id);

@@ -150,7 +150,8 @@ const pl_command pl_commands[] = {
      .most = 1,
      .options = {{"--what", "NAMES",
                   "residuals (default), energies, contact (pairs of bodies, and with obstacles), "
-                  "time, or names of metrics such as contact/gap,energy/kinetic"},
+                  "time, or names of metrics such as contact/gap,energy/kinetic; a wrong name "
+                  "lists them all"},
                  {"--width", "N", "characters across"},
                  {"--height", "N", "rows (10)"},
                  {"--ascii", NULL, "plain characters only"}},
@@ -389,7 +390,9 @@ const pl_command pl_commands[] = {
      .summary = "list every fault of a scene without submitting it",
      .least = 1,
      .most = 1,
-     .notes = "Mesh files that the scene names are uploaded, so that they are checked too.",
+     .notes = "Mesh files that the scene names are uploaded, so that they are checked too. --here\n"
+              "makes the check of pliant run instead; it looks for no GPU.",
+     .options = {{"--here", NULL, "check on this machine, without a daemon"}},
      .run = pl_command_validate},
     {.name = "topology",
      .arguments = "ID",
@@ -420,7 +423,8 @@ const pl_command pl_commands[] = {
           {"--group", "NAME", "submit: share it with this group"},
           {"--idempotency-key", "K",
            "submit: submit only once, however often it is repeated with K"},
-          {"--format", "F", "results: csv (default), json or npz; residuals: csv or json"},
+          {"--format", "csv|json|npz",
+           "results: csv (default), json or npz; residuals: csv or json"},
           {"--output", "FILE",
            "results: write to FILE, whose ending tells the format; residuals: write to FILE"},
           {"--sessions", NULL, "delete: also remove its sessions"}}},
@@ -575,7 +579,8 @@ const pl_command pl_commands[] = {
      .most = 1,
      .notes = "bash   source <(pliant completion bash), in ~/.bashrc\n"
               "zsh    source <(pliant completion zsh), in ~/.zshrc after compinit\n"
-              "fish   pliant completion fish > ~/.config/fish/completions/pliant.fish",
+              "fish   pliant completion fish > ~/.config/fish/completions/pliant.fish\n"
+              "The scripts ask `pliant completion sessions` for IDs and names, one per line.",
      .run = pl_command_completion},
     {.name = "help",
      .arguments = "[COMMAND]",

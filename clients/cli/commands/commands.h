@@ -12,6 +12,11 @@ extern const char pl_help_end[];
 /* Find a command by name or alias; NULL after printing an error if none matches. */
 const pl_command *pl_command_find(const pl_cli *cli, const char *name);
 int pl_command_help(pl_cli *cli);
+/* Two examples of a command (examples.c). */
+enum { PL_EXAMPLES = 2 };
+const char *const *pl_examples_of(const char *command);
+/* The words that `plot --what` takes besides metrics, as "a|b". */
+extern const char pl_plot_words[];
 /* --help, --help of a command, and --man (help.c). */
 void pl_help_print(void);
 void pl_help_print_command(const pl_command *command);

@@ -1,8 +1,13 @@
 #include "clients/cli/commands/export_files.h"
 
+#include "clients/cli/base/progress.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char LIST[] = ".pvd"; /* ending of files that list those of a series */
 
 static bool fail(pl_export_files *f, const char *path)
 {
@@ -15,7 +20,7 @@ static bool fail(pl_export_files *f, const char *path)
 int pl_export_files_open(pl_export_files *f, const pl_cli *cli, const char *path,
                          const char *ending)
 {
-    *f = (pl_export_files){.cli = cli, .path = path};
+    *f = (pl_export_files){.cli = cli, .path = path, .ending = ending};
     if (!ending)
         return PL_EXIT_OK;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -53,10 +58,53 @@ bool pl_export_files_write(pl_export_files *f, const void *data, size_t size)
     return f->file.error == 0 || fail(f, f->name);
 }
 
+/* True if the file is the list of a series. */
+static bool is_list(const pl_export_files *f)
+{
+    size_t length = strlen(f->name), ending = sizeof LIST - 1;
+    return f->folder && length > ending && strcmp(f->name + length - ending, LIST) == 0;
+}
+
 bool pl_export_files_end(pl_export_files *f)
 {
+    uint64_t size = f->file.position;
     f->open = false;
-    return pl_outfile_commit(&f->file) == PL_OK || fail(f, f->name);
+    if (pl_outfile_commit(&f->file) != PL_OK)
+        return fail(f, f->name);
+    if (is_list(f))
+        return true;
+    f->count++;
+    f->bytes += (int64_t)size;
+    if (!f->first)
+        f->first = strdup(f->name);
+    return true;
+}
+
+void pl_export_files_report(const pl_export_files *f)
+{
+    char size[24];
+    bool here = f->folder && strcmp(f->folder, ".") == 0;
+    pl_bytes_text((double)f->bytes, size);
+    if (f->cli->json) {
+        pl_json_writer w = {0};
+        pl_json_begin_object(&w);
+        pl_json_set_string(&w, "path", f->path);
+        pl_json_set_integer(&w, "files", f->count);
+        pl_json_set_integer(&w, "bytes", f->bytes);
+        pl_json_end_object(&w);
+        char *text = pl_json_finish(&w, NULL);
+        if (text)
+            puts(text);
+        free(text);
+    } else if (!f->folder) {
+        fprintf(stderr, "wrote %s, %s\n", f->path, size);
+    } else if (strcmp(f->ending, LIST) == 0) {
+        fprintf(stderr, "wrote %s%s%s%s and %" PRId64 " .vtu files beside it, %s\n",
+                here ? "" : f->folder, here ? "" : "/", f->prefix, LIST, f->count, size);
+    } else {
+        fprintf(stderr, "wrote %" PRId64 " file%s, %s%s, %s\n", f->count, f->count == 1 ? "" : "s",
+                f->first ? f->first + (here ? 2 : 0) : "", f->count == 1 ? "" : " and so on", size);
+    }
 }
 
 void pl_export_files_close(pl_export_files *f)
@@ -66,5 +114,6 @@ void pl_export_files_close(pl_export_files *f)
     free(f->folder);
     free(f->prefix);
     free(f->name);
+    free(f->first);
     *f = (pl_export_files){0};
 }

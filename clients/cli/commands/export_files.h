@@ -9,12 +9,15 @@
 
 typedef struct pl_export_files {
     const pl_cli *cli;
-    const char *path;
-    char *folder, *prefix; /* of a series: files are FOLDER/PREFIX... */
+    const char *path, *ending; /* as given to open */
+    char *folder, *prefix;     /* of a series: files are FOLDER/PREFIX... */
     bool open;
     pl_outfile file; /* while it is open */
     char *name;      /* its path */
     int status;      /* PL_EXIT_OK, or what was said to be wrong */
+    /* Files written so far, without the lists of a series, which are written again and again; and all bytes. */
+    int64_t count, bytes;
+    char *first; /* name of the first of them */
 } pl_export_files;
 
 /* A series' PREFIX is the path's last part without `ending` (".pvd"), and its folder is made; of a
@@ -25,6 +28,8 @@ int pl_export_files_open(pl_export_files *f, const pl_cli *cli, const char *path
 bool pl_export_files_begin(pl_export_files *f, const char *name);
 bool pl_export_files_write(pl_export_files *f, const void *data, size_t size);
 bool pl_export_files_end(pl_export_files *f);
+/* One line on standard error, or with --json an object on standard output: which files were written, how large. */
+void pl_export_files_report(const pl_export_files *f);
 /* Forgets a file that has not come to its end. */
 void pl_export_files_close(pl_export_files *f);
 

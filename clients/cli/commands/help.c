@@ -82,6 +82,9 @@ void pl_help_print_command(const pl_command *c)
         printf("\nalso: pliant %s\n", c->alias);
     if (c->notes)
         printf("\n%s\n", c->notes);
+    const char *const *examples = pl_examples_of(c->name);
+    for (int i = 0; examples && i < PL_EXAMPLES; i++)
+        printf("%s  %s\n", i == 0 ? "\nexamples:\n" : "", examples[i]);
     printf("\noptions:\n");
     for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
         pl_help_option(stdout, &c->options[i], LEFT, COLUMNS);
@@ -101,6 +104,9 @@ static void print_command(const pl_command *c)
         pl_manual_item(stdout, "also", NULL, c->alias);
     if (c->notes)
         pl_manual_text(stdout, c->notes, true);
+    const char *const *examples = pl_examples_of(c->name);
+    for (int i = 0; examples && i < PL_EXAMPLES; i++)
+        pl_manual_text(stdout, examples[i], true);
     for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
         pl_manual_option(stdout, &c->options[i]);
 }

@@ -73,6 +73,24 @@ static int put(pl_cli *cli, const pl_scene_file *file, const char *path)
     return status;
 }
 
+int pl_upload_read(pl_cli *cli, const char *path, pl_scene_files *scene)
+{
+    char detail[200];
+    pl_faults faults = {0};
+    pl_status read = pl_scene_files_read(path, scene, &faults);
+    int status = PL_EXIT_OK;
+    if (read == PL_IO) {
+        status = pl_cli_fail(cli, PL_EXIT_FILE, "%s: %s", path, strerror(errno));
+    } else if (read == PL_NO_MEMORY) {
+        status = pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
+    } else if (read == PL_INVALID) {
+        snprintf(detail, sizeof detail, "%.150s names mesh files that cannot be used", path);
+        status = pl_cli_refuse(cli, detail, &faults);
+    }
+    pl_faults_clear(&faults);
+    return status;
+}
+
 int pl_upload_files(pl_cli *cli, const pl_scene_files *scene)
 {
     int worst = PL_EXIT_OK;

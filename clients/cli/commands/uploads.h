@@ -5,6 +5,9 @@
 #include "clients/cli/net/api.h"
 #include "clients/cli/session/scene_files.h"
 
+/* Read the scene at a path ("-": the standard input). What is wrong with it or its mesh files is printed. An exit
+ * status. */
+int pl_upload_read(pl_cli *cli, const char *path, pl_scene_files *scene);
 /* Upload each file that the daemon does not have, or says this user may not use. */
 int pl_upload_files(pl_cli *cli, const pl_scene_files *scene);
 

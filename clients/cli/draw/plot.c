@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOTS_X = 2, DOTS_Y = 4 };
+enum { DOTS_X = 2, DOTS_Y = 4, LABELS_MAX = 1000 /* columns that have labels */ };
 
 typedef struct canvas {
     int columns, rows; /* dots */
@@ -161,16 +161,58 @@ static void print_row(const canvas *c, const pl_plot *plot, int row, const pl_te
     fputc('\n', out);
 }
 
+/* Where a value of the horizontal axis stands. */
+static int column_of(const pl_plot *plot, double value)
+{
+    double span = plot->x_last - plot->x_first;
+    return span > 0 ? (int)lround((value - plot->x_first) / span * (plot->width - 1)) : 0;
+}
+
+/* Write a number into the row of labels, centred at the column, if it stays clear of the others. */
+static bool place_label(char *row, int columns, int column, double value)
+{
+    char label[32];
+    int length = snprintf(label, sizeof label, "%.6g", value);
+    int at = column - length / 2 < 0 ? 0 : column - length / 2;
+    if (at + length > columns)
+        return false;
+    for (int i = at > 0 ? at - 1 : 0; i <= at + length && i < columns; i++)
+        if (row[i] != ' ')
+            return false;
+    memcpy(row + at, label, (size_t)length);
+    return true;
+}
+
+/* The axis with its tick marks, and below it their numbers: the first, the last with its name, and round ones between. */
 static void print_axis(const pl_plot *plot, const pl_terminal *t, FILE *out)
 {
-    char last[32];
-    fprintf(out, "%s%6s %s", pl_style_on(t, PL_STYLE_DIM), "", t->utf8 ? "└" : "+");
-    for (int i = 0; i < plot->width; i++)
-        fputs(t->utf8 ? "─" : "-", out);
+    char last[48], row[LABELS_MAX + 1];
+    bool marked[LABELS_MAX] = {false};
+    int columns = plot->width < LABELS_MAX ? plot->width : LABELS_MAX;
     int length = snprintf(last, sizeof last, "%.12s %.6g", plot->x_name ? plot->x_name : "frame",
                           plot->x_last);
-    fprintf(out, "\n%7s%-*.6g%*s%s\n", "", plot->width - length + 1, plot->x_first, length, last,
-            pl_style_off(t));
+    memset(row, ' ', (size_t)columns);
+    row[columns] = '\0';
+    if (length <= columns)
+        memcpy(row + columns - length, last, (size_t)length);
+    marked[0] = place_label(row, columns, 0, plot->x_first);
+    marked[columns - 1] = true;
+    double span = plot->x_last - plot->x_first,
+           step = span > 0 ? pl_axis_step(span, columns / 12.0) : 0;
+    for (double x = step > 0 ? step * ceil(plot->x_first / step) : INFINITY; x < plot->x_last;
+         x += step) {
+        int column = column_of(plot, x);
+        if (column > 0 && column < columns &&
+            place_label(row, columns, column, fabs(x) < 1e-9 * step ? 0 : x))
+            marked[column] = true;
+    }
+    fprintf(out, "%s%6s %s", pl_style_on(t, PL_STYLE_DIM), "", t->utf8 ? "└" : "+");
+    for (int i = 0; i < plot->width; i++)
+        fputs(t->utf8                    ? i < columns && marked[i] ? "┬" : "─"
+              : i < columns && marked[i] ? "+"
+                                         : "-",
+              out);
+    fprintf(out, "\n%8s%s%s\n", "", row, pl_style_off(t));
 }
 
 static void print_legend(const pl_plot *plot, const pl_terminal *t, FILE *out)

@@ -35,7 +35,7 @@ pl_http_outcome pl_api_stream(pl_cli *cli, const char *path, const char *accept,
 /* Its text as it came, malloc'ed. */
 int pl_api_get_text(pl_cli *cli, const char *path, const char *accept, char **out, size_t *size);
 /* The states of a session, as GET /v1/sessions?state= takes them. */
-#define PL_STATE_NAMES "checking, queued, running, paused, succeeded, failed, rejected, cancelled"
+#define PL_STATE_WORDS "checking|queued|running|paused|succeeded|failed|rejected|cancelled"
 
 /* Stands for the newest session of the user. */
 #define PL_LAST "--last"

@@ -4,7 +4,6 @@
 #include "clients/cli/session/session_source.h"
 
 #include "protocol/scene/params.h"
-#include "protocol/text/problem.h"
 #include "protocol/scene/scene_json.h"
 
 #include <errno.h>
@@ -126,9 +125,7 @@ static char *patch_of(pl_cli *cli, const char *entry, int64_t iterations)
     for (; known[count]; count++)
         found |= strcmp(known[count], method) == 0;
     if (!found) {
-        const char *near = pl_nearest(method, known, count);
-        pl_cli_fail(cli, 0, "--methods: '%s' is not a method%s%s%s", method,
-                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        pl_cli_fail_value(cli, "--methods", method, known, count);
         return NULL;
     }
     pl_json_begin_object(&w);

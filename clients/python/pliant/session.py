@@ -438,12 +438,12 @@ class Session:
         vertices: Optional[str] = None,
     ) -> int:
         """The run in a format that other tools load, made by the daemon: "npz", "vtu" (a .zip of a
-        .vtu a frame and the .pvd that ParaView opens), "pc2", "mdd", "glb", "obj" (a .zip) or
-        "csv", told from the ending of `path` where it is not given. Frames start, start + every,
-        .. up to `to`, as far as they are kept now. frame= (a number, "first" or "last") makes the
-        .vtu or .obj of that one. body= leaves one body, vertices="surface" what is drawn of it.
-        Constant memory; the file appears whole, also where the connection is cut. Returns the
-        number of frames."""
+        .vtu a frame and the .pvd that ParaView opens), "pc2", "mdd", "glb", "usda", "obj", "ply"
+        (each a .zip) or "csv", told from the ending of `path` where it is not given. Frames start,
+        start + every, .. up to `to`, as far as they are kept now. frame= (a number, "first" or
+        "last") makes the .vtu or .obj of that one. body= leaves one body, vertices="surface" what
+        is drawn of it. Constant memory; the file appears whole, also where the connection is cut.
+        Returns the number of frames."""
         where = os.fspath(path)
         query = {
             "format": format or os.path.splitext(where)[1][1:].lower(),
