@@ -92,6 +92,20 @@ class Wheel(unittest.TestCase):
         version = re.search(r"^VERSION := (.*)$", makefile, re.M).group(1)
         self.assertIn(f'\nversion = "{version}"\n', project)
 
+    def test_runs_from_the_wheel(self):
+        """A wheel is an archive that Python imports from; the viewer is found in it."""
+        code = "import sys; sys.path.insert(0, sys.argv[1]); from pliant import view; "
+        code += "import pkgutil; print(view.__file__, len(pkgutil.get_data('pliant', 'viewer.js')))"
+        wheel = self.build("wheel")
+        said = self.run_python(sys.executable, "-I", "-c", code, wheel, at=self.folder).split()
+        size = os.path.getsize(os.path.join(SOURCE, "pliant", "viewer.js"))
+        self.assertEqual(said, [os.path.join(wheel, "pliant", "view.py"), str(size)])
+
+    @unittest.skipUnless(support.LONG and shutil.which("mypy"), "mypy runs with PLIANT_LONG=1")
+    def test_types(self):
+        cache = os.path.join(self.folder, "cache")
+        self.run_python("mypy", "--strict", "--cache-dir", cache, "pliant")
+
     @unittest.skipUnless(importlib.util.find_spec("pip"), "pip is missing")
     def test_pip(self):
         """Installs the wheel, and the folder through the backend, into separate environments."""
