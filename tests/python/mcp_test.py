@@ -183,7 +183,11 @@ class McpTest(unittest.TestCase):
 
     def test_a_session_from_scene_to_picture(self):
         agent = self.agent()
-        made, _ = agent.call("submit", scene=scene(steps=5), name="of an agent")
+        two = scene(steps=5)
+        two["materials"]["hemp"] = {"young": 1e5, "density": 500, "area": 1e-4}
+        rope = {"name": "rope", "mesh": {"rope": {"segments": 2}}, "material": "hemp"}
+        two["bodies"].append({**rope, "transform": {"translate": [3, 0, 0]}})
+        made, _ = agent.call("submit", scene=two, name="of an agent")
         agent.number += 1
         params = {"name": "wait", "arguments": {"session": made["session"], "seconds": 60},
                   "_meta": {"progressToken": "t"}}
@@ -200,6 +204,10 @@ class McpTest(unittest.TestCase):
         self.assertEqual((box["body"], box["vertices"]), ("box", 27))
         # Backward Euler falls by g h^2 n (n + 1) / 2.
         self.assertAlmostEqual(box["min"][1], -0.5 - 9.81e-4 * 15, places=4)
+        rows = self.client.session(made["session"]).frame(5).positions.tolist()[27:]
+        box = described["bodies"][1]
+        self.assertEqual([box["min"][0], box["max"][0]],
+                         [min(row[0] for row in rows), max(row[0] for row in rows)])
         picture, content = agent.call("picture", session=made["session"][:12], frame=0, width=64,
                                       height=48, azimuth=-20, elevation=-10)
         self.assertEqual(content[0]["mimeType"], "image/png")
@@ -309,7 +317,8 @@ class McpTest(unittest.TestCase):
             "name": "list", "arguments": {"limit": 1}}}).encode()
         lines = [
             b"", b"   ", b"not JSON", b"{", b"\x00\xff\xfe", b"[]", b"1", b"null", b"[" * 100000,
-            b'{"a":' * 100000, b'"' + b"x" * (33 << 20), b'{"jsonrpc": "2.0", "id": NaN}',
+            b'{"a":' * 100000, b'{"jsonrpc": "2.0", "id": NaN}',
+            b" " * (32 << 20) + b'{"jsonrpc": "2.0", "id": 9, "method": "ping"}',  # too long
             b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', b"[" + valid + b"]",
             b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', b"1" * 5000,
             b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}',
@@ -354,6 +363,27 @@ class McpTest(unittest.TestCase):
         replies = {r["id"]: r["result"] for r in map(json.loads, ran.stdout.splitlines())}
         self.assertEqual(sorted(replies), [1, 2])
         self.assertFalse(replies[2]["isError"], replies[2])
+
+    def test_nothing_else_is_written(self):
+        """What anything prints goes to standard error."""
+        code = ("import pliant.mcp as mcp, os; list = mcp.Tools.describe; "
+                "mcp.Tools.describe = lambda tools: print('stray') or list(tools); mcp.main([])")
+        request = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n'
+        ran = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, input=request,
+                             capture_output=True, text=True, timeout=60)
+        self.assertEqual(json.loads(ran.stdout)["id"], 1)
+        self.assertEqual((ran.stderr, ran.returncode), ("stray\n", 0))
+
+    def test_long_parts_are_asked_for_by_path(self):
+        agent = self.agent()
+        whole = agent.call("capabilities")[0]["capabilities"]
+        self.assertIn("newton", whole["methods"])
+        path = whole["parameters"].split()[-1]
+        inner = agent.call("capabilities", path=path)[0]["capabilities"]
+        path = inner["scene"].split()[-1]
+        self.assertEqual(path, "parameters/scene")
+        gravity = agent.call("capabilities", path=path)[0]["capabilities"]["gravity"]
+        self.assertEqual(gravity["unit"], "m/s^2")
 
     def test_a_picture_without_the_program(self):
         agent = self.agent("--state", self.daemon.state, "--program", "/no/such/pliant")

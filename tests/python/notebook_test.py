@@ -16,7 +16,7 @@ from unittest import mock
 from support import ROOT, Daemon, main, pliant, scene, with_and_without_numpy
 
 EXAMPLES = os.path.join(ROOT, "clients", "python", "examples")
-FLOOR = {"name": "floor", "plane": {"normal": [0, 1, 0], "offset": -2}}
+FLOOR = {"name": "a </script> floor", "plane": {"normal": [0, 1, 0], "offset": -2}}
 DOOR = {"name": "door", "sphere": {"center": [9, 0, 0], "radius": 1},
         "motion": {"velocity": [0, 1, 0]}}
 HAND = {"name": "hand", "body": "box", "select": {"side": "-x"}}
@@ -135,11 +135,12 @@ class NotebookTest(unittest.TestCase):
         data = data_of(view._repr_html_())
         self.assertEqual([f["number"] for f in data["frames"]], [0, 5, 10, 15, 20])
         self.check_frame(data["frames"][2], self.session.frame(10))
-        self.assertEqual([o["name"] for o in data["obstacles"]], ["floor", "post"])
+        self.assertEqual([o["name"] for o in data["obstacles"]], [FLOOR["name"], "post"])
         floor = triples(numbers(data["obstacles"][0]["vertices"], "f"))
         self.assertEqual({y for _, y, _ in floor}, {-2.0})
         self.assertIn("door moves", view._repr_html_())
         self.assertNotRegex(view.html(), r"(https?:)?//[a-z]+\.|<link|src=")
+        self.assertIs(next(self.session.frames()).session, self.session)
         numbered = [f.number for f in self.session.view(3, 9).frames]
         self.assertEqual(numbered, list(range(3, 10)))
         with mock.patch.object(sys.modules["pliant.view"], "ROOM", 1000):

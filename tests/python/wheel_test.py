@@ -101,6 +101,18 @@ class Wheel(unittest.TestCase):
         size = os.path.getsize(os.path.join(SOURCE, "pliant", "viewer.js"))
         self.assertEqual(said, [os.path.join(wheel, "pliant", "view.py"), str(size)])
 
+    @unittest.skipUnless(support.LONG and importlib.util.find_spec("ensurepip"),
+                         "runs with PLIANT_LONG=1, where python3-venv is")
+    def test_the_readme_installs_it(self):
+        """The lines of the README, word for word, in a home of its own."""
+        lines = re.findall("^    (.*pliant-env.*)$", read(SOURCE, "README.md").decode(), re.M)
+        self.assertEqual(len(lines), 2)
+        self.build("wheel", to=os.path.join("build", "wheel"))
+        program = "~/pliant-env/bin/python -c 'import pliant; print(pliant.__file__)'"
+        script = "\n".join(["set -e", f"HOME={self.folder}", *lines, program])
+        said = self.run_python("sh", "-c", script, at=self.folder)
+        self.assertIn(os.path.join(self.folder, "pliant-env", "lib"), said)
+
     @unittest.skipUnless(support.LONG and shutil.which("mypy"), "mypy runs with PLIANT_LONG=1")
     def test_types(self):
         cache = os.path.join(self.folder, "cache")

@@ -36,8 +36,7 @@ await run({
         await daemon.over(id);
         for (const [name, options] of [
             ['light', {}],
-            ['dark', { colorScheme: 'dark' }],
-            ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, colorScheme: 'dark' }],
+            ['dark-phone', { viewport: { width: 390, height: 800 }, hasTouch: true, colorScheme: 'dark' }],
         ]) {
             const page = await open(daemon, { url: 'about:blank', ...options });
             await page.setContent(`<h1>A notebook</h1>${cell(daemon, id)}<p>below</p>`);

@@ -452,22 +452,23 @@ class Tools:
 
     def _capabilities(self, arguments: Mapping[str, Any], call: Call) -> Any:
         document: Any = self._client.capabilities()
-        for name in (part for part in arguments.get("path", "").split("/") if part):
+        path = [part for part in arguments.get("path", "").split("/") if part]
+        for name in path:
             known = document if isinstance(document, dict) else {}
             if isinstance(document, list):
                 known = {str(e.get("name", i)): e for i, e in enumerate(document) if e}
             if name not in known:
                 raise ToolFault("no_such_path", f"no {name!r}", "there is: " + ", ".join(known))
             document = known[name]
-        return {"capabilities": _outlined(document)}, []
+        return {"capabilities": _outlined(document, path)}, []
 
 
-def _outlined(document: Any) -> Any:
+def _outlined(document: Any, path: List[str]) -> Any:
     """All of it where it is short; else the names of its parts, to be asked for by path."""
     if len(json.dumps(document)) <= 16000 or not isinstance(document, dict):
         return document
     return {
-        name: part if len(json.dumps(part)) <= 400 else f"long; ask for its path ({name})"
+        name: part if len(json.dumps(part)) <= 400 else "long: path " + "/".join([*path, name])
         for name, part in document.items()
     }
 
