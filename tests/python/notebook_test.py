@@ -5,20 +5,39 @@ import base64
 import glob
 import html
 import json
+import math
 import os
 import re
 import struct
 import sys
 import types
 import unittest
+from operator import mul
 from unittest import mock
 
-from support import ROOT, Daemon, main, pliant, scene, with_and_without_numpy
+from support import (
+    ROOT,
+    Daemon,
+    endless,
+    main,
+    pliant,
+    scene,
+    until,
+    with_and_without_numpy,
+)
 
 EXAMPLES = os.path.join(ROOT, "clients", "python", "examples")
 FLOOR = {"name": "a </script> floor", "plane": {"normal": [0, 1, 0], "offset": -2}}
 DOOR = {"name": "door", "sphere": {"center": [9, 0, 0], "radius": 1},
-        "motion": {"velocity": [0, 1, 0]}}
+        "motion": {"velocity": [0, 1, 0], "axis": [0, 0, 1], "degrees_per_second": 90}}
+MOTIONS = [
+    {"velocity": [1, 0, 2], "axis": [0, 1, 0], "degrees_per_second": 200, "origin": [1, 2, 3]},
+    {"interpolation": "smooth", "origin": [0.5, 0, 0], "keyframes": [
+        {"time": 0.05, "translate": [1, 0, 0], "rotate": {"axis": [1, 1, 0], "degrees": 50}},
+        {"time": 0.1, "translate": [1, 0, 0], "rotate": {"axis": [0, 0, 1], "degrees": -90}},
+        {"time": 0.13, "rotate": {"axis": [0, 0, 1], "degrees": -500}},
+        {"time": 0.16}]},
+]
 HAND = {"name": "hand", "body": "box", "select": {"side": "-x"}}
 POST = {"name": "post", "sphere": {"center": [5, 0, 0], "radius": 1}}
 
@@ -135,16 +154,44 @@ class NotebookTest(unittest.TestCase):
         data = data_of(view._repr_html_())
         self.assertEqual([f["number"] for f in data["frames"]], [0, 5, 10, 15, 20])
         self.check_frame(data["frames"][2], self.session.frame(10))
-        self.assertEqual([o["name"] for o in data["obstacles"]], [FLOOR["name"], "post"])
+        self.assertEqual([o["name"] for o in data["obstacles"]], [FLOOR["name"], "door", "post"])
         floor = triples(numbers(data["obstacles"][0]["vertices"], "f"))
         self.assertEqual({y for _, y, _ in floor}, {-2.0})
-        self.assertIn("door moves", view._repr_html_())
+        # After 0.1 s, half of the way: a quarter turn a second about its own centre, 1 m/s upwards.
+        door = data["obstacles"][1]["poses"][2]
+        for ours, exact in zip((door[0][0], door[1][3] + door[1][0] * 9),
+                               (math.cos(math.pi / 20), 0.1)):
+            self.assertAlmostEqual(ours, exact)
+        self.assertEqual([o["poses"] for o in data["obstacles"][::2]], [None, None])
+        self.assertEqual(view.notes, [])
         self.assertNotRegex(view.html(), r"(https?:)?//[a-z]+\.|<link|src=")
         self.assertIs(next(self.session.frames()).session, self.session)
         numbered = [f.number for f in self.session.view(3, 9).frames]
         self.assertEqual(numbered, list(range(3, 10)))
         with mock.patch.object(sys.modules["pliant.view"], "ROOM", 1000):
             self.assertEqual([f.number for f in self.session.view().frames], [0, 20])
+
+    def test_motions_are_the_solvers(self):
+        """The vertices that a pin moves are where its motion is."""
+        for motion in MOTIONS:
+            session = self.client.submit(scene(steps=20, pins=[{**HAND, "motion": motion}]))
+            frames = {f.number: f.positions.tolist() for f in session.frames()}
+            held = session.topology().document["pins"][0]["at"]
+            self.assertEqual(len(held), 9)
+            for number, positions in frames.items():
+                rows = pliant.view.pose(motion, number * 0.01, (9, 9, 9))
+                for vertex in held:
+                    x = [*frames[0][vertex], 1]
+                    for place, row in zip(positions[vertex], rows):
+                        self.assertAlmostEqual(place, sum(map(mul, row, x)), delta=1e-5)
+
+    def test_controls_of_obstacles_are_noted(self):
+        session = self.client.submit(endless(obstacles=[DOOR]))
+        self.addCleanup(session.delete)
+        until(lambda: session.refresh().last_frame, "a frame")
+        session.control(obstacles=[{"name": "door", "motion": {"velocity": [1, 0, 0]}}])
+        text = session.view(most=1)._repr_html_()
+        self.assertRegex(text[text.index("</iframe>"):], "door: controls")
 
     def test_a_frame_whose_daemon_is_away(self):
         client = pliant.Client(state=self.daemon.state, retry_for=0.1)

@@ -31,7 +31,11 @@ await run({
             mesh: { rope: { segments: 8 } },
             transform: { translate: [1.5, 1, 0] },
         });
-        what.obstacles.push({ name: 'stone', sphere: { center: [-1.5, 0.3, 0], radius: 0.3 } });
+        what.obstacles.push({
+            name: 'stone',
+            sphere: { center: [-1.5, 0.3, 0], radius: 0.3 },
+            motion: { velocity: [0, 0, 2] },
+        });
         const { id } = await daemon.submit(what);
         await daemon.over(id);
         for (const [name, options] of [
@@ -53,8 +57,9 @@ await run({
             const first = await look(page, outer);
             check(changed(first, last) > 20, 'the first frame looks like the last');
             await inner.locator('canvas').focus();
-            await page.keyboard.press('ArrowLeft');
-            await until(async () => changed(await look(page, outer), first) > 5, 'a turn');
+            const focused = await look(page, outer);
+            for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowLeft');
+            await until(async () => changed(await look(page, outer), focused) > 5, 'a turn');
             await inner.getByRole('button', { name: 'play' }).click();
             await tells('frame 60,');
             await quiet(page);

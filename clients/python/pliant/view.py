@@ -11,6 +11,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence
 
 from .errors import PliantError
+from .motion import pose
 from .records import Frame
 
 if TYPE_CHECKING:
@@ -61,11 +62,15 @@ def _bodies(document: Mapping[str, Any], surface: Any) -> Iterator[Dict[str, Any
         yield _part(body["name"], _COLOURS[i % len(_COLOURS)], *drawn)
 
 
-def _plane(plane: Mapping[str, Any], low: Sequence[float], high: Sequence[float]) -> List[float]:
-    """Corners of a square of the plane below what is drawn: it has no end."""
+def _normal(plane: Mapping[str, Any]) -> List[float]:
     normal = [float(x) for x in plane.get("normal") or (0, 1, 0)]
     length = sum(x * x for x in normal) ** 0.5 or 1.0
-    normal = [x / length for x in normal]
+    return [x / length for x in normal]
+
+
+def _plane(plane: Mapping[str, Any], low: Sequence[float], high: Sequence[float]) -> List[float]:
+    """Corners of a square of the plane below what is drawn: it has no end."""
+    normal = _normal(plane)
     middle = [(a + b) / 2 for a, b in zip(low, high)]
     reach = 1.5 * max(max(b - a for a, b in zip(low, high)), 1e-6)
     off = sum(n * x for n, x in zip(normal, middle)) - float(plane.get("offset") or 0)
@@ -120,27 +125,32 @@ class View:
         self._boxes = [frame.box() for frame in self.frames]
         self._low = [min(box[i] for box in self._boxes) for i in range(3)]
         self._high = [max(box[i + 3] for box in self._boxes) for i in range(3)]
-        self._obstacles = list(self._still(topology.document))
+        taken_over = any("obstacles" in c["control"] for c in session.controls())
+        self._obstacles = list(self._rigid(topology.document, taken_over))
         gravity = session.scene("effective").get("gravity") or [0, -1, 0]
         self._up = max(range(3), key=lambda i: abs(float(gravity[i])))
         if not any(gravity):
             self._up = 1
 
-    def _still(self, document: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
+    def _rigid(self, document: Mapping[str, Any], taken_over: bool) -> Iterator[Dict[str, Any]]:
         surfaces = document.get("obstacle_surfaces") or []
         for i, obstacle in enumerate(document.get("obstacles") or []):
             surface = surfaces[i] if i < len(surfaces) else None
-            if obstacle.get("motion"):
-                self.notes.append(f"{obstacle['name']} moves and is not drawn")
-                continue
-            if obstacle.get("plane"):
-                corners = _plane(obstacle["plane"], self._low, self._high)
+            plane, motion = obstacle.get("plane"), obstacle.get("motion")
+            if plane:
+                corners = _plane(plane, self._low, self._high)
                 surface = {"vertices": corners, "triangles": [0, 1, 2, 0, 2, 3]}
+                surface["center"] = [x * float(plane.get("offset") or 0) for x in _normal(plane)]
             if surface is None or surface.get("inside"):
                 continue  # where bodies are kept inside, it would hide them
             part = _part(obstacle["name"], _OBSTACLE, surface["triangles"])
             part["vertices"] = _text(array("f", surface["vertices"]))
-            yield {**part, "plane": "plane" in obstacle}
+            part["plane"] = bool(plane)
+            if motion and taken_over:
+                self.notes.append(f"{obstacle['name']}: controls that moved it are not drawn")
+            centre = surface.get("center") or (0, 0, 0)
+            part["poses"] = [pose(motion, f.time, centre) for f in self.frames] if motion else None
+            yield part
 
     def data(self) -> Dict[str, Any]:
         """What the viewer draws."""

@@ -23,9 +23,10 @@ const VERTEX = `#version 300 es
 in vec3 at;
 uniform vec3 low, size;
 uniform mat4 camera;
+uniform mat4x3 pose;
 out vec3 place;
 void main() {
-    place = low + at * size;
+    place = pose * vec4(low + at * size, 1.0);
     gl_Position = camera * vec4(place, 1.0);
 }`;
 const FRAGMENT = `#version 300 es
@@ -65,7 +66,7 @@ function programOf() {
 const program = programOf();
 const uniform = (name) => gl.getUniformLocation(program, name);
 const places = Object.fromEntries(
-    ['low', 'size', 'camera', 'eye', 'light', 'colour', 'lit'].map((name) => [name, uniform(name)]),
+    ['low', 'size', 'camera', 'pose', 'eye', 'light', 'colour', 'lit'].map((name) => [name, uniform(name)]),
 );
 const indices = (text) => {
     const list = bytes(text);
@@ -123,7 +124,10 @@ function drawPart(part) {
     gl.drawElements(gl.LINES, part.edges.count, gl.UNSIGNED_INT, 0);
 }
 
-function setPlaces(source, type, normalised, from, to) {
+const STILL = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]];
+
+function setPlaces(source, type, normalised, from, to, pose = STILL) {
+    gl.uniformMatrix4x3fv(places.pose, false, [0, 1, 2, 3].flatMap((c) => pose.map((row) => row[c])));
     gl.bindBuffer(gl.ARRAY_BUFFER, source);
     gl.vertexAttribPointer(0, 3, type, normalised, 0, 0);
     gl.uniform3fv(places.low, from);
@@ -149,7 +153,8 @@ function draw() {
     gl.uniform3fv(places.light, unit(back.map((x, i) => x + 0.8 * above[i] - 0.5 * right[i])));
     for (const part of data.obstacles) {
         if (part.plane) part.colour = ground.map((x) => 0.85 * x + 0.075); // of either theme
-        setPlaces(part.vertices, gl.FLOAT, false, [0, 0, 0], [1, 1, 1]);
+        const pose = part.poses?.[shownFrame];
+        setPlaces(part.vertices, gl.FLOAT, false, [0, 0, 0], [1, 1, 1], pose);
         drawPart(part);
     }
     const frame = data.frames[shownFrame];
