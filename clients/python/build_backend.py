@@ -31,7 +31,7 @@ def _read(path):
 
 def _package():
     """Paths and contents of the package's files."""
-    names = sorted(n for n in os.listdir("pliant") if n.endswith(".py") or n == "py.typed")
+    names = sorted(n for n in os.listdir("pliant") if n.endswith((".py", ".js", ".typed")))
     return [("pliant/" + name, _read("pliant/" + name)) for name in names]
 
 

@@ -1,13 +1,10 @@
-"""The Python client for asyncio, and its example notebook."""
+"""The Python client for asyncio."""
 
 import asyncio
-import json
-import os
 import time
 import unittest
-from unittest import mock
 
-from support import ROOT, Daemon, endless, main, pliant, scene
+from support import Daemon, endless, main, pliant, scene
 
 import pliant.aio  # noqa: E402
 
@@ -72,6 +69,16 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(pliant.NotFound):
                 await slow.refresh()
 
+    async def test_methods_side_by_side(self):
+        async with pliant.aio.Client(state=self.daemon.state) as client:
+            comparison = await client.compare(scene(steps=2), ["newton", "projective_dynamics"])
+            rows = await (await comparison.wait(60)).rows()
+            self.assertEqual([row["state"] for row in rows], ["succeeded", "rejected"])
+            view = await comparison.sessions["newton"].view()
+            self.assertEqual([frame.number for frame in view.frames], [0, 1, 2])
+            self.assertIn("newton", comparison.sessions["newton"]._repr_html_())
+            await comparison.delete()
+
     async def test_a_stream_is_left_early(self):
         async with pliant.aio.Client(state=self.daemon.state) as client:
             session = await client.submit(endless())
@@ -85,26 +92,6 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
                 await session.delete()
                 self.assertEqual((await waits)["session"]["id"], session.id)
             self.assertLess(time.monotonic() - begun, 40)  # a long poll would have taken a minute
-
-
-class NotebookTest(unittest.TestCase):
-    def test_its_cells_run(self):
-        path = os.path.join(ROOT, "clients", "python", "examples", "quick_start.ipynb")
-        with open(path, encoding="utf-8") as file:
-            notebook = json.load(file)
-        daemon = Daemon()
-        self.addCleanup(daemon.stop)
-        here = os.getcwd()
-        os.chdir(daemon.directory)
-        self.addCleanup(os.chdir, here)
-        state = {"PLIANT_SERVER": f"http://127.0.0.1:{daemon.port}", "PLIANT_TOKEN": daemon.token}
-        names = {}
-        with mock.patch.dict(os.environ, state):
-            for cell in notebook["cells"]:
-                if cell["cell_type"] == "code":
-                    self.assertEqual(cell["outputs"], [])
-                    exec(compile("".join(cell["source"]), path, "exec"), names)
-        self.assertTrue(os.path.getsize("box.pc2") > 0)
 
 
 if __name__ == "__main__":

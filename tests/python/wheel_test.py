@@ -92,6 +92,32 @@ class Wheel(unittest.TestCase):
         version = re.search(r"^VERSION := (.*)$", makefile, re.M).group(1)
         self.assertIn(f'\nversion = "{version}"\n', project)
 
+    def test_runs_from_the_wheel(self):
+        """A wheel is an archive that Python imports from; the viewer is found in it."""
+        code = "import sys; sys.path.insert(0, sys.argv[1]); from pliant import view; "
+        code += "import pkgutil; print(view.__file__, len(pkgutil.get_data('pliant', 'viewer.js')))"
+        wheel = self.build("wheel")
+        said = self.run_python(sys.executable, "-I", "-c", code, wheel, at=self.folder).split()
+        size = os.path.getsize(os.path.join(SOURCE, "pliant", "viewer.js"))
+        self.assertEqual(said, [os.path.join(wheel, "pliant", "view.py"), str(size)])
+
+    @unittest.skipUnless(support.LONG and importlib.util.find_spec("ensurepip"),
+                         "runs with PLIANT_LONG=1, where python3-venv is")
+    def test_the_readme_installs_it(self):
+        """The lines of the README, word for word, in a home of its own."""
+        lines = re.findall("^    (.*pliant-env.*)$", read(SOURCE, "README.md").decode(), re.M)
+        self.assertEqual(len(lines), 2)
+        self.build("wheel", to=os.path.join("build", "wheel"))
+        program = "~/pliant-env/bin/python -c 'import pliant; print(pliant.__file__)'"
+        script = "\n".join(["set -e", f"HOME={self.folder}", *lines, program])
+        said = self.run_python("sh", "-c", script, at=self.folder)
+        self.assertIn(os.path.join(self.folder, "pliant-env", "lib"), said)
+
+    @unittest.skipUnless(support.LONG and shutil.which("mypy"), "mypy runs with PLIANT_LONG=1")
+    def test_types(self):
+        cache = os.path.join(self.folder, "cache")
+        self.run_python("mypy", "--strict", "--cache-dir", cache, "pliant")
+
     @unittest.skipUnless(importlib.util.find_spec("pip"), "pip is missing")
     def test_pip(self):
         """Installs the wheel, and the folder through the backend, into separate environments."""

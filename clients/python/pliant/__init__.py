@@ -12,6 +12,7 @@ the same for asyncio.
 """
 
 from .client import Client
+from .compare import Comparison
 from .errors import (
     BrokenStream,
     Fault,
@@ -25,16 +26,19 @@ from .errors import (
     Unauthorised,
     Unreachable,
 )
+from .metrics import Metrics
 from .progress import Progress, progress
 from .records import Frame
 from .session import Session, Topology
 from .streams import Events, FramesMissing, FrameStream, Gap, MetricsStream, MixedStream
 from .sweep import Sweep
+from .view import View
 
 __version__ = "0.1.0"
 __all__ = [
     "BrokenStream",
     "Client",
+    "Comparison",
     "Events",
     "Fault",
     "Frame",
@@ -42,6 +46,7 @@ __all__ = [
     "FramesMissing",
     "Gap",
     "Gone",
+    "Metrics",
     "MetricsStream",
     "MixedStream",
     "NotFound",
@@ -56,5 +61,6 @@ __all__ = [
     "Topology",
     "Unauthorised",
     "Unreachable",
+    "View",
     "progress",
 ]

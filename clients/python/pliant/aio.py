@@ -31,9 +31,11 @@ from typing import (
 )
 
 from . import client as _client
+from . import compare as _compare
 from . import session as _session
 from . import sweep as _sweep
 from .records import Frame
+from .view import View
 
 T = TypeVar("T")
 AHEAD = 4
@@ -221,6 +223,9 @@ class Session:
     async def frame(self, number: Any = "latest", **form: Any) -> Frame:
         return await self._threads.call(self.sync.frame, number, **form)
 
+    async def view(self, start: int = 0, **which: Any) -> View:
+        return await self._threads.call(self.sync.view, start, **which)
+
     def frames(self, start: int = 0, **which: Any) -> Stream[Frame]:
         return Stream(self._threads, lambda: self.sync.frames(start, **which))
 
@@ -233,8 +238,42 @@ class Session:
     def events(self, since: Optional[int] = None) -> Stream[Dict[str, Any]]:
         return Stream(self._threads, lambda: self.sync.events(since))
 
+    def _repr_html_(self) -> str:
+        return self.sync._repr_html_()
+
     def __repr__(self) -> str:
         return repr(self.sync)
+
+
+class Comparison:
+    """`pliant.Comparison` with coroutines; `rejected` and `over` are plain."""
+
+    def __init__(self, threads: _Threads, comparison: _compare.Comparison) -> None:
+        self._threads = threads
+        #: The comparison that does it.
+        self.sync = comparison
+        self.sessions = {n: Session(threads, s) for n, s in comparison.sessions.items()}
+        self.rejected = comparison.rejected
+
+    @property
+    def over(self) -> bool:
+        return self.sync.over
+
+    async def wait(self, timeout: Optional[float] = None) -> "Comparison":
+        await self._threads.call(self.sync.wait, timeout)
+        return self
+
+    async def rows(self) -> List[Dict[str, Any]]:
+        return await self._threads.call(self.sync.rows)
+
+    async def to_pandas(self) -> Any:
+        return await self._threads.call(self.sync.to_pandas)
+
+    async def cancel(self) -> None:
+        await self._threads.call(self.sync.cancel)
+
+    async def delete(self) -> None:
+        await self._threads.call(self.sync.delete)
 
 
 class Sweep:
@@ -342,6 +381,10 @@ class Client:
     async def fit(self, scene: Any, parameters: Any, measured: Any, **more: Any) -> Sweep:
         fit = await self._threads.call(self.sync.fit, scene, parameters, measured, **more)
         return Sweep(self._threads, fit)
+
+    async def compare(self, scene: Any, methods: Any, **more: Any) -> Comparison:
+        made = await self._threads.call(self.sync.compare, scene, methods, **more)
+        return Comparison(self._threads, made)
 
     async def find_sweep(self, sweep_id: str) -> Sweep:
         return Sweep(self._threads, await self._threads.call(self.sync.find_sweep, sweep_id))

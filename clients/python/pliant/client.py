@@ -7,7 +7,8 @@ import ssl
 import uuid
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
-from .errors import NotFound
+from .compare import Comparison, merged
+from .errors import NotFound, SceneRefused
 from .scene_files import Scene, SceneFiles
 from .session import Session
 from .streams import Events
@@ -42,6 +43,11 @@ class Client:
     def url(self) -> str:
         return self._transport.url
 
+    @property
+    def token(self) -> Optional[str]:
+        """The token that is shown; None without one."""
+        return self._transport.token
+
     def __enter__(self) -> "Client":
         return self
 
@@ -68,16 +74,14 @@ class Client:
         key: an Idempotency-Key, by which the same submission is never made twice; one is made up
         for each call, so that a request that was cut is sent again safely. checked: wait so many
         seconds for the check of a large scene. SceneRefused lists every fault."""
-        ready = SceneFiles(scene, folder)
-        for digest, path in ready.files.items():
-            self._upload(digest, path, group)
+        ready = self._ready(scene, folder, group)
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         if checked:
             headers["Prefer"] = f"wait={int(checked)}"
         info = self._transport.json(
             "POST",
             path_of("sessions"),
-            ready.scene,
+            ready,
             query={"group": group},
             headers=headers,
             again=True,
@@ -88,11 +92,9 @@ class Client:
     def validate(self, scene: Scene, folder: Optional[str] = None) -> Dict[str, Any]:
         """What a scene would take: "estimate", "bodies", "warnings", "remarks". SceneRefused lists
         its faults. Mesh files are uploaded, nothing else is kept."""
-        ready = SceneFiles(scene, folder)
-        for digest, path in ready.files.items():
-            self._upload(digest, path, None)
+        ready = self._ready(scene, folder)
         validation: Dict[str, Any] = self._transport.json(
-            "POST", path_of("validate"), ready.scene, again=True
+            "POST", path_of("validate"), ready, again=True
         )
         return validation
 
@@ -104,7 +106,8 @@ class Client:
         found = [s for s in self.sessions() if session_id and s.id.startswith(session_id)]
         if len(found) != 1:
             what = "no session begins" if not found else "more than one session begins"
-            raise NotFound(404, {"title": f"{what} with {session_id!r}"})
+            title = f"{what} with {session_id!r}"
+            raise NotFound(404, {"type": "not_found", "title": title})
         return found[0].refresh()
 
     def sessions(
@@ -159,10 +162,8 @@ class Client:
         a dict such as {"range": [0, 1], "count": 5}; or the daemon's own list. results: paths of
         metrics, or dicts with metric, probe or expect. key: as of submit. more: sampling, samples,
         seed, csv, running, stop, name. SceneRefused lists every fault, also of single rows."""
-        ready = SceneFiles(scene, folder)
-        for digest, path in ready.files.items():
-            self._upload(digest, path, group)
-        document: Dict[str, Any] = {"scene": ready.scene, **more}
+        ready = self._ready(scene, folder, group)
+        document: Dict[str, Any] = {"scene": ready, **more}
         if isinstance(parameters, Mapping):
             document["parameters"] = [
                 {"path": path, **(what if isinstance(what, Mapping) else {"values": list(what)})}
@@ -204,8 +205,9 @@ class Client:
             {**s, "points": [[float(x), float(y)] for x, y in s["points"]]} if "points" in s else s
             for s in measured
         ]
-        options = {"method": method, "evaluations": evaluations, "tolerance": tolerance}
-        fit = {"measured": series, **{k: v for k, v in options.items() if v is not None}}
+        given = {"method": method, "evaluations": evaluations, "tolerance": tolerance}
+        options: Dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        fit = {"measured": series, **options}
         if isinstance(parameters, Mapping):
             parameters = {
                 path: what if isinstance(what, Mapping) else dict(zip(("min", "max"), what))
@@ -221,6 +223,40 @@ class Client:
         """Sweeps, newest first, at most `limit`."""
         for info in self._pages("sweeps", {}, limit):
             yield Sweep(self._transport, info)
+
+    # ---- comparing ------------------------------------------------------------------------------
+
+    def compare(
+        self,
+        scene: Scene,
+        methods: Union[Sequence[str], Mapping[str, Mapping[str, Any]]],
+        folder: Optional[str] = None,
+        group: Optional[str] = None,
+    ) -> Comparison:
+        """Run a scene once by each method, each as a session of its own, and compare frames,
+        residuals and times.
+
+        methods: names, such as ["auto", "newton"]; or other changes by a name of yours, as merge
+        patches of the scene: {"fine": {"time": {"step": 0.001}}}. Methods that do not support the
+        scene are in `rejected`; SceneRefused if all of them are. The sessions share a label,
+        "comparison".
+        """
+        ready = self._ready(scene, folder, group)
+        if not isinstance(methods, Mapping):
+            methods = {name: {"solver": {"method": name}} for name in methods}
+        mark = uuid.uuid4().hex[:12]
+        sessions: Dict[str, Session] = {}
+        rejected: Dict[str, SceneRefused] = {}
+        for name, patch in methods.items():
+            changed = merged(merged(ready, patch), {"labels": {"comparison": mark}})
+            changed["name"] = f"{ready.get('name') or 'scene'}, {name}"
+            try:
+                sessions[name] = self.submit(changed, group=group)
+            except SceneRefused as refused:
+                rejected[name] = refused
+        if rejected and not sessions:
+            raise next(iter(rejected.values()))
+        return Comparison(sessions, rejected)
 
     # ---- meshes ---------------------------------------------------------------------------------
 
@@ -244,6 +280,15 @@ class Client:
                 "PUT", path_of("meshes", digest), {"group": group}, file, headers
             )
         return answer.json()
+
+    def _ready(
+        self, scene: Scene, folder: Optional[str], group: Optional[str] = None
+    ) -> Dict[str, Any]:
+        """The scene as it is posted, after the mesh files that it names."""
+        ready = SceneFiles(scene, folder)
+        for digest, path in ready.files.items():
+            self._upload(digest, path, group)
+        return ready.scene
 
     def _upload(self, digest: str, path: str, group: Optional[str]) -> None:
         try:

@@ -7,6 +7,7 @@ import struct
 from array import array
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from . import notebook
 from .errors import BrokenStream
 
 try:
@@ -100,7 +101,8 @@ class Contact(NamedTuple):
 class Frame:
     """One frame. `positions` and `velocities` are float arrays of shape (vertices, 3): numpy arrays
     that look into the bytes as they came, or where there is no numpy memoryviews that do. Quantised
-    frames (dtype u16) are made into float32 when they are first asked for."""
+    frames (dtype u16) are made into float32 when they are first asked for. A notebook shows a 3-D
+    view of it; `session` is where it came from, None if unknown."""
 
     __slots__ = (
         "number",
@@ -108,6 +110,7 @@ class Frame:
         "step",
         "vertices",
         "dtype",
+        "session",
         "_payload",
         "_begin",
         "_places",
@@ -115,7 +118,8 @@ class Frame:
         "_made",
     )
 
-    def __init__(self, number: int, payload: memoryview) -> None:
+    def __init__(self, number: int, payload: memoryview, session: Any = None) -> None:
+        self.session = session
         if len(payload) < _FRAME.size:
             raise BrokenStream("a frame shorter than its header")
         dtype, fields, count, points, self.time, self.step = _FRAME.unpack_from(payload)
@@ -194,12 +198,28 @@ class Frame:
         size = self.vertices * 3 * {"f32": 4, "f64": 8, "u16": 2}[self.dtype]
         part = self._payload[begin : begin + size]
         if self.dtype == "u16":
-            box = struct.unpack_from("<6d", self._payload, _FRAME.size + 48 * place)
-            return _from_box(part, box, self.vertices)
+            return _from_box(part, self._box(place), self.vertices)
         if numpy is not None:
             kind = "<f4" if self.dtype == "f32" else "<f8"
             return numpy.frombuffer(part, kind).reshape(self.vertices, 3)
         return _shaped(part, "f" if self.dtype == "f32" else "d", self.vertices)
+
+    def _box(self, place: int) -> Tuple[float, ...]:
+        return struct.unpack_from("<6d", self._payload, _FRAME.size + 48 * place)
+
+    def box(self) -> Tuple[float, ...]:
+        """The box that holds its vertices, in m: least x, y, z, greatest x, y, z."""
+        if self.dtype == "u16":
+            return self._box(self._places["position"][0])
+        if self.vertices == 0:
+            return (0.0,) * 6
+        if numpy is not None:
+            return (*self.positions.min(0).tolist(), *self.positions.max(0).tolist())
+        axes = list(zip(*self.positions.tolist()))
+        return (*map(min, axes), *map(max, axes))
+
+    def _repr_html_(self) -> str:
+        return notebook.frame(self)
 
     def __repr__(self) -> str:
         return (

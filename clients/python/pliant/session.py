@@ -10,12 +10,13 @@ import time
 import uuid
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-from . import exports, npy, records
+from . import exports, notebook, npy, records
 from .errors import BrokenStream, PliantError, SessionFailed
 from .progress import Progress, progress_of
 from .records import Frame
 from .streams import Events, FrameStream, Gap, MetricsStream, MixedStream
 from .transport import Transport, path_of
+from .view import View
 
 TERMINAL = frozenset({"succeeded", "failed", "rejected", "cancelled"})
 OnGap = Optional[Callable[[Gap], None]]
@@ -315,7 +316,15 @@ class Session:
         record = records.read_record(io.BytesIO(answer.body))
         if record is None or record.type != records.FRAME:
             raise BrokenStream("this answer is no frame")
-        return Frame(record.frame, record.payload)
+        return Frame(record.frame, record.payload, self)
+
+    def view(
+        self, start: int = 0, to: Optional[int] = None, most: int = 100, height: int = 420
+    ) -> View:
+        """A 3-D view of its frames from `start` to `to` (the newest) for a notebook: one cell that
+        holds what it draws and asks nobody. It has at most `most` frames, evenly spaced, and some 5
+        MB of them. `height` in pixels."""
+        return View(self, start, to, most, height)
 
     def frames(
         self,
@@ -345,9 +354,11 @@ class Session:
         raising Gone."""
         query = _which(to, limit, follow, every, mode, max_fps)
         query.update(dtype=dtype, vertices=vertices, fields=fields)
-        return FrameStream(
+        stream = FrameStream(
             self._transport, self._path("frames"), query, start, patience, on_gap, skip_pruned
         )
+        stream.session = self
+        return stream
 
     def metrics(
         self,
@@ -362,7 +373,8 @@ class Session:
         on_gap: OnGap = None,
         skip_pruned: bool = False,
     ) -> MetricsStream:
-        """What was measured of each frame, as dicts, in the same way."""
+        """What was measured of each frame, as dicts, in the same way. `.read()` makes a list of
+        them, which a notebook shows as curves, and `.to_pandas()` a DataFrame."""
         query = _which(to, limit, follow, every, mode, max_fps)
         return MetricsStream(
             self._transport, self._path("metrics"), query, start, patience, on_gap, skip_pruned
@@ -390,7 +402,10 @@ class Session:
         """For a viewer: pairs ("state", dict), ("frame", Frame) and ("metrics", dict); the newest
         frames, and the metrics of all from `start` on (default: the newest)."""
         query = {"max_fps": max_fps, "dtype": dtype, "vertices": vertices, "fields": fields}
-        return MixedStream(self._transport, self._path("stream"), query, start, patience, on_gap)
+        path = self._path("stream")
+        stream = MixedStream(self._transport, path, query, start, patience, on_gap)
+        stream.session = self
+        return stream
 
     def events(self, since: Optional[int] = None) -> Events:
         """What happens to it from now (or after event `since`) on."""
@@ -455,6 +470,9 @@ class Session:
             "vertices": vertices,
         }
         return exports.download(self._transport, self._path("export"), query, where)
+
+    def _repr_html_(self) -> str:
+        return notebook.session(self.info)
 
     def __repr__(self) -> str:
         return f"<Session {self.id[:8]} {self.name!r} {self.state}>"

@@ -23,6 +23,7 @@ from typing import (
 
 from . import records
 from .errors import BrokenStream, Gone, Problem, Unreachable
+from .metrics import Metrics
 from .records import Frame, Record
 from .transport import Opened, Transport
 
@@ -73,6 +74,8 @@ class Stream(Generic[T]):
         self.reason: Optional[str] = None
         #: How often it was cut and asked for again.
         self.reconnects = 0
+        #: The session that it is of, which its frames are told.
+        self.session: Any = None
         self._transport, self._path, self._query = transport, path, dict(query)
         self._on_gap, self._skip_pruned = on_gap, skip_pruned
         self._left: Optional[int] = self._query.get("limit")
@@ -185,9 +188,12 @@ class Stream(Generic[T]):
 
     def _take_record(self, record: Record) -> Tuple[bool, Any]:
         if record.type == records.FRAME:
-            return self._frame(record.frame, lambda: Frame(record.frame, record.payload))
+            return self._frame(record.frame, lambda: self._frame_of(record))
         self._take_event(_EVENTS.get(record.type, ""), record.json)
         return False, None
+
+    def _frame_of(self, record: Record) -> Frame:
+        return Frame(record.frame, record.payload, self.session)
 
     def _frame(self, number: int, make: Callable[[], Any]) -> Tuple[bool, Any]:
         if self.next is not None and number < self.next:
@@ -230,9 +236,19 @@ class FrameStream(Stream[Frame]):
 
 
 class MetricsStream(Stream[Dict[str, Any]]):
-    """Metrics records of a session, as dicts."""
+    """Metrics records of a session, as dicts; or all that are still to come at once, by `read`."""
 
     _accept = "application/x-ndjson"
+
+    def read(self) -> Metrics:
+        """All that are still to come, as a list. It waits for the end of a running session, unless
+        the stream was made with follow=False."""
+        with self:
+            return Metrics(self)
+
+    def to_pandas(self) -> Any:
+        """`read()` as a DataFrame, indexed by frame. Needs pandas."""
+        return self.read().to_pandas()
 
     def _take(self, opened: Opened) -> Tuple[bool, Any]:
         line = opened.body.readline()
@@ -255,7 +271,7 @@ class MixedStream(Stream[Tuple[str, Any]]):
 
     def _take_record(self, record: Record) -> Tuple[bool, Any]:
         if record.type == records.FRAME:
-            return True, ("frame", Frame(record.frame, record.payload))
+            return True, ("frame", self._frame_of(record))
         if record.type == records.STATE:
             return True, ("state", record.json())
         if record.type == records.METRICS:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
-from .errors import PliantError
+from . import notebook
+from .metrics import pandas_frame
 from .session import Session
 from .transport import Transport, path_of
 
@@ -91,13 +92,9 @@ class Sweep:
 
     def frame(self) -> Any:
         """The table as a pandas DataFrame, indexed by row. Needs pandas."""
-        try:
-            import pandas
-        except ImportError:
-            raise PliantError("pandas is not installed: use rows() or csv()") from None
         table = self.table()
         columns = ["row", "session", "state", "warnings", *table["parameters"], *table["results"]]
-        frame = pandas.DataFrame(_rows(table), columns=columns)
+        frame = pandas_frame(_rows(table), "rows() or csv()", columns)
         for name in table["results"]:
             frame[name] = frame[name].astype(float)
         return frame.set_index("row")
@@ -138,6 +135,11 @@ class Sweep:
             if item["session"]:
                 document = self._transport.json("GET", path_of("sessions", item["session"]))
                 yield Session(self._transport, document)
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        heads = list(rows[0]) if rows else []
+        return notebook.table(heads, ([row[head] for head in heads] for row in rows))
 
     def __repr__(self) -> str:
         return f"<Sweep {self.id[:8]} {self.state}>"
