@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { ago } from './format.js';
 import { useAnswer, useOn } from './hooks.js';
+import { save } from './save.js';
 import { who } from './who.js';
 
 const DAYS = [1, 7, 30, 365];
@@ -188,14 +189,6 @@ function Downloads({ model }) {
             )}
         </ul>
     );
-}
-
-function save(blob, name) {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 // The view from the first frame to the newest, at the player's speed.
