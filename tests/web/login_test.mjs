@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundle, check, open, quiet, run, scene, until } from './rig.mjs';
+import { bundle, check, endless, open, quiet, run, scene, until } from './rig.mjs';
 
 const LOGIN = 'Token or one-time code';
 // The browser says each answer of 401 in the console.
@@ -56,6 +56,54 @@ await run({
         await page.keyboard.press('Enter');
         await page.getByText('Not logged in').waitFor();
         check(await page.getByLabel(LOGIN).isVisible(), 'it cannot be tried again');
+        await quiet(page);
+    },
+
+    // Pasted into the address of an open page, it changes the fragment only.
+    async a_pasted_code_logs_in(daemon) {
+        await daemon.submit(scene({ name: 'to be seen' }));
+        const page = await open(daemon, { url: `${daemon.url}/` });
+        await page.getByLabel(LOGIN).waitFor();
+        const { hash } = new URL(await daemon.loginUrl());
+        await page.evaluate((pasted) => {
+            location.hash = pasted;
+        }, hash);
+        await page.getByText('to be seen').first().waitFor();
+        check(!page.url().includes('code='), `the code stays in the address: ${page.url()}`);
+        await quiet(page);
+    },
+
+    // A share link lets people look: no action, no other page, and nothing is asked that it may not ask.
+    async guests_can_only_look(daemon) {
+        const { id } = await daemon.submit(endless({ name: 'shown' }));
+        const { url } = await daemon.call('POST', `/v1/sessions/${id}/links`, {});
+        const page = await open(daemon, { url });
+        const actions = page.locator('.actions button');
+        await page.getByRole('heading', { name: 'shown' }).waitFor();
+        check((await actions.count()) === 0, `guests see ${await actions.allInnerTexts()}`);
+        await daemon.call('POST', `/v1/sessions/${id}/cancel`);
+        await page.locator('.panel .state').getByText('cancelled').waitFor();
+        check((await actions.count()) === 0, `guests see ${await actions.allInnerTexts()}`);
+        await page.getByRole('tab', { name: 'share' }).click();
+        await page.getByRole('heading', { name: 'Files' }).waitFor();
+        check((await page.getByText('make a share link').count()) === 0, 'guests can share it');
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/scenes?session=${id}`);
+        await until(() => page.url().includes(`/sessions/${id}`), 'the session instead of the editor');
+        await page.getByRole('heading', { name: 'shown' }).waitFor();
+        await quiet(page);
+    },
+
+    // As those with a login whose token only reads.
+    async readers_see_what_they_may_do(daemon) {
+        const { id } = await daemon.submit(endless({ name: 'shown' }));
+        const { token } = await daemon.call('POST', '/v1/tokens', { name: 'reader', scopes: 'read' });
+        const page = await open(daemon, { url: `${daemon.url}/#/sessions/${id}`, allow: [REFUSED] });
+        await page.getByLabel(LOGIN).fill(token);
+        await page.keyboard.press('Enter');
+        const actions = page.locator('.actions button');
+        await until(async () => (await actions.allInnerTexts()).join() === 'edit', 'the one action of a reader');
         await quiet(page);
     },
 

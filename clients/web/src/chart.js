@@ -5,6 +5,8 @@ import { theme } from './theme.js';
 
 const AXIS_FONT = '11px system-ui, sans-serif';
 const DECADE_PX = 16;
+const LEAST = 1e-15, // of the greatest
+    TINY = 1e-30;
 const POINTS = 2000; // of a curve: a screen has no more
 const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((e) => [1, 2, 5].map((digit) => digit * 10 ** e));
 
@@ -14,7 +16,7 @@ const COLOURS = {
     dark: ['#5aa9e6', '#f0883e', '#2fbf93', '#e096bf', '#9fd3f5', '#e6b93a'],
 };
 export const curveColour = (k) => COLOURS[theme.name][k % COLOURS.light.length];
-const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
+export const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 
 // Least and greatest of each piece in place of all rows, so that no spike is lost.
 function thinned(frames, columns) {
@@ -45,7 +47,14 @@ function thinned(frames, columns) {
 }
 
 const finite = (v) => (Number.isFinite(v) ? v : null);
-const positive = (v) => (v > 0 ? v : null);
+
+// What a logarithmic axis has: rounding errors of what is nothing would take most of it, and uPlot counts for ever from
+// far below them.
+function positive(lists) {
+    const most = lists.reduce((high, list) => list.reduce((a, b) => Math.max(a, b), high), 0);
+    const least = Math.max(LEAST * most, TINY);
+    return lists.map((list) => list.map((v) => (v > least ? v : null)));
+}
 
 // The tables' curves of `names` over one list of frames. `log`: what is not positive is left out.
 export function dataOf(tables, names, log) {
@@ -55,9 +64,8 @@ export function dataOf(tables, names, log) {
             names.map((name) => table.column(name)),
         ),
     );
-    const clean = (list) => (log ? list.map(positive) : list);
-    if (parts.length === 1) return [parts[0][0], ...parts[0].slice(1).map(clean)];
-    return uPlot.join(parts.map((part) => [part[0], ...part.slice(1).map(clean)]));
+    const clean = ([x, ...lists]) => [x, ...(log ? positive(lists) : lists)];
+    return parts.length === 1 ? clean(parts[0]) : clean(uPlot.join(parts));
 }
 
 function axis(given, log) {
@@ -93,47 +101,78 @@ const shortly = (v) => {
     return `${+v.toPrecision(4)}`;
 };
 
-export class Chart {
-    // `names`: [[column, label]]; `onPoint(frame or null)`; `onPick(frame)`.
-    constructor(parent, { names, labels, log, stacked, tables, onPoint, onPick }) {
-        Object.assign(this, { names, log, onPoint });
-        const series = tables.flatMap((_, t) =>
-            names.map((name, k) => ({
-                label: tables.length > 1 ? `${labels[k]} (${t + 1})` : labels[k],
-                stroke: () => curveColour(k),
-                width: 1.5,
-                dash: DASHES[t % DASHES.length],
-                spanGaps: true,
-                points: { show: false },
-                fill: stacked && t === 0 ? () => `${curveColour(k)}22` : undefined,
-            })),
+// How uPlot draws the tables' curves.
+function optionsOf({ names, labels, log, stacked, tables }, width, height) {
+    const series = tables.flatMap((_, t) =>
+        names.map((name, k) => ({
+            label: tables.length > 1 ? `${labels[k]} (${t + 1})` : labels[k],
+            stroke: () => curveColour(k),
+            width: 1.5,
+            dash: DASHES[t % DASHES.length],
+            spanGaps: true,
+            points: { show: false },
+            fill: stacked && t === 0 ? () => `${curveColour(k)}22` : undefined,
+        })),
+    );
+    return {
+        width,
+        height,
+        legend: { show: false },
+        cursor: { y: false, drag: { x: true, y: false }, points: { size: 5 } },
+        scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
+        axes: [
+            axis({ side: 2, incrs: WHOLE }),
+            axis(
+                {
+                    values: (_, splits) => splits.map(shortly),
+                    ...(log ? { filter: decades } : {}),
+                },
+                log,
+            ),
+        ],
+        series: [{ label: 'frame' }, ...series],
+    };
+}
+
+// The canvas of a chart that is on no page.
+export async function drawn(chart, width, height) {
+    const options = { ...optionsOf(chart, width, height), cursor: { show: false } };
+    const plot = await new Promise((done) => {
+        const made = new uPlot(
+            { ...options, hooks: { draw: [() => setTimeout(() => done(made))] } },
+            dataOf(chart.tables, chart.names, chart.log),
+            document.createElement('div'),
         );
+        if (chart.range) made.setScale('x', chart.range);
+    });
+    const canvas = plot.ctx.canvas;
+    plot.destroy();
+    return canvas;
+}
+
+export class Chart {
+    // `names`, `labels`: columns and how they are called; `tables`: a session's, then those it is compared with;
+    // `onPoint(frame or null)`; `onPick(frame)`; `onZoom({min, max} or null)`, null for all frames.
+    constructor(parent, { onPoint, onPick, onZoom = () => {}, ...chart }) {
+        Object.assign(this, { names: chart.names, log: chart.log, onPoint });
         this.plot = new uPlot(
             {
-                width: parent.clientWidth || 300,
-                height: parent.clientHeight || 120,
-                legend: { show: false },
-                cursor: { y: false, drag: { x: true, y: false }, points: { size: 5 } },
-                scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
-                axes: [
-                    axis({ side: 2, incrs: WHOLE }),
-                    axis(
-                        {
-                            values: (_, splits) => splits.map(shortly),
-                            ...(log ? { filter: decades } : {}),
-                        },
-                        log,
-                    ),
-                ],
-                series: [{ label: 'frame' }, ...series],
+                ...optionsOf(chart, parent.clientWidth || 300, parent.clientHeight || 120),
                 hooks: {
                     setCursor: [(u) => this.#pointed(u)],
+                    setSelect: [
+                        (u) => {
+                            const { left, width } = u.select;
+                            if (width > 0) onZoom({ min: u.posToVal(left, 'x'), max: u.posToVal(left + width, 'x') });
+                        },
+                    ],
                     draw: [() => this.#placeShown()],
                 },
             },
-            dataOf(tables, names, log),
+            dataOf(chart.tables, chart.names, chart.log),
             parent,
         );
+        this.plot.over.addEventListener('dblclick', () => onZoom(null));
         this.line = document.createElement('div');
         this.line.className = 'shown';
         this.line.hidden = true;
@@ -168,6 +207,12 @@ export class Chart {
         this.line.hidden = !seen;
         if (seen)
             this.line.style.transform = `translateX(${Math.round(this.plot.valToPos(this.shown, 'x'))}px)`;
+    }
+
+    // The frames that are drawn: {min, max}, or null for all of them.
+    zoom(range) {
+        const [x] = this.plot.data;
+        if (x.length) this.plot.setScale('x', range ?? { min: x[0], max: x[x.length - 1] });
     }
 
     update(tables) {

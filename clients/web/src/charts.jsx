@@ -1,10 +1,14 @@
 // The curves below the view. All have one cursor with it: what is pointed at is what is seen.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Chart, curveColour } from './chart.js';
+import { Chart, DASHES, curveColour } from './chart.js';
+import { csvOf, sizesDiffer } from './chartnumbers.js';
+import { pngOf } from './chartpicture.js';
+import { Emitter } from './emitter.js';
 import { number } from './format.js';
 import { useOn } from './hooks.js';
 import { IterationChart } from './iterations.jsx';
+import { save } from './save.js';
 import { theme } from './theme.js';
 
 // [title, unit, log, [[column, label], ...]]. Columns that a session does not have are left out.
@@ -98,35 +102,39 @@ function offered(names) {
     return all;
 }
 
-function OneChart({ model, others, definition, chooser }) {
-    const [title, unit, log, curves] = definition;
+function OneChart({ model, others, definition, chooser, zoom }) {
+    const [title, unit, , curves] = definition;
     const place = useRef(null),
         chart = useRef(null);
+    const [chosen, setChosen] = useState(null); // an axis that somebody chose
     const present = useMemo(
         () => curves.filter(([name]) => model.metrics.column(name)),
         [curves, model.metrics.names.length],
     );
-    const names = present.map(([name]) => name);
+    const names = present.map(([name]) => name),
+        labels = present.map(([, label]) => label);
     const tables = [model.metrics, ...others.map((other) => other.table)];
-    const key = `${names.join()} ${others.map((other) => other.id).join()}`;
+    const runs = [model.session?.name || model.id.slice(0, 8), ...others.map(({ name }) => name)];
+    const log = chosen ?? (definition[2] || sizesDiffer(tables, names));
+    const given = { names, labels, log, stacked: title === CHARTS.time[0], tables };
+    const key = `${names.join()} ${others.map((other) => other.id).join()} ${log}`;
     useEffect(() => {
         const made = new Chart(place.current, {
-            names,
-            labels: present.map(([, label]) => label),
-            log,
-            stacked: title === CHARTS.time[0],
-            tables,
+            ...given,
             onPoint: (frame) => model.player.setPreview(inside(frame, model)),
             onPick: (frame) => {
                 model.player.setPreview(null);
                 model.player.seek(frame);
             },
+            onZoom: (range) => zoom.set(range),
         });
         chart.current = made;
+        if (zoom.range) made.zoom(zoom.range);
         const offs = [
             model.on('tick', () => made.update([model.metrics, ...others.map((other) => other.table)])),
             model.player.on('frame', (frame) => made.setShown(frame)),
             theme.on('change', () => made.redraw()),
+            zoom.on('change', (range) => made.zoom(range)),
         ];
         made.setShown(model.player.shown);
         return () => {
@@ -134,9 +142,32 @@ function OneChart({ model, others, definition, chooser }) {
             made.destroy();
         };
     }, [model, key, title]);
+    const file = `${model.id.slice(0, 8)}-${title.replaceAll(' ', '-')}`;
+    const saveCsv = () => save(new Blob([csvOf({ tables, runs, names })], { type: 'text/csv' }), `${file}.csv`);
+    const savePng = async () =>
+        save(
+            await pngOf({ ...given, runs, range: zoom.range, title: `${title}${unit ? ` [${unit}]` : ''}` }),
+            `${file}.png`,
+        );
     return (
         <figure class="chart">
-            <Caption model={model} unit={unit} log={log} present={present} chooser={chooser} />
+            <Caption model={model} unit={unit} present={present} chooser={chooser} runs={runs}>
+                <button
+                    type="button"
+                    aria-pressed={log}
+                    onClick={() => setChosen(!log)}
+                    title="Logarithmic or linear axis"
+                    aria-label={`log axis of ${title}`}
+                >
+                    log
+                </button>
+                <button type="button" onClick={saveCsv} title="Numbers as CSV" aria-label={`csv of ${title}`}>
+                    csv
+                </button>
+                <button type="button" onClick={savePng} title="A picture" aria-label={`png of ${title}`}>
+                    png
+                </button>
+            </Caption>
             <div class="plot" ref={place} />
             {model.metrics.rows === 0 && <p class="over">Curves begin with the first frame.</p>}
         </figure>
@@ -147,17 +178,26 @@ function inside(frame, model) {
     return frame === null ? null : Math.max(model.player.first, Math.min(model.player.newest, frame));
 }
 
-// The curves' names with the values at the frame that is shown.
-function Caption({ model, unit, log, present, chooser }) {
+// The curves' names with the values at the frame that is shown, and with several runs their lines and names.
+function Caption({ model, unit, present, chooser, runs, children }) {
     useOn(theme, 'change');
     useOn(model.player, 'frame');
     useOn(model, 'tick');
     const row = model.metrics.rowOf(model.player.shown);
     return (
         <figcaption>
+            <span class="saves">{children}</span>
             {chooser}
             {unit && <span class="faint"> [{unit}]</span>}
-            {log && <span class="faint"> log</span>}
+            {runs.length > 1 &&
+                runs.map((name, t) => (
+                    <span key={t} class="key run" title={name}>
+                        <svg width="24" height="4" aria-hidden="true">
+                            <line x2="24" y1="2" y2="2" stroke-dasharray={DASHES[t % DASHES.length].join(' ')} />
+                        </svg>
+                        {t + 1}: {name}
+                    </span>
+                ))}
             {present.map(([name, label], k) => (
                 <span key={name} class="key">
                     <i style={{ background: curveColour(k) }} />
@@ -169,9 +209,20 @@ function Caption({ model, unit, log, present, chooser }) {
     );
 }
 
+// The frames that all charts show: {min, max}, or null for all of them.
+class Zoom extends Emitter {
+    range = null;
+
+    set(range) {
+        this.range = range;
+        this.emit('change', range);
+    }
+}
+
 export function Charts({ model, others }) {
     useOn(model, 'tick ready');
     const [shown, setShown] = useState(FIRST);
+    const zoom = useMemo(() => new Zoom(), [model]);
     const all = offered(model.metrics.names);
     const choose = (index) => (event) =>
         setShown(shown.map((key, i) => (i === index ? event.currentTarget.value : key)));
@@ -187,6 +238,7 @@ export function Charts({ model, others }) {
     );
     return (
         <section class="charts" aria-label="Curves">
+            <h2 class="hidden">Curves</h2>
             {shown.map((key, index) => (
                 <div class="cell" key={index}>
                     {key === INNER ? (
@@ -198,6 +250,7 @@ export function Charts({ model, others }) {
                             definition={all.get(key) ?? CHARTS[key]}
                             key={key}
                             chooser={chooser(key, index)}
+                            zoom={zoom}
                         />
                     )}
                 </div>

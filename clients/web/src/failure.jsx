@@ -1,7 +1,7 @@
 // Why a session failed: what, where, and the changes of its scene that the advice comes to.
 
 import { changesOf } from './advice.js';
-import { PAGES } from './pages.js';
+import { who } from './who.js';
 
 // Where it failed, in words that one can look up: element 4711 of "bar", frame 812, step 3.
 function placeOf({ body, element, vertex, frame, step }, bodies) {
@@ -70,7 +70,7 @@ export function FailureBox({ model, navigate }) {
                     ))}
                 </ul>
             )}
-            {PAGES.scenes && <Changes model={model} navigate={navigate} />}
+            {!who.guest && <Changes model={model} navigate={navigate} />}
             {failure.log && (
                 <details>
                     <summary>the worker's last words</summary>

@@ -15,10 +15,17 @@ function post(path, body) {
     return call(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
+const brought = () => /^#(code|link)=([A-Za-z0-9_]+)$/.exec(location.hash);
+
+// A code or a link pasted into a page that is open changes its fragment only: the page begins again with it.
+export function watchAddress() {
+    addEventListener('hashchange', () => brought() && location.reload());
+}
+
 // {user} where somebody is logged in, now by a code or since before; {link: session} after a share
 // link; {refused: sentence} where what the address brought was good no more; {} for nobody.
 export async function enter() {
-    const found = /^#(code|link)=([A-Za-z0-9_]+)$/.exec(location.hash);
+    const found = brought();
     if (!found) {
         const { user } = await call('/v1/login');
         return user === null ? {} : { user };

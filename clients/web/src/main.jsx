@@ -10,7 +10,7 @@ import { useAnswer, useOn } from './hooks.js';
 import { Help, useHelp, useKeys } from './keys.jsx';
 import { lazy } from './lazy.jsx';
 import { SessionList } from './list.jsx';
-import { Login, enter, logout } from './login.jsx';
+import { Login, enter, logout, watchAddress } from './login.jsx';
 import { SessionModel, basePath } from './model.js';
 import { PAGES } from './pages.js';
 import { Panel } from './panel.jsx';
@@ -18,6 +18,7 @@ import { route } from './route.js';
 import { Sessions } from './sessions.js';
 import { theme } from './theme.js';
 import { Timeline } from './timeline.jsx';
+import { who } from './who.js';
 import './style.css';
 
 const navigate = (place) => route.go(place);
@@ -187,7 +188,7 @@ function Nothing({ sessions }) {
     );
 }
 
-function Page({ sessions, user }) {
+function Page({ sessions, user, link }) {
     useOn(route, 'change');
     const [compared, setCompared] = useState([]);
     const [help, setHelp] = useHelp();
@@ -200,6 +201,10 @@ function Page({ sessions, user }) {
     );
     const { page, id, query } = route.now;
     const Other = PAGES[page];
+    // Guests have one session and no other page.
+    useEffect(() => {
+        if (link && (Other || !id)) route.replace({ page: 'sessions', id: link });
+    }, [link, page, id]);
     const compare = (other) =>
         setCompared(
             compared.includes(other)
@@ -247,17 +252,20 @@ function App({ entered, link }) {
     const [sessions, setSessions] = useState(null);
     useEffect(() => {
         if (!user) return undefined;
+        who.enter(user);
         onUnauthorized(() => setUser(null));
         const made = new Sessions();
         setSessions(made);
         return () => made.stop();
     }, [user]);
     if (user) return sessions && <Page sessions={sessions} user={user} />;
-    if (link) return <Page sessions={null} user={null} />;
+    if (link) return <Page sessions={null} user={null} link={link} />;
     return <Login refused={entered.refused} onDone={setUser} />;
 }
 
+watchAddress();
 const entered = await enter();
 const link = await linked(entered);
+if (link) who.enter(null);
 if (link && route.now.id !== link) route.go({ page: 'sessions', id: link });
 render(<App entered={entered} link={link} />, document.getElementById('app'));

@@ -7,7 +7,8 @@ import { FailureBox } from './failure.jsx';
 import { STATES, ago, duration, number, quantity, secondsLeft } from './format.js';
 import { useAnswer, useOn } from './hooks.js';
 import { lineOf } from './list.jsx';
-import { PAGES, SHARE } from './pages.js';
+import { SHARE } from './pages.js';
+import { who } from './who.js';
 
 function Actions({ model, navigate }) {
     const [said, setSaid] = useState(null);
@@ -43,6 +44,7 @@ function Actions({ model, navigate }) {
     };
     const { state, desired } = session;
     const live = !model.over;
+    const manages = who.manages(session);
     const goes = ['running', 'queued', 'checking'].includes(state) && desired !== 'paused';
     const button = (label, title, action) => (
         <button type="button" disabled={busy} title={title} onClick={action}>
@@ -51,21 +53,27 @@ function Actions({ model, navigate }) {
     );
     return (
         <div class="actions">
-            {live && goes && button('pause', 'Stop at a checkpoint; its cores are free', () => act('/pause'))}
             {live &&
+                manages &&
+                goes &&
+                button('pause', 'Stop at a checkpoint; its cores are free', () => act('/pause'))}
+            {live &&
+                manages &&
                 !goes &&
                 button('resume', 'Queue it again; it goes on from its checkpoint', () => act('/resume'))}
             {live &&
+                manages &&
                 state === 'paused' &&
                 button('step', 'Go on for one frame, and pause', () => act('/step?frames=1'))}
-            {live && button('cancel', 'Stop it; its frames are kept', () => act('/cancel'))}
-            {session.progress?.frame != null &&
+            {live && manages && button('cancel', 'Stop it; its frames are kept', () => act('/cancel'))}
+            {who.submits &&
+                session.progress?.frame != null &&
                 button('branch', `Another session that begins at frame ${player.frame} of this one`, branch)}
-            {PAGES.scenes &&
+            {!who.guest &&
                 button('edit', 'Open its scene, to be changed and run again', () =>
                     navigate(`/scenes?session=${model.id}`),
                 )}
-            {!live && button('remove', 'Remove it with its frames', remove)}
+            {!live && manages && button('remove', 'Remove it with its frames', remove)}
             {said && (
                 <p class="trouble" role="alert">
                     {said}
@@ -253,6 +261,7 @@ const shortText = (value) => (value === undefined ? '–' : JSON.stringify(value
 
 export function Panel({ model, navigate, others, onCompare, tools }) {
     useOn(model, 'session tick ready link');
+    useOn(who, 'change');
     const [tab, setTab] = useState('values');
     useEffect(() => {
         if (others.length) setTab('compared');
@@ -264,7 +273,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
         values: 'values',
         scene: 'scene',
         log: 'log',
-        compared: 'compared',
+        ...(who.guest ? {} : { compared: 'compared' }),
         ...(SHARE ? { share: 'share' } : {}),
     };
     return (

@@ -5,6 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { ago } from './format.js';
 import { useAnswer, useOn } from './hooks.js';
+import { save } from './save.js';
+import { who } from './who.js';
 
 const DAYS = [1, 7, 30, 365];
 function Copied({ label, text, rows = 1 }) {
@@ -124,7 +126,10 @@ function Downloads({ model }) {
     const [body, setBody] = useState('');
     const [surface, setSurface] = useState(false);
     useOn(model.player, 'change');
-    const { value } = useAnswer((signal) => api.get('/v1/capabilities', { signal }).catch(() => null), []);
+    const { value } = useAnswer(
+        async (signal) => (who.guest ? null : api.get('/v1/capabilities', { signal }).catch(() => null)),
+        [],
+    );
     const others = (value?.exports ?? []).filter((format) => !SHOWN.includes(format.name));
     const name = id.slice(0, 8);
     const file = (path, ending, label) => (
@@ -184,14 +189,6 @@ function Downloads({ model }) {
             )}
         </ul>
     );
-}
-
-function save(blob, name) {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 // The view from the first frame to the newest, at the player's speed.
@@ -264,16 +261,24 @@ export function Share({ model, tools }) {
             <h2>Address</h2>
             <p class="faint">Session, frame and camera as they are now, for whoever may see the session.</p>
             <Copied label="address" text={address} rows={2} />
-            <h2>Share link</h2>
-            <Links base={model.base} />
+            {who.manages(model.session) && (
+                <>
+                    <h2>Share link</h2>
+                    <Links base={model.base} />
+                </>
+            )}
             <h2>View</h2>
             <Pictures model={model} tools={tools} />
             <h2>Files</h2>
             <Downloads model={model} />
-            <h2>From a terminal</h2>
-            <Copied label="as curl" text={curlOf(model.base)} rows={5} />
-            <Copied label="as a film" text={`pliant export ${model.id} --out film.mp4`} rows={2} />
-            <Copied label="as Python" text={pythonOf(model.id)} rows={6} />
+            {!who.guest && (
+                <>
+                    <h2>From a terminal</h2>
+                    <Copied label="as curl" text={curlOf(model.base)} rows={5} />
+                    <Copied label="as a film" text={`pliant export ${model.id} --out film.mp4`} rows={2} />
+                    <Copied label="as Python" text={pythonOf(model.id)} rows={6} />
+                </>
+            )}
         </div>
     );
 }

@@ -13,6 +13,7 @@ import { route } from './route.js';
 import { hasStress } from './stress.js';
 import { theme } from './theme.js';
 import { View3D } from './view3d.js';
+import { who } from './who.js';
 
 const CLICK_PX = 4;
 const NOTE_MS = 400,
@@ -211,6 +212,7 @@ function Picked({ view, model, onClose, say }) {
     const { rest } = view.surface;
     const moved = rest ? Math.hypot(...[0, 1, 2].map((c) => at[c] - rest[3 * view.picked + c])) : null;
     const field = FIELDS[view.field];
+    const dragged = model.session?.state === 'running' && who.manages(model.session);
     const hold = async () => {
         try {
             const { id } = await takeHold(model, view, view.picked);
@@ -238,10 +240,10 @@ function Picked({ view, model, onClose, say }) {
             )}
             {pin && (
                 <span>
-                    held by {pin.kind} “{pin.name}”{model.session?.state === 'running' ? ': drag it' : ''}
+                    held by {pin.kind} “{pin.name}”{dragged ? ': drag it' : ''}
                 </span>
             )}
-            {!pin && body && (
+            {!pin && body && who.submits && (
                 <button
                     type="button"
                     onClick={hold}
@@ -496,6 +498,7 @@ function pointer(view, model, canvas, again, say) {
         if (event.button !== 0) return;
         begun = [event.clientX, event.clientY];
         if (model.session?.state !== 'running' || model.player.mode !== 'live') return;
+        if (!who.manages(model.session)) return;
         const grip = view.grip(...place(event));
         if (!grip || (grip.kind === 'obstacle' && !event.shiftKey)) return;
         view.stage.orbit.enabled = false;

@@ -1,0 +1,31 @@
+// Who looks at the page, and what they may do with a session. A guest came by a share link: one session, to look at.
+
+import { api } from './api.js';
+import { Emitter } from './emitter.js';
+
+// Emits 'change'.
+class Who extends Emitter {
+    guest = false;
+    #me = null; // of /v1/me; a user may do everything until it is here
+
+    async enter(user) {
+        this.guest = user === null;
+        this.#me = null;
+        if (!this.guest) this.#me = await api.get('/v1/me').catch(() => null);
+        this.emit('change');
+    }
+
+    // Make sessions, and branches of those that are seen.
+    get submits() {
+        return !this.guest && (!this.#me || this.#me.scopes.includes('submit'));
+    }
+
+    // Pause, cancel, remove or steer a session, and share it.
+    manages({ owner, group }) {
+        if (!this.submits) return false;
+        if (!this.#me || this.#me.scopes.includes('admin') || owner === this.#me.user) return true;
+        return this.#me.groups.some(({ name, role }) => name === group && role === 'manage');
+    }
+}
+
+export const who = new Who();
