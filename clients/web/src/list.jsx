@@ -1,7 +1,7 @@
 // The list of sessions: state, progress, why one waits; some of them to be compared.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { STATES, duration, number, ordinal, secondsLeft } from './format.js';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { STATES, ago, duration, number, ordinal, secondsLeft } from './format.js';
 import { useOn } from './hooks.js';
 import { hrefOf } from './route.js';
 
@@ -11,6 +11,18 @@ function StateSign({ state, warned }) {
             {STATES[state]}
         </span>
     );
+}
+
+// Of these warnings the share of the frames is told.
+const OF_FRAMES = ['unconverged', 'inverted', 'energy_gained', 'penetration'];
+
+function Warnings({ session }) {
+    const told = (session.warnings ?? []).map(({ code, count, of }) => {
+        const name = code.replaceAll('_', ' ');
+        return OF_FRAMES.includes(code) ? `${name} in ${count} of ${of} frames` : name;
+    });
+    if (!told.length) return null;
+    return <span class="line warned numbers">⚠ {[...new Set(told)].join(', ')}</span>;
 }
 
 // What its warnings are about, each once.
@@ -62,23 +74,34 @@ function matches(session, words) {
     return words.every((word) => text.includes(word));
 }
 
-function Item({ session, chosen, compared, onCompare, alone }) {
-    const device = session.resources?.gpu
-        ? 'GPU'
-        : `${session.resources?.cores ?? 1} core${session.resources?.cores === 1 ? '' : 's'}`;
-    const codes = codesOf(session);
+function Facts({ session, owners }) {
+    const { cores = 1, gpu } = session.resources ?? {};
+    const facts = [
+        owners && session.owner,
+        owners && session.group,
+        gpu ? 'GPU' : `${cores} core${cores === 1 ? '' : 's'}`,
+    ];
+    return (
+        <span class="line faint">
+            <time dateTime={session.created} title={session.created}>
+                {ago(session.created)}
+            </time>
+            {facts.filter(Boolean).map((fact) => ` · ${fact}`)}
+        </span>
+    );
+}
+
+function Item({ session, each, owners, chosen, compared, onCompare, alone }) {
+    const warned = session.state === 'succeeded' && session.warnings?.length > 0;
     return (
         <li class={chosen ? 'chosen' : ''}>
             <a href={hrefOf(session.id)} aria-current={chosen ? 'true' : undefined}>
-                <StateSign state={session.state} warned={session.state === 'succeeded' && codes !== ''} />
+                <StateSign state={session.state} warned={warned} />
                 <span class="name">{session.name || session.id.slice(0, 8)}</span>
-                <span class="line numbers">{lineOf(session)}</span>
+                <span class="line numbers">{lineOf(session, each)}</span>
                 {session.stalled && <span class="line warned">⚠ stalled: {STALLED[session.stalled.why]}</span>}
-                {codes && <span class="line warned">⚠ {codes}</span>}
-                <span class="line faint">
-                    {session.owner}
-                    {session.group ? ` · ${session.group}` : ''} · {device}
-                </span>
+                <Warnings session={session} />
+                <Facts session={session} owners={owners} />
                 <Bar progress={session.progress} state={session.state} />
             </a>
             {!alone && !chosen && (
@@ -92,12 +115,18 @@ function Item({ session, chosen, compared, onCompare, alone }) {
 }
 
 const SHOWN = 200;
+const AGO_MS = 30000;
 
 export function SessionList({ sessions, id, compared, onCompare }) {
     useOn(sessions, 'change');
+    const [, again] = useReducer((n) => n + 1, 0);
     const [filter, setFilter] = useState('');
     const list = useRef(null);
     const here = sessions.loaded && sessions.get(id) !== null;
+    useEffect(() => {
+        const timer = setInterval(again, AGO_MS);
+        return () => clearInterval(timer);
+    }, []);
     // What is looked at is seen in the list, also where a link led to it.
     useEffect(() => {
         const chosen = list.current.querySelector('.chosen');
@@ -109,6 +138,7 @@ export function SessionList({ sessions, id, compared, onCompare }) {
     }, [id, here]);
     const words = useMemo(() => filter.toLowerCase().split(/\s+/).filter(Boolean), [filter]);
     const found = sessions.items.filter((session) => matches(session, words));
+    const owners = new Set(sessions.items.map(({ owner }) => owner)).size > 1;
     return (
         <nav class="list" aria-label="Sessions">
             <input
@@ -124,6 +154,8 @@ export function SessionList({ sessions, id, compared, onCompare }) {
                     <Item
                         key={session.id}
                         session={session}
+                        each={sessions.frameSeconds(session.id)}
+                        owners={owners}
                         chosen={session.id === id}
                         alone={!id}
                         compared={compared.includes(session.id)}

@@ -104,7 +104,7 @@ function useOthers(ids, id) {
     return value ?? [];
 }
 
-function Session({ id, current, tools, compared, onCompare }) {
+function Session({ id, sessions, current, tools, compared, onCompare }) {
     const [model, setModel] = useState(null);
     const [gone, setGone] = useState(null);
     const others = useOthers(compared, id);
@@ -117,6 +117,7 @@ function Session({ id, current, tools, compared, onCompare }) {
         want();
         const offs = [
             made.on('gone', setGone),
+            sessions?.share(made) ?? (() => {}),
             made.on('ready', seek),
             route.on('change', () => {
                 want();
@@ -220,7 +221,7 @@ function Page({ sessions, user }) {
                         <SessionList sessions={sessions} id={id} compared={compared} onCompare={compare} />
                     )}
                     {id ? (
-                        <Session id={id} {...{ current, tools, compared }} onCompare={compare} />
+                        <Session id={id} {...{ sessions, current, tools, compared }} onCompare={compare} />
                     ) : (
                         <Nothing sessions={sessions} />
                     )}

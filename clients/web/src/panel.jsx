@@ -259,7 +259,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
     }, [others.length]);
     const { session, scene } = model;
     if (!session) return <aside class="panel" aria-label="Session" />;
-    const left = secondsLeft(session, model.player.frameSeconds);
+    const left = secondsLeft(session, model.frameSeconds);
     const tabs = {
         values: 'values',
         scene: 'scene',
@@ -276,7 +276,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
                 <span class="sign">{STATES[session.state]}</span> <b>{session.state}</b>
                 <span class="numbers">
                     {' '}
-                    {lineOf(session, model.player.frameSeconds).replace(session.state, '').replace(/^ · /, '')}
+                    {lineOf(session, model.frameSeconds).replace(session.state, '').replace(/^ · /, '')}
                 </span>
             </p>
             {left !== null && <p class="left numbers">{duration(left)} left</p>}
