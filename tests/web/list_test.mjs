@@ -1,10 +1,22 @@
-// The list of sessions: its order, what a row tells, and that list and panel agree.
-import { check, endless, open, quiet, run, scene, until } from './rig.mjs';
+// The list of sessions: its order, what a row tells, that list and panel agree, and several sessions at once.
+import { check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
 
 const rows = (page) => page.locator('.list li');
 const item = (page, name) => rows(page).filter({ hasText: name });
 const names = (page) => page.locator('.list .name').allInnerTexts();
 const short = (name, more = {}) => scene({ name, time: { step: 0.01, steps: 3 }, ...more });
+const tick = (page, name) => page.getByLabel(`select ${name}`, { exact: true });
+const button = (page, name) => page.getByRole('toolbar').getByRole('button', { name });
+
+// What the page asks when it asks, and yes.
+function sayYes(page) {
+    const asked = [];
+    page.on('dialog', (dialog) => {
+        asked.push(dialog.message());
+        dialog.accept();
+    });
+    return asked;
+}
 
 await run({
     // Their times are in whole seconds, and IDs are random: the order is that of submission all the same.
@@ -32,7 +44,7 @@ await run({
         await daemon.over(bad.id);
         await daemon.over(good.id);
         const page = await open(daemon);
-        await item(page, 'doubtful').getByText('⚠ unconverged in 3 of 3 frames').waitFor();
+        await item(page, 'doubtful').getByText('⚠ unconverged 3/3 frames').waitFor();
         const amber = await page.evaluate(() => {
             const probe = document.body.appendChild(document.createElement('i'));
             probe.className = 'paused';
@@ -111,6 +123,92 @@ await run({
             return 60 * minutes + Number(rest);
         };
         await until(async () => Math.abs((await seconds()) - 1000) < 60, 'about 1000 s left');
+        await quiet(page);
+    },
+
+    async several_are_acted_on_at_once(daemon) {
+        const ids = {};
+        await daemon.over((await daemon.submit(short('done'))).id);
+        for (const name of ['one', 'two', 'three']) ids[name] = (await daemon.submit(endless({ name }))).id;
+        const page = await open(daemon, { allow: [/status of 4/] });
+        const asked = sayYes(page);
+        await tick(page, 'one').check();
+        await tick(page, 'done').check();
+        await button(page, 'pause 1').click();
+        await page.getByRole('status').getByText('1 paused').waitFor();
+        await until(async () => (await daemon.state_of(ids.one)) === 'paused', 'the pause');
+        await button(page, 'resume 1').click();
+        await page.getByRole('status').getByText('1 resumed').waitFor();
+        await button(page, 'label').click();
+        await page.getByLabel('Label as key=value').fill('series = a');
+        await page.keyboard.press('Enter');
+        await page.getByRole('status').getByText('2 labelled').waitFor();
+        await item(page, 'done').getByText('series=a').waitFor();
+        const { labels } = await daemon.call('GET', `/v1/sessions/${ids.one}`);
+        check(labels.series === 'a', `labels ${JSON.stringify(labels)}`);
+        await page.locator('#filter').fill('series');
+        await until(async () => (await rows(page).count()) === 2, 'those with the label');
+        await page.locator('#filter').fill('');
+        await button(page, 'none').click();
+        check((await page.getByRole('toolbar').count()) === 0, 'the bar stays');
+        check(asked.length === 0, `it asks ${asked}`);
+        // A range, and all.
+        await tick(page, 'three').check();
+        await tick(page, 'one').click({ modifiers: ['Shift'] });
+        await page.getByText('3 selected').waitFor();
+        await button(page, 'all 4').click();
+        await page.getByText('4 selected').waitFor();
+        await shot(page, 'selected');
+        await button(page, 'cancel 3').click();
+        await page.getByRole('status').getByText('3 cancelled').waitFor();
+        check(/^Cancel 3 sessions\?/.test(asked[0]), asked[0]);
+        await Promise.all(Object.values(ids).map((id) => daemon.over(id)));
+        // One is refused: the others go, and it says which, and why; trying again does it.
+        const refuse = (route) =>
+            route.request().method() === 'DELETE'
+                ? route.fulfill({ status: 409, json: { status: 409, detail: 'it is held', faults: [] } })
+                : route.continue();
+        await page.route(`**/v1/sessions/${ids.two}`, refuse);
+        await button(page, 'remove').click();
+        await page.getByRole('status').getByText('3 removed, 1 not').waitFor();
+        await page.getByRole('status').getByText('two: it is held').waitFor();
+        check(/^Remove 4 sessions/.test(asked[1]), asked[1]);
+        await until(async () => (await names(page)).join() === 'two', 'the one that is left');
+        await shot(page, 'refused');
+        await page.unroute(`**/v1/sessions/${ids.two}`, refuse);
+        await page.getByRole('button', { name: 'try again' }).click();
+        await page.getByText('This session was deleted').waitFor(); // it was open
+        await page.getByRole('link', { name: 'All sessions' }).click();
+        await page.getByText('No session yet').waitFor();
+        check((await daemon.call('GET', '/v1/sessions')).items.length === 0, 'it is still there');
+        await quiet(page);
+    },
+
+    async rows_are_selected_by_keys(daemon) {
+        for (const name of ['c', 'b', 'a']) await daemon.over((await daemon.submit(short(name))).id);
+        const page = await open(daemon);
+        const focused = () => page.evaluate(() => document.activeElement.querySelector('.name')?.innerText);
+        await item(page, 'a').first().waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.press('ArrowDown');
+        check((await focused()) === 'a', `the first row: ${await focused()}`);
+        await page.keyboard.press('Tab');
+        check((await focused()) === 'b', `one stop a row: ${await focused()}`);
+        await page.keyboard.press('x');
+        await page.getByText('1 selected').waitFor();
+        await page.keyboard.press('Shift+ArrowDown');
+        await page.getByText('2 selected').waitFor();
+        check((await focused()) === 'c', `the last row: ${await focused()}`);
+        await page.keyboard.press(' ');
+        await page.getByText('1 selected').waitFor();
+        await page.keyboard.press('Control+a');
+        await page.getByText('3 selected').waitFor();
+        await page.keyboard.press('Escape');
+        await until(async () => (await page.getByRole('toolbar').count()) === 0, 'none');
+        const asked = sayYes(page);
+        await page.keyboard.press('Delete');
+        await until(async () => (await names(page)).join() === 'a,b', 'the last one removed');
+        check(/^Remove 1 session /.test(asked[0]), asked[0]);
         await quiet(page);
     },
 });

@@ -207,6 +207,11 @@ function Page({ sessions, user }) {
                 ? compared.filter((one) => one !== other)
                 : [...compared, other].slice(-OTHERS),
         );
+    const compareAll = (ids) => {
+        const open = id ?? ids[0];
+        setCompared(ids.filter((other) => other !== open).slice(0, OTHERS));
+        if (!id) navigate(`/sessions/${open}`);
+    };
     return (
         <>
             <Header sessions={sessions} user={user} page={page} onHelp={() => setHelp(true)} />
@@ -217,9 +222,7 @@ function Page({ sessions, user }) {
                 </main>
             ) : (
                 <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}`}>
-                    {sessions && (
-                        <SessionList sessions={sessions} id={id} compared={compared} onCompare={compare} />
-                    )}
+                    {sessions && <SessionList sessions={sessions} id={id} onCompare={compareAll} />}
                     {id ? (
                         <Session id={id} {...{ sessions, current, tools, compared }} onCompare={compare} />
                     ) : (

@@ -238,7 +238,7 @@ export class SessionModel extends Emitter {
     #status(status) {
         if (status.ended) {
             this.link = { live: true, ended: status.ended };
-            if (status.ended.reason === 'deleted') this.emit('gone', new Error('This session was deleted.'));
+            if (status.ended.reason === 'deleted') this.leave();
             if (!this.closed) this.refresh();
         } else this.link = status;
         this.emit('link', this.link);
@@ -265,6 +265,10 @@ export class SessionModel extends Emitter {
         if (!this.session || this.closed || session === this.session) return;
         this.#told++;
         this.#take(session);
+    }
+
+    leave() {
+        this.emit('gone', new Error('This session was deleted.'));
     }
 
     #take(session) {

@@ -214,8 +214,8 @@ function Compared({ model, others, onCompare }) {
     if (!others.length) {
         return (
             <p class="empty">
-                Tick sessions in the list: their curves are drawn beside these, and here stands what is
-                different in their scenes.
+                Select sessions in the list and press “compare”: their curves are drawn beside these, and the
+                differences of their scenes are listed here.
             </p>
         );
     }

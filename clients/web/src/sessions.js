@@ -162,6 +162,7 @@ export class Sessions extends Emitter {
         if (event !== 'deleted') return;
         this.#byId.delete(session.id);
         this.#begun.delete(session.id);
+        if (session.id === this.#model?.id) this.#model.leave();
     }
 
     #reach(reachable) {
