@@ -1,4 +1,5 @@
-// The list of sessions: its order, what a row tells, that list and panel agree, and several sessions at once.
+// The list of sessions: its order and what a row tells, small pictures, several sessions at once, and that list and
+// panel agree.
 import { check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
 
 const rows = (page) => page.locator('.list li');
@@ -209,6 +210,36 @@ await run({
         await page.keyboard.press('Delete');
         await until(async () => (await names(page)).join() === 'a,b', 'the last one removed');
         check(/^Remove 1 session /.test(asked[0]), asked[0]);
+        await quiet(page);
+    },
+
+    // Only of those in sight.
+    async rows_have_pictures(daemon) {
+        for (let i = 0; i < 30; i++) await daemon.submit(short(`p${i}`));
+        const { items } = await daemon.call('GET', '/v1/sessions');
+        await Promise.all(items.map(({ id }) => daemon.over(id)));
+        const page = await open(daemon, { url: `${await daemon.loginUrl()}` });
+        let asked = 0;
+        page.on('request', (request) => {
+            asked += /\/frames\/\d+\?dtype=u16/.test(request.url());
+        });
+        await rows(page).nth(29).waitFor();
+        const drawn = page.locator('.list .thumb[data-frame="3"]');
+        const inSight = await rows(page).evaluateAll(
+            (all) => all.filter((one) => one.getBoundingClientRect().top < innerHeight).length,
+        );
+        await until(async () => (await drawn.count()) >= inSight - 1, 'those in sight');
+        const coloured = await drawn.first().evaluate((canvas) => {
+            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            let count = 0;
+            for (let i = 0; i < data.length; i += 4) count += data[i + 3] === 255 && data[i] > data[i + 2] + 40;
+            return count / (data.length / 4);
+        });
+        check(coloured > 0.2 && coloured < 0.9, `the box takes ${coloured} of the picture`);
+        check(asked < 25, `${asked} frames are asked for`);
+        await page.locator('.list ul').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+        await until(async () => (await rows(page).last().locator('[data-frame="3"]').count()) === 1, 'the last one');
+        await shot(page, 'thumbs');
         await quiet(page);
     },
 });

@@ -5,6 +5,7 @@ import { BulkBar, useBulk } from './bulk.jsx';
 import { STATES, ago, duration, number, ordinal, secondsLeft } from './format.js';
 import { useOn } from './hooks.js';
 import { hrefOf } from './route.js';
+import { Thumb } from './thumbs.jsx';
 
 function StateSign({ state, warned }) {
     return (
@@ -107,6 +108,7 @@ function Item({ session, each, chosen, selected, owners, onSelect }) {
                 <Warnings session={session} />
                 <Facts session={session} owners={owners} />
                 <Bar progress={session.progress} state={session.state} />
+                <Thumb session={session} />
             </a>
             <label class="tick" title="Select it (X)">
                 <input
