@@ -152,7 +152,8 @@ await run({
             alone = await look(page, charts);
             return changed(before, alone) === 0 && (await count(page, charts, [0, 114, 178])) > 50;
         }, 'its curves');
-        await page.getByLabel('compare with hard').check();
+        await page.getByLabel('select hard').check();
+        await page.getByRole('button', { name: 'compare', exact: true }).click();
         await page.locator('.panel').getByText('2: hard').waitFor();
         await page
             .locator('.difference')

@@ -10,6 +10,8 @@ const KEYS = [
     ['F', 'bring all into view'],
     ['W', 'edges of the mesh'],
     ['/', 'filter the sessions'],
+    ['↑ ↓', 'in the list: another session (with shift: select)'],
+    ['X', 'in the list: select (Ctrl-A: all; Delete: remove)'],
     ['?', 'this page'],
     ['Esc', 'close what is open'],
 ];

@@ -6,7 +6,7 @@ const FIRST = 'first-contentful-paint';
 const PATIENCE = 1000; // ms: a page that is hidden has no picture, and not every browser tells of it
 
 // The first WebGL context of a browser takes longer than all else together: its code may come before, it begins after.
-const seen = new Promise((resolve) => {
+export const seen = new Promise((resolve) => {
     setTimeout(resolve, PATIENCE);
     new PerformanceObserver((list) => list.getEntriesByName(FIRST).length > 0 && resolve()).observe({
         type: 'paint',

@@ -1,9 +1,11 @@
-// The list of sessions: state, progress, why one waits; some of them to be compared.
+// The list of sessions: state, progress, why one waits. Several can be selected, for an action on all.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { STATES, duration, number, ordinal, secondsLeft } from './format.js';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { BulkBar, useBulk } from './bulk.jsx';
+import { STATES, ago, duration, number, ordinal, secondsLeft } from './format.js';
 import { useOn } from './hooks.js';
 import { hrefOf } from './route.js';
+import { Thumb } from './thumbs.jsx';
 
 function StateSign({ state, warned }) {
     return (
@@ -11,6 +13,18 @@ function StateSign({ state, warned }) {
             {STATES[state]}
         </span>
     );
+}
+
+// Of these warnings the share of the frames is told.
+const OF_FRAMES = ['unconverged', 'inverted', 'energy_gained', 'penetration'];
+
+function Warnings({ session }) {
+    const told = (session.warnings ?? []).map(({ code, count, of }) => {
+        const name = code.replaceAll('_', ' ');
+        return OF_FRAMES.includes(code) ? `${name} ${count}/${of} frames` : name;
+    });
+    if (!told.length) return null;
+    return <span class="line warned numbers">⚠ {[...new Set(told)].join(', ')}</span>;
 }
 
 // What its warnings are about, each once.
@@ -62,42 +76,115 @@ function matches(session, words) {
     return words.every((word) => text.includes(word));
 }
 
-function Item({ session, chosen, compared, onCompare, alone }) {
-    const device = session.resources?.gpu
-        ? 'GPU'
-        : `${session.resources?.cores ?? 1} core${session.resources?.cores === 1 ? '' : 's'}`;
-    const codes = codesOf(session);
+const labelsOf = (session) => Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+
+function Facts({ session, owners }) {
+    const { cores = 1, gpu } = session.resources ?? {};
+    const facts = [
+        owners && session.owner,
+        owners && session.group,
+        gpu ? 'GPU' : `${cores} core${cores === 1 ? '' : 's'}`,
+        ...labelsOf(session).slice(0, 2),
+    ];
     return (
-        <li class={chosen ? 'chosen' : ''}>
+        <span class="line faint">
+            <time dateTime={session.created} title={session.created}>
+                {ago(session.created)}
+            </time>
+            {facts.filter(Boolean).map((fact) => ` · ${fact}`)}
+        </span>
+    );
+}
+
+function Item({ session, each, chosen, selected, owners, onSelect }) {
+    const warned = session.state === 'succeeded' && session.warnings?.length > 0;
+    return (
+        <li class={`${chosen ? 'chosen' : ''}${selected ? ' selected' : ''}`} data-id={session.id}>
             <a href={hrefOf(session.id)} aria-current={chosen ? 'true' : undefined}>
-                <StateSign state={session.state} warned={session.state === 'succeeded' && codes !== ''} />
+                <StateSign state={session.state} warned={warned} />
                 <span class="name">{session.name || session.id.slice(0, 8)}</span>
-                <span class="line numbers">{lineOf(session)}</span>
+                <span class="line numbers">{lineOf(session, each)}</span>
                 {session.stalled && <span class="line warned">⚠ stalled: {STALLED[session.stalled.why]}</span>}
-                {codes && <span class="line warned">⚠ {codes}</span>}
-                <span class="line faint">
-                    {session.owner}
-                    {session.group ? ` · ${session.group}` : ''} · {device}
-                </span>
+                <Warnings session={session} />
+                <Facts session={session} owners={owners} />
                 <Bar progress={session.progress} state={session.state} />
+                <Thumb session={session} />
             </a>
-            {!alone && !chosen && (
-                <label class="compare" title="Draw its curves beside those of the session that is looked at">
-                    <input type="checkbox" checked={compared} onChange={() => onCompare(session.id)} />
-                    <span class="hidden">compare with {session.name}</span>
-                </label>
-            )}
+            <label class="tick" title="Select it (X)">
+                <input
+                    type="checkbox"
+                    tabIndex={-1}
+                    checked={selected}
+                    onClick={(event) => onSelect(session.id, event.shiftKey)}
+                />
+                <span class="hidden">select {session.name || session.id.slice(0, 8)}</span>
+            </label>
         </li>
     );
 }
 
 const SHOWN = 200;
+const AGO_MS = 30000;
 
-export function SessionList({ sessions, id, compared, onCompare }) {
+// The IDs that are selected: {has, list, pick(id, range), set(ids)}. A range goes from the one picked before.
+function useSelection(found) {
+    const [ids, setIds] = useState(new Set());
+    const last = useRef(null);
+    const pick = (id, range) => {
+        const places = [last.current, id].map((one) => found.findIndex((session) => session.id === one));
+        last.current = id;
+        if (range && places[0] >= 0) {
+            const [from, to] = places.sort((a, b) => a - b);
+            setIds(new Set([...ids, ...found.slice(from, to + 1).map((session) => session.id)]));
+            return;
+        }
+        const next = new Set(ids);
+        if (!next.delete(id)) next.add(id);
+        setIds(next);
+    };
+    return { ids, pick, set: (list) => setIds(new Set(list)) };
+}
+
+// Keys while a row has the focus.
+function rowKeys({ selection, found, onRemove }) {
+    return (event) => {
+        const row = event.target.closest('li');
+        const { id } = row.dataset;
+        const step = (next) => {
+            if (!next) return;
+            next.querySelector('a').focus();
+            if (event.shiftKey) selection.set([...selection.ids, id, next.dataset.id]);
+        };
+        const pick = () => selection.pick(id, event.shiftKey);
+        const actions = {
+            ArrowDown: () => step(row.nextElementSibling),
+            ArrowUp: () => step(row.previousElementSibling),
+            x: pick,
+            ' ': event.target.matches('input') ? null : pick,
+            Escape: () => selection.set([]),
+            Delete: () => onRemove(id),
+        };
+        const modified = event.ctrlKey || event.metaKey;
+        const all = modified && event.key === 'a' ? () => selection.set(found.map((session) => session.id)) : null;
+        const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+        const action = modified || event.altKey ? all : actions[key];
+        if (!action) return;
+        action();
+        event.preventDefault();
+    };
+}
+
+// `onCompare(ids)` draws the curves of those beside the ones of the session that is open.
+export function SessionList({ sessions, id, onCompare }) {
     useOn(sessions, 'change');
+    const [, again] = useReducer((n) => n + 1, 0);
     const [filter, setFilter] = useState('');
     const list = useRef(null);
     const here = sessions.loaded && sessions.get(id) !== null;
+    useEffect(() => {
+        const timer = setInterval(again, AGO_MS);
+        return () => clearInterval(timer);
+    }, []);
     // What is looked at is seen in the list, also where a link led to it.
     useEffect(() => {
         const chosen = list.current.querySelector('.chosen');
@@ -109,6 +196,14 @@ export function SessionList({ sessions, id, compared, onCompare }) {
     }, [id, here]);
     const words = useMemo(() => filter.toLowerCase().split(/\s+/).filter(Boolean), [filter]);
     const found = sessions.items.filter((session) => matches(session, words));
+    const owners = new Set(sessions.items.map(({ owner }) => owner)).size > 1;
+    const bulk = useBulk();
+    const selection = useSelection(found);
+    const selected = found.filter((session) => selection.ids.has(session.id));
+    const remove = (focused) => {
+        const those = selected.length ? selected : [sessions.get(focused)].filter(Boolean);
+        if (those.length) bulk.run('remove', those);
+    };
     return (
         <nav class="list" aria-label="Sessions">
             <input
@@ -118,16 +213,30 @@ export function SessionList({ sessions, id, compared, onCompare }) {
                 aria-label="Filter sessions"
                 value={filter}
                 onInput={(event) => setFilter(event.currentTarget.value)}
+                onKeyDown={(event) => {
+                    if (event.key !== 'ArrowDown') return;
+                    event.preventDefault();
+                    list.current.querySelector('li > a')?.focus();
+                }}
             />
-            <ul ref={list}>
+            <BulkBar
+                bulk={bulk}
+                selected={selected}
+                found={found.length}
+                onAll={() => selection.set(found.map((session) => session.id))}
+                onClear={() => selection.set([])}
+                onCompare={() => onCompare(selected.map((session) => session.id))}
+            />
+            <ul ref={list} onKeyDown={rowKeys({ selection, found, onRemove: remove })}>
                 {found.slice(0, SHOWN).map((session) => (
                     <Item
                         key={session.id}
                         session={session}
+                        each={sessions.frameSeconds(session.id)}
                         chosen={session.id === id}
-                        alone={!id}
-                        compared={compared.includes(session.id)}
-                        onCompare={onCompare}
+                        selected={selection.ids.has(session.id)}
+                        owners={owners}
+                        onSelect={selection.pick}
                     />
                 ))}
             </ul>

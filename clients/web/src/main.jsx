@@ -105,7 +105,7 @@ function useOthers(ids, id) {
     return value ?? [];
 }
 
-function Session({ id, current, tools, compared, onCompare }) {
+function Session({ id, sessions, current, tools, compared, onCompare }) {
     const [model, setModel] = useState(null);
     const [gone, setGone] = useState(null);
     const others = useOthers(compared, id);
@@ -118,6 +118,7 @@ function Session({ id, current, tools, compared, onCompare }) {
         want();
         const offs = [
             made.on('gone', setGone),
+            sessions?.share(made) ?? (() => {}),
             made.on('ready', seek),
             route.on('change', () => {
                 want();
@@ -211,6 +212,11 @@ function Page({ sessions, user, link }) {
                 ? compared.filter((one) => one !== other)
                 : [...compared, other].slice(-OTHERS),
         );
+    const compareAll = (ids) => {
+        const open = id ?? ids[0];
+        setCompared(ids.filter((other) => other !== open).slice(0, OTHERS));
+        if (!id) navigate(`/sessions/${open}`);
+    };
     return (
         <>
             <Header sessions={sessions} user={user} page={page} onHelp={() => setHelp(true)} />
@@ -221,11 +227,9 @@ function Page({ sessions, user, link }) {
                 </main>
             ) : (
                 <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}`}>
-                    {sessions && (
-                        <SessionList sessions={sessions} id={id} compared={compared} onCompare={compare} />
-                    )}
+                    {sessions && <SessionList sessions={sessions} id={id} onCompare={compareAll} />}
                     {id ? (
-                        <Session id={id} {...{ current, tools, compared }} onCompare={compare} />
+                        <Session id={id} {...{ sessions, current, tools, compared }} onCompare={compare} />
                     ) : (
                         <Nothing sessions={sessions} />
                     )}

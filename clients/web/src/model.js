@@ -43,7 +43,7 @@ export class SessionModel extends Emitter {
     #timer = 0;
     #whole = false;
     #ticks = 0;
-    #told = 0; // documents that the stream has brought
+    #told = 0; // documents that the stream or the list has brought
     #first = null;
     #seen = null;
     #tets = null;
@@ -62,6 +62,11 @@ export class SessionModel extends Emitter {
         this.#stream?.stop();
         this.frames.clear();
         clearInterval(this.#timer);
+    }
+
+    // Simulated seconds from a frame to the next; null until that is known.
+    get frameSeconds() {
+        return this.topology ? this.player.frameSeconds : null;
     }
 
     get over() {
@@ -233,7 +238,7 @@ export class SessionModel extends Emitter {
     #status(status) {
         if (status.ended) {
             this.link = { live: true, ended: status.ended };
-            if (status.ended.reason === 'deleted') this.emit('gone', new Error('This session was deleted.'));
+            if (status.ended.reason === 'deleted') this.leave();
             if (!this.closed) this.refresh();
         } else this.link = status;
         this.emit('link', this.link);
@@ -253,6 +258,17 @@ export class SessionModel extends Emitter {
         } catch (error) {
             this.emit('trouble', error);
         }
+    }
+
+    // The document as the list of sessions has it, which may be newer than what was asked for here.
+    learn(session) {
+        if (!this.session || this.closed || session === this.session) return;
+        this.#told++;
+        this.#take(session);
+    }
+
+    leave() {
+        this.emit('gone', new Error('This session was deleted.'));
     }
 
     #take(session) {

@@ -222,8 +222,8 @@ function Compared({ model, others, onCompare }) {
     if (!others.length) {
         return (
             <p class="empty">
-                Tick sessions in the list: their curves are drawn beside these, and here stands what is
-                different in their scenes.
+                Select sessions in the list and press “compare”: their curves are drawn beside these, and the
+                differences of their scenes are listed here.
             </p>
         );
     }
@@ -268,7 +268,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
     }, [others.length]);
     const { session, scene } = model;
     if (!session) return <aside class="panel" aria-label="Session" />;
-    const left = secondsLeft(session, model.player.frameSeconds);
+    const left = secondsLeft(session, model.frameSeconds);
     const tabs = {
         values: 'values',
         scene: 'scene',
@@ -285,7 +285,7 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
                 <span class="sign">{STATES[session.state]}</span> <b>{session.state}</b>
                 <span class="numbers">
                     {' '}
-                    {lineOf(session, model.player.frameSeconds).replace(session.state, '').replace(/^ · /, '')}
+                    {lineOf(session, model.frameSeconds).replace(session.state, '').replace(/^ · /, '')}
                 </span>
             </p>
             {left !== null && <p class="left numbers">{duration(left)} left</p>}

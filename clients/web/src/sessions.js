@@ -1,11 +1,11 @@
-// The sessions that one may see, as they change: a list by pages, then the daemon's events; how far
-// running ones are is asked for once a second, while the page is seen.
+// The sessions you can see, as they change: a list by pages, then the daemon's events. The progress of
+// running ones is asked for once a second, while the page is seen.
 
 import { Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
 
 const PROGRESS_MS = 1000;
-const PAGE = 200,
+const PAGE = 500,
     MOST = 1000;
 const WAIT_S = 25;
 
@@ -23,12 +23,17 @@ const shown = () =>
 
 // Emits 'change'. `reachable` is false while the daemon does not answer.
 export class Sessions extends Emitter {
-    items = [];
+    items = []; // the newest first
     loaded = false;
     reachable = true;
     more = false;
     #byId = new Map();
-    #told = new Set(); // ids that events told of since progress was asked for
+    #rank = new Map(); // of an ID: greater for a newer session, as `created` has no parts of a second
+    #newest = 0;
+    #begun = new Map(); // of an ID: the first progress seen, {frame, time}
+    #clock = 0; // counts what events and the open session told
+    #toldAt = new Map(); // of an ID: the clock then
+    #model = null; // the session that is open
     #abort = new AbortController();
 
     constructor() {
@@ -49,15 +54,67 @@ export class Sessions extends Emitter {
         return this.items.filter((session) => session.state === state).length;
     }
 
+    // Simulated seconds between two frames of a session, null where that is not known yet. A branch
+    // starts at a time of its own, so its time divided by its frames says nothing.
+    frameSeconds(id) {
+        if (this.#model?.id === id && this.#model.frameSeconds !== null) return this.#model.frameSeconds;
+        const begun = this.#begun.get(id),
+            { frame, time } = this.get(id)?.progress ?? {};
+        return begun && frame > begun.frame ? (time - begun.time) / (frame - begun.frame) : null;
+    }
+
+    // Shares each document of the open session with its model, in both directions: list and panel never
+    // differ. Returns what ends that.
+    share(model) {
+        this.#model = model;
+        const offs = [
+            model.on('session', (session) => {
+                const known = this.get(session.id);
+                if (!known || known === session) return;
+                this.#told(session);
+                this.#publish();
+            }),
+            model.on('ready', () => this.#publish()),
+        ];
+        return () => {
+            offs.forEach((off) => off());
+            if (this.#model === model) this.#model = null;
+        };
+    }
+
+    #told(session) {
+        this.#toldAt.set(session.id, ++this.#clock);
+        this.#put(session);
+    }
+
+    #put(session) {
+        const { id, progress } = session;
+        if (!this.#rank.has(id)) this.#rank.set(id, ++this.#newest);
+        if (progress?.frame != null && !this.#begun.has(id)) this.#begun.set(id, progress);
+        this.#byId.set(id, session);
+    }
+
+    // Takes those of a list that was asked for at `clock`: what was told meanwhile is newer.
+    #take(sessions, clock) {
+        sessions.filter(({ id }) => !(this.#toldAt.get(id) > clock)).forEach((session) => this.#put(session));
+    }
+
     #publish() {
         this.items = [...this.#byId.values()].sort((a, b) =>
-            a.created < b.created ? 1 : a.created > b.created ? -1 : a.id < b.id ? -1 : 1,
+            a.created === b.created
+                ? this.#rank.get(b.id) - this.#rank.get(a.id)
+                : a.created < b.created
+                  ? 1
+                  : -1,
         );
+        const open = this.get(this.#model?.id);
+        if (open) this.#model.learn(open);
         this.emit('change');
     }
 
     async #readAll() {
-        const found = new Map();
+        const found = new Map(),
+            clock = this.#clock;
         let cursor = '';
         do {
             const page = await api.get(`/v1/sessions?limit=${PAGE}${cursor}`, { signal: this.#abort.signal });
@@ -65,7 +122,9 @@ export class Sessions extends Emitter {
             cursor = page.next ? `&cursor=${encodeURIComponent(page.next)}` : '';
         } while (cursor && found.size < MOST);
         this.more = Boolean(cursor);
-        this.#byId = found;
+        [...found.keys()].reverse().forEach((id) => this.#rank.set(id, ++this.#newest));
+        for (const id of this.#byId.keys()) if (!found.has(id)) this.#byId.delete(id);
+        this.#take([...found.values()], clock);
         this.loaded = true;
         this.#publish();
     }
@@ -85,7 +144,8 @@ export class Sessions extends Emitter {
                     signal: this.#abort.signal,
                 });
                 since = news.missed ? null : news.next;
-                news.items.forEach((event) => this.#take(event));
+                news.items.forEach((event) => this.#hear(event));
+                if (news.items.length) this.#publish();
                 this.#reach(true);
                 failures = 0;
             } catch (error) {
@@ -97,11 +157,12 @@ export class Sessions extends Emitter {
         }
     }
 
-    #take({ event, session }) {
-        this.#told.add(session.id);
-        if (event === 'deleted') this.#byId.delete(session.id);
-        else this.#byId.set(session.id, session);
-        this.#publish();
+    #hear({ event, session }) {
+        this.#told(session);
+        if (event !== 'deleted') return;
+        this.#byId.delete(session.id);
+        this.#begun.delete(session.id);
+        if (session.id === this.#model?.id) this.#model.leave();
     }
 
     #reach(reachable) {
@@ -119,11 +180,9 @@ export class Sessions extends Emitter {
             try {
                 for (const state of ['running', 'queued']) {
                     if (this.count(state) === 0) continue;
-                    this.#told.clear();
+                    const clock = this.#clock;
                     const { items } = await api.get(`/v1/sessions?state=${state}&limit=${PAGE}`);
-                    items
-                        .filter(({ id }) => !this.#told.has(id))
-                        .forEach((session) => this.#byId.set(session.id, session));
+                    this.#take(items, clock);
                 }
                 this.#publish();
             } catch {

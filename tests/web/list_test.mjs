@@ -1,0 +1,246 @@
+// The list of sessions: its order and what a row tells, small pictures, several sessions at once, and that list and
+// panel agree.
+import { check, endless, open, quiet, run, scene, shot, sleep, until } from './rig.mjs';
+
+const rows = (page) => page.locator('.list li');
+const item = (page, name) => rows(page).filter({ hasText: name });
+const names = (page) => page.locator('.list .name').allInnerTexts();
+const short = (name, more = {}) => scene({ name, time: { step: 0.01, steps: 3 }, ...more });
+const tick = (page, name) => page.getByLabel(`select ${name}`, { exact: true });
+const button = (page, name) => page.getByRole('toolbar').getByRole('button', { name });
+
+// What the page asks when it asks, and yes.
+function sayYes(page) {
+    const asked = [];
+    page.on('dialog', (dialog) => {
+        asked.push(dialog.message());
+        dialog.accept();
+    });
+    return asked;
+}
+
+await run({
+    // Their times are in whole seconds, and IDs are random: the order is that of submission all the same.
+    async the_newest_is_first(daemon) {
+        const submit = async (from, to) => {
+            for (let i = from; i < to; i++) await daemon.submit(short(`n${i}`));
+        };
+        const expected = (count) => Array.from({ length: count }, (_, i) => `n${count - 1 - i}`).join();
+        await submit(0, 8);
+        const page = await open(daemon);
+        await until(async () => (await names(page)).join() === expected(8), 'eight in order');
+        await submit(8, 16);
+        await until(async () => (await names(page)).join() === expected(16), 'sixteen in order');
+        await page.reload();
+        await until(async () => (await names(page)).join() === expected(16), 'the same order');
+        await quiet(page);
+    },
+
+    // Amber, with how many frames; the age; the owner where there are several.
+    async a_row_tells_warnings_age_and_owner(daemon) {
+        const solver = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12 };
+        const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
+        const bad = await daemon.submit(short('doubtful', { solver, pins }));
+        const good = await daemon.submit(short('good', { solver: {}, obstacles: [] }));
+        await daemon.over(bad.id);
+        await daemon.over(good.id);
+        const page = await open(daemon);
+        await item(page, 'doubtful').getByText('⚠ unconverged 3/3 frames').waitFor();
+        const amber = await page.evaluate(() => {
+            const probe = document.body.appendChild(document.createElement('i'));
+            probe.className = 'paused';
+            const { color } = getComputedStyle(probe);
+            probe.remove();
+            return color;
+        });
+        const colour = (place) => place.evaluate((one) => getComputedStyle(one).color);
+        check((await colour(item(page, 'doubtful').locator('.sign'))) === amber, 'its sign is green');
+        check((await colour(item(page, 'good').locator('.sign'))) !== amber, 'the good one is amber');
+        await item(page, 'doubtful').locator('a').click();
+        const state = page.locator('.panel .state');
+        await state.getByText('succeeded').waitFor();
+        check((await colour(state)) === amber, 'the panel is green');
+        const time = item(page, 'good').locator('time');
+        check((await time.innerText()) === 'just now', await time.innerText());
+        check((await time.getAttribute('datetime')) === good.created, 'another time');
+        check(!(await item(page, 'good').innerText()).includes('owner'), 'the only owner is told');
+        const before = new Date(Date.now() - 3 * 3600 * 1000).toISOString();
+        await page.route('**/v1/sessions?limit*', async (route) => {
+            const response = await route.fetch();
+            const json = await response.json();
+            Object.assign(json.items[0], { owner: 'mia', created: before });
+            await route.fulfill({ response, json });
+        });
+        await page.reload();
+        await item(page, 'good').getByText('3 h ago · mia').waitFor();
+        await item(page, 'doubtful').getByText('just now · owner').waitFor();
+        await quiet(page);
+    },
+
+    // The same number in both at each moment, whoever heard of it first.
+    async list_and_panel_agree(daemon) {
+        const time = { step: 0.01, steps: 100000, pace: 'realtime' };
+        const { id } = await daemon.submit(endless({ name: 'long', time }));
+        const page = await open(daemon);
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}`);
+        await page.locator('.panel .left').waitFor();
+        const seen = await page.evaluate(async () => {
+            const text = (place) => document.querySelector(place).innerText.trim();
+            const found = { all: new Set(), differ: [] };
+            for (const end = performance.now() + 60000; found.all.size < 5 && performance.now() < end; ) {
+                await new Promise(requestAnimationFrame);
+                const list = text('.list .chosen .line'),
+                    panel = text('.panel .state .numbers');
+                found.all.add(list);
+                if (list !== panel || !panel.includes(text('.panel .left'))) found.differ.push(`${list} | ${panel}`);
+            }
+            return { all: [...found.all], differ: found.differ };
+        });
+        check(seen.all.length === 5 && seen.all.every((line) => / left · /.test(line)), `it shows ${seen.all}`);
+        check(seen.differ.length === 0, `they differ: ${seen.differ.slice(0, 3).join('\n')}`);
+        await quiet(page);
+    },
+
+    // A branch begins at a time of its own, so its time by its frames is not the length of a frame.
+    async a_branch_has_its_own_time_left(daemon) {
+        const { id } = await daemon.submit(short('trunk', { time: { step: 0.01, steps: 400 } }));
+        await daemon.over(id);
+        const time = { step: 0.01, steps: 100000, pace: 'realtime' };
+        await daemon.call('POST', `/v1/sessions/${id}/branch`, { frame: 400, scene: { name: 'twig', time } });
+        const page = await open(daemon);
+        await page.evaluate(() => {
+            location.hash = '/machine'; // nothing is open: the list has only its own documents
+        });
+        await page.getByRole('heading', { name: 'Queue' }).waitFor();
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}`);
+        const line = item(page, 'twig').locator('.line').first();
+        // 1000 s are left, as it goes at real time; by 4 s in its first second it would be far more.
+        const seconds = async () => {
+            const [, minutes, rest] = /(\d+):(\d\d) left/.exec(await line.innerText()) ?? [];
+            return 60 * minutes + Number(rest);
+        };
+        await until(async () => Math.abs((await seconds()) - 1000) < 60, 'about 1000 s left');
+        await quiet(page);
+    },
+
+    async several_are_acted_on_at_once(daemon) {
+        const ids = {};
+        await daemon.over((await daemon.submit(short('done'))).id);
+        for (const name of ['one', 'two', 'three']) ids[name] = (await daemon.submit(endless({ name }))).id;
+        const page = await open(daemon, { allow: [/status of 4/] });
+        const asked = sayYes(page);
+        await tick(page, 'one').check();
+        await tick(page, 'done').check();
+        await button(page, 'pause 1').click();
+        await page.getByRole('status').getByText('1 paused').waitFor();
+        await until(async () => (await daemon.state_of(ids.one)) === 'paused', 'the pause');
+        await button(page, 'resume 1').click();
+        await page.getByRole('status').getByText('1 resumed').waitFor();
+        await button(page, 'label').click();
+        await page.getByLabel('Label as key=value').fill('series = a');
+        await page.keyboard.press('Enter');
+        await page.getByRole('status').getByText('2 labelled').waitFor();
+        await item(page, 'done').getByText('series=a').waitFor();
+        const { labels } = await daemon.call('GET', `/v1/sessions/${ids.one}`);
+        check(labels.series === 'a', `labels ${JSON.stringify(labels)}`);
+        await page.locator('#filter').fill('series');
+        await until(async () => (await rows(page).count()) === 2, 'those with the label');
+        await page.locator('#filter').fill('');
+        await button(page, 'none').click();
+        check((await page.getByRole('toolbar').count()) === 0, 'the bar stays');
+        check(asked.length === 0, `it asks ${asked}`);
+        // A range, and all.
+        await tick(page, 'three').check();
+        await tick(page, 'one').click({ modifiers: ['Shift'] });
+        await page.getByText('3 selected').waitFor();
+        await button(page, 'all 4').click();
+        await page.getByText('4 selected').waitFor();
+        await shot(page, 'selected');
+        await button(page, 'cancel 3').click();
+        await page.getByRole('status').getByText('3 cancelled').waitFor();
+        check(/^Cancel 3 sessions\?/.test(asked[0]), asked[0]);
+        await Promise.all(Object.values(ids).map((id) => daemon.over(id)));
+        // One is refused: the others go, and it says which, and why; trying again does it.
+        const refuse = (route) =>
+            route.request().method() === 'DELETE'
+                ? route.fulfill({ status: 409, json: { status: 409, detail: 'it is held', faults: [] } })
+                : route.continue();
+        await page.route(`**/v1/sessions/${ids.two}`, refuse);
+        await button(page, 'remove').click();
+        await page.getByRole('status').getByText('3 removed, 1 not').waitFor();
+        await page.getByRole('status').getByText('two: it is held').waitFor();
+        check(/^Remove 4 sessions/.test(asked[1]), asked[1]);
+        await until(async () => (await names(page)).join() === 'two', 'the one that is left');
+        await shot(page, 'refused');
+        await page.unroute(`**/v1/sessions/${ids.two}`, refuse);
+        await page.getByRole('button', { name: 'try again' }).click();
+        await page.getByText('This session was deleted').waitFor(); // it was open
+        await page.getByRole('link', { name: 'All sessions' }).click();
+        await page.getByText('No session yet').waitFor();
+        check((await daemon.call('GET', '/v1/sessions')).items.length === 0, 'it is still there');
+        await quiet(page);
+    },
+
+    async rows_are_selected_by_keys(daemon) {
+        for (const name of ['c', 'b', 'a']) await daemon.over((await daemon.submit(short(name))).id);
+        const page = await open(daemon);
+        const focused = () => page.evaluate(() => document.activeElement.querySelector('.name')?.innerText);
+        await item(page, 'a').first().waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.press('ArrowDown');
+        check((await focused()) === 'a', `the first row: ${await focused()}`);
+        await page.keyboard.press('Tab');
+        check((await focused()) === 'b', `one stop a row: ${await focused()}`);
+        await page.keyboard.press('x');
+        await page.getByText('1 selected').waitFor();
+        await page.keyboard.press('Shift+ArrowDown');
+        await page.getByText('2 selected').waitFor();
+        check((await focused()) === 'c', `the last row: ${await focused()}`);
+        await page.keyboard.press(' ');
+        await page.getByText('1 selected').waitFor();
+        await page.keyboard.press('Control+a');
+        await page.getByText('3 selected').waitFor();
+        await page.keyboard.press('Escape');
+        await until(async () => (await page.getByRole('toolbar').count()) === 0, 'none');
+        const asked = sayYes(page);
+        await page.keyboard.press('Delete');
+        await until(async () => (await names(page)).join() === 'a,b', 'the last one removed');
+        check(/^Remove 1 session /.test(asked[0]), asked[0]);
+        await quiet(page);
+    },
+
+    // Only of those in sight.
+    async rows_have_pictures(daemon) {
+        for (let i = 0; i < 30; i++) await daemon.submit(short(`p${i}`));
+        const { items } = await daemon.call('GET', '/v1/sessions');
+        await Promise.all(items.map(({ id }) => daemon.over(id)));
+        const page = await open(daemon, { url: `${await daemon.loginUrl()}` });
+        let asked = 0;
+        page.on('request', (request) => {
+            asked += /\/frames\/\d+\?dtype=u16/.test(request.url());
+        });
+        await rows(page).nth(29).waitFor();
+        const drawn = page.locator('.list .thumb[data-frame="3"]');
+        const inSight = await rows(page).evaluateAll(
+            (all) => all.filter((one) => one.getBoundingClientRect().top < innerHeight).length,
+        );
+        await until(async () => (await drawn.count()) >= inSight - 1, 'those in sight');
+        const coloured = await drawn.first().evaluate((canvas) => {
+            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            let count = 0;
+            for (let i = 0; i < data.length; i += 4) count += data[i + 3] === 255 && data[i] > data[i + 2] + 40;
+            return count / (data.length / 4);
+        });
+        check(coloured > 0.2 && coloured < 0.9, `the box takes ${coloured} of the picture`);
+        await sleep(1000);
+        check(asked <= inSight + 1, `${asked} frames are asked for, ${inSight} rows are in sight`);
+        await page.locator('.list ul').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+        await until(async () => (await rows(page).last().locator('[data-frame="3"]').count()) === 1, 'the last one');
+        await shot(page, 'thumbs');
+        await quiet(page);
+    },
+});
