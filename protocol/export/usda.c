@@ -99,6 +99,14 @@ static bool list_curves(usda *u, prim *p)
     return p->vertex;
 }
 
+static bool is_taken(const usda *u, const prim *p)
+{
+    for (const prim *q = u->prim; q < p; q++)
+        if (strcmp(q->name, p->name) == 0)
+            return true;
+    return false;
+}
+
 /* A name as USD takes it, which no prim before has. */
 static void name_prim(usda *u, prim *p)
 {
@@ -112,11 +120,8 @@ static void name_prim(usda *u, prim *p)
         p->name[n++] = good ? c : '_';
     }
     p->name[n] = '\0';
-    for (const prim *q = u->prim; q < p; q++)
-        if (strcmp(q->name, p->name) == 0) {
-            snprintf(p->name + n, NAME_ROOM - n, "_%d", (int)(p - u->prim));
-            q = u->prim - 1;
-        }
+    for (int32_t k = (int32_t)(p - u->prim); is_taken(u, p); k++)
+        snprintf(p->name + n, NAME_ROOM - n, "_%" PRId32, k);
 }
 
 static bool add_prims(usda *u, bool curves)

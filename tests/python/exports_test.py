@@ -290,13 +290,17 @@ class ExportsTest(unittest.TestCase):
     def test_usda_of_one_attribute(self):
         """It is written as it is read; the scene's gravity says which axis is up."""
         value = scene(steps=3, gravity=[0, 0, -9.81])
-        value["bodies"][0]["name"] = '1 "box"'
+        names = ('1 "box"', "a b", "a_b_3", "a_b")
+        value["bodies"] = [{**value["bodies"][0], "name": name} for name in names]
+        value["contact"] = {"enabled": False}
         path = os.path.join(self.folder, "up.json")
         with open(path, "w") as file:
             json.dump(value, file)
         session = os.path.join(self.folder, "up")
         subprocess.run([PLIANT, "run", path, "--out", session], capture_output=True, check=True)
-        layer, prims = read_usda(self.export("up.usda", source=session))
+        _, prims = read_usda(self.export("four.usda", source=session))
+        self.assertEqual(list(prims), ["_1__box_", "a_b", "a_b_3", "a_b_4"])
+        layer, prims = read_usda(self.export("up.usda", "--body", '1 "box"', source=session))
         self.assertEqual(layer["upAxis"], '"Z"')
         _, attributes, samples = prims["_1__box_"]
         self.assertEqual(list(samples), ["points"])
