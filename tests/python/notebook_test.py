@@ -34,7 +34,7 @@ MOTIONS = [
     {"velocity": [1, 0, 2], "axis": [0, 1, 0], "degrees_per_second": 200, "origin": [1, 2, 3]},
     {"interpolation": "smooth", "origin": [0.5, 0, 0], "keyframes": [
         {"time": 0.05, "translate": [1, 0, 0], "rotate": {"axis": [1, 1, 0], "degrees": 250}},
-        {"time": 0.1, "translate": [1, 0, 0], "rotate": {"axis": [1, 0, 0], "degrees": -300}},
+        {"time": 0.1, "translate": [1, 0, 0], "rotate": {"axis": [1, 0, 0], "degrees": -100}},
         {"time": 0.13, "rotate": {"axis": [1, 0, 0], "degrees": -500}},
         {"time": 0.16}]},
 ]
@@ -174,7 +174,7 @@ class NotebookTest(unittest.TestCase):
     def test_motions_are_the_solvers(self):
         """The vertices that a pin moves are where its motion is."""
         for motion in MOTIONS:
-            moved = scene(steps=20, pins=[{**HAND, "motion": motion}])
+            moved = scene(steps=20, pins=[{**HAND, "motion": motion}], contact={"enabled": False})
             moved["materials"]["rubber"]["model"] = "arap"  # may turn inside out
             session = self.client.submit(moved)
             frames = {f.number: f.positions.tolist() for f in session.frames()}
