@@ -301,6 +301,7 @@ static int draw(pl_cli *cli, pl_session_source *source, const char *path, const 
     int status = strcmp(what, "png") == 0 ? pl_draw_png(&d) : pl_draw_film(&d);
     pl_terminal_finish(&cli->err);
     pl_session_shape_clear(&d.shape);
+    pl_field_clear(&d.field);
     return status;
 }
 
