@@ -164,12 +164,14 @@ await run({
         check(Number(lines[21].split(',')[kinetic]) === row.energy.kinetic, `${lines[21]}, not ${row.energy.kinetic}`);
         const png = await download('png of energy');
         check(png.readUInt32BE(16) === 960 && png.readUInt32BE(20) === 540, 'a picture of another size');
-        await page.evaluate((bytes) => {
-            const image = document.body.appendChild(new Image());
-            image.id = 'saved';
-            image.style = 'position: fixed; inset: 0; z-index: 9';
-            image.src = `data:image/png;base64,${bytes}`;
-            return image.decode();
+        await page.evaluate(async (text) => {
+            const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+            const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+            const canvas = document.body.appendChild(document.createElement('canvas'));
+            const { width, height } = bitmap;
+            Object.assign(canvas, { id: 'saved', width, height });
+            Object.assign(canvas.style, { position: 'fixed', left: 0, top: 0 });
+            canvas.getContext('2d').drawImage(bitmap, 0, 0);
         }, png.toString('base64'));
         check((await count(page, page.locator('#saved'), [0, 114, 178])) > 200, 'no curve in the picture');
         await shot(page, 'curves-picture');
