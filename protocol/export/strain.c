@@ -60,6 +60,22 @@ static void reduce(int n, double l[3][3], double s[3][3])
             }
 }
 
+double pl_strain_of_element(int corners, const int32_t *corner, const float *x, const float *rest,
+                            double c[3][3])
+{
+    int n = corners - 1;
+    edges d0 = edges_of(corners, corner, rest), d = edges_of(corners, corner, x);
+    double l[3][3] = {{0}}, size = 1;
+    gram(n, &d0, l);
+    if (!factor(n, l))
+        return 0;
+    for (int k = 0; k < n; k++)
+        size *= l[k][k];
+    gram(n, &d, c);
+    reduce(n, l, c);
+    return size;
+}
+
 /* The largest eigenvalue of a symmetric matrix of 1 or 2 rows. */
 static double largest(int n, double s[3][3])
 {

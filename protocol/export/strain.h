@@ -13,5 +13,9 @@
 /* `corners` 4, 3 or 2; x and rest are [vertices][3]; volume_ratio and stretch are [count]. */
 void pl_strain_of_cells(int corners, int64_t count, const int32_t *corner, const float *x,
                         const float *rest, float *volume_ratio, float *stretch);
+/* C = F^T F of one element in orthonormal axes of it at rest. Returns its size at rest, twice a triangle's area or
+ * six times a tetrahedron's volume; 0 where it has none, and c is not written. */
+double pl_strain_of_element(int corners, const int32_t *corner, const float *x, const float *rest,
+                            double c[3][3]);
 
 #endif

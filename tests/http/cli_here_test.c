@@ -268,6 +268,14 @@ START_TEST(pictures_follow_keyframes)
     ck_assert_int_eq(pliant("export there --size 96x72 --frame 4 --out there.png"), 0);
     ck_assert(!same_files("start.png", "moved.png"));
     ck_assert(same_files("moved.png", "there.png"));
+    /* Coloured by a field. */
+    ck_assert_int_eq(pliant("export moved --size 96x72 --colour stress --out here.png"), 0);
+    ck_assert_int_eq(pliant("export there --size 96x72 --colour stress --out far.png"), 0);
+    ck_assert_int_eq(pliant("export moved --size 96x72 --colour height --out high.png"), 0);
+    ck_assert(same_files("here.png", "far.png"));
+    ck_assert(!same_files("here.png", "high.png"));
+    ck_assert_int_eq(pliant("export moved --colour heat --out none.png"), 2);
+    ck_assert_int_eq(pliant("export moved --colour height --range 2:1 --out none.png"), 2);
 }
 END_TEST
 

@@ -1,4 +1,5 @@
 /* The picture shows what is there, and its PNG decodes to the same pixels. */
+#include "clients/cli/draw/field.h"
 #include "clients/cli/draw/picture.h"
 #include "clients/cli/draw/png.h"
 
@@ -145,6 +146,67 @@ START_TEST(png_decodes_to_the_pixels)
 }
 END_TEST
 
+START_TEST(a_field_colours_the_picture)
+{
+    unsigned char *rgb;
+    pl_picture p = two_squares();
+    float yellow[24];
+    for (int i = 0; i < 24; i++)
+        yellow[i] = i % 3 == 2 ? 0.02f : 0.8f;
+    p.geometry.colour = yellow;
+    ck_assert_int_eq(pl_picture_render(&p, &rgb), PL_OK);
+    const unsigned char *middle = pixel(rgb, WIDTH / 2, HEIGHT / 2);
+    ck_assert_int_gt(middle[0], middle[2] + 80); /* not teal */
+    ck_assert_int_lt(abs(middle[0] - middle[1]), 40);
+    free(rgb);
+}
+END_TEST
+
+/* A sheet that is a tenth longer along x: E = ((1.1^2 - 1) / 2, 0) and S = 2 mu / (1 - nu) (E, nu E), so that von
+ * Mises' stress is 2 mu / (1 - nu) E sqrt(1 - nu + nu^2). A tetrahedron beside it that is: S = 2 mu E, the others
+ * are lambda tr E alone, so 2 mu E. */
+START_TEST(fields_are_those_of_closed_forms)
+{
+    const double e = (1.1 * 1.1 - 1) / 2, mu = 1e5 / 2.6;
+    float rest[] = {0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, now[21];
+    int32_t sheet[] = {0, 1, 2}, tet[] = {3, 4, 5, 6}, body[] = {0, 0, 0, 1, 1, 1, 1};
+    double modulus[] = {mu, 0.3, mu, 0.3};
+    pl_shape mesh = {.vertices = 7,
+                     .body = body,
+                     .triangles = 1,
+                     .triangle = sheet,
+                     .sheet_triangles = 1,
+                     .sheet = sheet,
+                     .tets = 1,
+                     .tet = tet};
+    float value[7], weight[7], colour[21];
+    pl_field f = {.kind = PL_COLOUR_STRESS,
+                  .rest = rest,
+                  .value = value,
+                  .weight = weight,
+                  .colour = colour,
+                  .modulus = modulus,
+                  .low = INFINITY,
+                  .high = -INFINITY};
+    for (int i = 0; i < 21; i++)
+        now[i] = rest[i] * (i % 3 == 0 ? 1.1f : 1);
+    pl_field_measure(&f, &mesh, now);
+    double plane = 2 * mu / 0.7 * e * sqrt(1 - 0.3 + 0.09);
+    ck_assert_double_eq_tol(value[1], plane, 1e-3 * plane);
+    ck_assert_double_eq_tol(value[4], 2 * mu * e, 1e-3 * plane);
+    ck_assert_double_eq_tol(f.high, plane, 1e-3 * plane);
+    pl_field_paint(&f, 7);
+    ck_assert_float_gt(colour[3], colour[12]); /* the sheet's yellow, the tetrahedron's green */
+    f = (pl_field){.kind = PL_COLOUR_STRETCH, .rest = rest, .value = value, .weight = weight};
+    pl_field_measure(&f, &mesh, now);
+    ck_assert_double_eq_tol(value[0], 5, 1e-3); /* of its two edges one is longer by 10 % */
+    ck_assert_double_eq_tol(f.low, -f.high, 1e-6);
+    f = (pl_field){.kind = PL_COLOUR_DISPLACEMENT, .rest = rest, .value = value, .weight = weight};
+    pl_field_measure(&f, &mesh, now);
+    ck_assert_double_eq_tol(value[1], 0.2, 1e-6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("cli_picture");
@@ -154,6 +216,8 @@ int main(void)
     tcase_add_test(t, obstacle_hides_what_is_behind);
     tcase_add_test(t, nothing_to_draw_is_said);
     tcase_add_test(t, png_decodes_to_the_pixels);
+    tcase_add_test(t, a_field_colours_the_picture);
+    tcase_add_test(t, fields_are_those_of_closed_forms);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

@@ -7,7 +7,7 @@ import {
     endless,
     look,
     open,
-    orange,
+    pinIn,
     quiet,
     run,
     scene,
@@ -15,27 +15,12 @@ import {
     sleep,
     until,
 } from './rig.mjs';
+import { canvasOf, frameOf, shownBox, watch } from './watching.mjs';
 
 // The browser itself says so in its console when the daemon is away, or on its way.
 const AWAY = /net::ERR_(CONNECTION|SOCKET|EMPTY|INCOMPLETE)\w*|status of 503/;
 
-const PICKED = [224, 33, 138],
-    TOUCH = [11, 114, 133],
-    CLAY = [186, 172, 146];
-const canvasOf = (page) => page.locator('.view canvas');
-const frameOf = async (page) => {
-    const words = await page.locator('.timeline').innerText();
-    return Number(/frame\s+([\d,]+)/.exec(words)?.[1].replaceAll(',', '') ?? NaN);
-};
-
-async function watch(daemon, id, options = {}) {
-    const page = await open(daemon, options);
-    await page.evaluate((hash) => {
-        location.hash = hash;
-    }, `/sessions/${id}`);
-    await until(async () => (await frameOf(page)) > 0, 'a frame');
-    return page;
-}
+const PICKED = [224, 33, 138];
 
 // The vertices of a frame in m, one after the other.
 async function positionsOf(daemon, id, frame) {
@@ -43,14 +28,6 @@ async function positionsOf(daemon, id, frame) {
     const accept = { Accept: 'application/x-ndjson' };
     const text = await daemon.call('GET', `/v1/sessions/${id}/frames/${frame}`, undefined, accept);
     return (typeof text === 'string' ? JSON.parse(text) : text).position;
-}
-
-// Two pictures of a still page are alike, so what differs has moved.
-async function shownBox(page) {
-    return until(async () => {
-        const seen = await look(page, canvasOf(page));
-        return Math.max(...seen) - Math.min(...seen) > 20 && seen;
-    }, 'a picture that is not blank');
 }
 
 await run({
@@ -163,7 +140,46 @@ await run({
             .first()
             .waitFor();
         await until(async () => changed(alone, await look(page, charts)) > 3, 'another curve');
+        const energy = charts.locator('.cell').nth(1);
+        check((await energy.locator('.run').allInnerTexts()).join() === '1: soft,2: hard', 'the names of the runs');
         await shot(page, 'light');
+        const download = async (name) => {
+            const [file] = await Promise.all([
+                page.waitForEvent('download'),
+                energy.getByRole('button', { name }).click(),
+            ]);
+            return Buffer.concat(await (await file.createReadStream()).toArray());
+        };
+        const lines = (await download('csv of energy')).toString().trim().split('\n');
+        check(lines.length === 62 && lines[0].includes(',1: soft energy/kinetic,'), `${lines.length}: ${lines[0]}`);
+        check(lines[0].includes(',2: hard energy/kinetic,'), lines[0]);
+        const kinetic = lines[0].split(',').indexOf('1: soft energy/kinetic');
+        const headers = { Authorization: `Bearer ${daemon.token}` };
+        const metrics = await fetch(`${daemon.url}/v1/sessions/${a.id}/metrics?from=20`, { headers });
+        const row = (await metrics.text())
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line))
+            .find(({ frame }) => frame === 20);
+        check(Number(lines[21].split(',')[kinetic]) === row.energy.kinetic, `${lines[21]}, not ${row.energy.kinetic}`);
+        const png = await download('png of energy');
+        check(png.readUInt32BE(16) === 960 && png.readUInt32BE(20) === 540, 'a picture of another size');
+        await page.evaluate(async (text) => {
+            const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+            const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+            const canvas = document.body.appendChild(document.createElement('canvas'));
+            const { width, height } = bitmap;
+            Object.assign(canvas, { id: 'saved', width, height });
+            Object.assign(canvas.style, { position: 'fixed', left: 0, top: 0 });
+            canvas.getContext('2d').drawImage(bitmap, 0, 0);
+        }, png.toString('base64'));
+        check((await count(page, page.locator('#saved'), [0, 114, 178])) > 200, 'no curve in the picture');
+        await shot(page, 'curves-picture');
+        await page.evaluate(() => document.getElementById('saved').remove());
+        // What is written beside a linear axis is not what is beside a logarithmic one.
+        const linear = await look(page, energy);
+        await energy.getByRole('button', { name: 'log axis' }).click();
+        await until(async () => changed(linear, await look(page, energy)) > 10, 'a logarithmic axis');
         await quiet(page);
     },
 
@@ -172,7 +188,7 @@ await run({
         const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], pins }));
         const page = await watch(daemon, id);
         await shownBox(page);
-        const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
+        const place = await until(() => pinIn(page, canvasOf(page)), 'a pin in the picture');
         const before = await look(page, canvasOf(page));
         const box = await canvasOf(page).boundingBox();
         const at = [box.x + place[0], box.y + place[1]];
@@ -204,7 +220,7 @@ await run({
         const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins }));
         const page = await watch(daemon, id);
         await until(async () => (await frameOf(page)) > 30, 'the end of its motion');
-        const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
+        const place = await until(() => pinIn(page, canvasOf(page)), 'a pin in the picture');
         const box = await canvasOf(page).boundingBox();
         const controls = async () => (await daemon.call('GET', `/v1/sessions/${id}/controls`)).items;
         // The mouse comes there at once, so that all it sends is of that place; the pin is there 3 frames later.
@@ -293,7 +309,7 @@ await run({
         const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins }));
         const page = await watch(daemon, id);
         await shownBox(page);
-        const place = await until(() => orange(page, canvasOf(page)), 'a pin in the picture');
+        const place = await until(() => pinIn(page, canvasOf(page)), 'a pin in the picture');
         const box = await canvasOf(page).boundingBox();
         const at = [box.x + place[0], box.y + place[1]];
         // The mouse comes there at once, so that all it sends is of that place.
@@ -326,99 +342,6 @@ await run({
         await quiet(page);
     },
 
-    // A box at rest on each kind of obstacle: its lower vertices touch, and none of them before it fell.
-    async contacts_are_drawn_of_every_kind(daemon) {
-        const block = (y) => [-3, 3].flatMap((z) => [-0.5, y].flatMap((h) => [-3, 3].map((x) => [x, h, z])));
-        const faces = [
-            [0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4],
-            [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5],
-        ].flat(); // prettier-ignore
-        const kinds = {
-            plane: { plane: {} },
-            box: { box: { size: [6, 1, 6], center: [0, -0.5, 0], rotate: { axis: [0, 1, 0], degrees: 30 } } },
-            heightfield: { heightfield: { heights: [0, 0, 0, 0].map(() => [0, 0, 0, 0]), spacing: 2 } },
-            mesh: { mesh: { vertices: block(0).flat(), triangles: faces } },
-            cylinder: { cylinder: { radius: 5, height: 1, center: [0, -0.5, 0] } },
-            cone: { cone: { radius: 5, height: 1, center: [0, -0.5, 0], axis: [0, -1, 0] } },
-        };
-        const ids = [];
-        for (const [name, shape] of Object.entries(kinds)) {
-            const mesh = { box: { size: [1, 1, 1], cells: [3, 3, 3] } };
-            const bodies = [{ name: 'box', material: 'rubber', mesh, transform: { translate: [0, 0.52, 0] } }];
-            const obstacles = [{ name, friction: 0.5, ...shape }];
-            const time = { step: 0.01, steps: 40 };
-            ids.push((await daemon.submit(scene({ name, bodies, obstacles, time }))).id);
-        }
-        const page = await open(daemon);
-        const contacts = async () => Number(await canvasOf(page).getAttribute('data-contacts'));
-        for (const id of ids) {
-            const { name } = await daemon.over(id);
-            await page.evaluate((hash) => {
-                location.hash = hash;
-            }, `/sessions/${id}?frame=40`);
-            await page.getByRole('heading', { name, exact: true }).waitFor();
-            await until(async () => (await contacts()) === 16, `contacts with the ${name}`);
-            await page.getByRole('slider', { name: 'Frame' }).fill('0');
-            await until(async () => (await contacts()) === 0, `none with the ${name} in frame 0`);
-        }
-        await quiet(page);
-    },
-
-    // A box on a box: as many points as the worker tells, seen through the boxes, and none where they are far apart
-    // or the session does not store them.
-    async contacts_between_bodies_are_drawn(daemon) {
-        const cube = (name, size, y) => ({
-            name,
-            material: 'rubber',
-            mesh: { box: { size: [size, size, size], cells: [2, 2, 2] } },
-            transform: { translate: [0.02 * y, y, 0.01] },
-        });
-        const stacked = (name, fields) =>
-            scene({
-                name,
-                bodies: [cube('upper', 0.3, 0.37), cube('lower', 0.4, 0)],
-                pins: [{ name: 'base', body: 'lower', select: { side: '-y' } }],
-                obstacles: [],
-                solver: {},
-                time: { step: 0.01, steps: 30 },
-                output: { fields },
-            });
-        const { id } = await daemon.submit(stacked('stacked', ['position', 'contacts']));
-        const without = await daemon.submit(stacked('not stored', ['position']));
-        await daemon.over(id);
-        await daemon.over(without.id);
-        const accept = { Accept: 'application/x-ndjson' };
-        const text = await daemon.call('GET', `/v1/sessions/${id}/frames/30?fields=contacts`, undefined, accept);
-        const { contacts } = typeof text === 'string' ? JSON.parse(text) : text;
-        check(contacts.length > 3, `${contacts.length} contacts`);
-        const page = await open(daemon);
-        const drawn = async () => Number(await canvasOf(page).getAttribute('data-touches'));
-        const visit = async (session, name, frame) => {
-            await page.evaluate((hash) => {
-                location.hash = hash;
-            }, `/sessions/${session}?frame=${frame}`);
-            await page.getByRole('heading', { name, exact: true }).waitFor();
-            await until(
-                async () => (await canvasOf(page).getAttribute('data-frame')) === `${frame}`,
-                `frame ${frame} of ${name}`,
-            );
-        };
-        await visit(id, 'stacked', 30);
-        await until(async () => (await drawn()) === contacts.length, 'a point for each contact');
-        const pixels = () => count(page, canvasOf(page), TOUCH);
-        await until(async () => (await pixels()) > 200, 'points and forces seen');
-        await shot(page, 'touches');
-        const seen = await pixels();
-        await page.getByRole('button', { name: 'marks' }).click();
-        await until(async () => (await pixels()) < seen / 4, 'no marks');
-        await page.getByRole('button', { name: 'marks' }).click();
-        await page.getByRole('slider', { name: 'Frame' }).fill('0');
-        await until(async () => (await drawn()) === 0, 'none in frame 0');
-        await visit(without.id, 'not stored', 30);
-        check((await drawn()) === 0, 'contacts that are not stored');
-        await quiet(page);
-    },
-
     // "metrics": "iteration": the residuals of a frame's iterations, and probes, as curves.
     async iterations_and_probes_are_curves(daemon) {
         const of = { body: 'box', select: { indices: [0] }, component: 'y' };
@@ -446,41 +369,13 @@ await run({
         await first.getByText('frame 20, by iteration').waitFor();
         await until(async () => changed(seen, await look(page, plot)) > 3, 'another frame in the curves');
         // It was opened where the box had come to rest; where it fell from is in view as well.
-        await until(async () => (await count(page, canvasOf(page), CLAY)) > 5000, 'the box in the air');
+        await until(async () => (await count(page, canvasOf(page), 'warm')) > 5000, 'the box in the air');
         const rows = await daemon.call('GET', `/v1/sessions/${id}/probes`);
         const [, , height] = rows.trim().split('\n')[21].split(',').map(Number);
         await until(async () => {
             const value = await page.locator('.charts .cell').nth(1).locator('.value').innerText();
             return Math.abs(Number(value.replace('−', '-')) - height) < 0.01 * Math.abs(height);
         }, `a height of ${height}`);
-        await quiet(page);
-    },
-
-    async a_vertex_tells_its_values(daemon) {
-        const { id } = await daemon.submit(scene());
-        await daemon.over(id);
-        const page = await watch(daemon, id);
-        await shownBox(page);
-        await page.keyboard.press('f');
-        const box = await canvasOf(page).boundingBox();
-        for (let row = 0.5; row > 0.2; row -= 0.05) {
-            await page.mouse.click(box.x + box.width / 2, box.y + row * box.height);
-            if (await page.locator('.picked').isVisible()) break;
-        }
-        await page
-            .locator('.picked')
-            .getByText(/^box, vertex \d+/)
-            .waitFor();
-        await page
-            .locator('.picked')
-            .getByText(/moved .* since frame 0/)
-            .waitFor();
-        await page.locator('.tools select').selectOption('displacement');
-        await page.locator('.legend').getByText('displacement').waitFor();
-        await page
-            .locator('.picked')
-            .getByText(/^displacement [\d.]+/)
-            .waitFor();
         await quiet(page);
     },
 
@@ -587,7 +482,12 @@ await run({
         const outlined = async () => (await count(page, canvasOf(page), PICKED)) > 20;
         await until(outlined, 'an outline');
         await shot(page, 'failed-element');
-        await page.getByRole('slider', { name: 'Frame' }).fill('2');
+        const slider = page.getByRole('slider', { name: 'Frame' });
+        await slider.fill('2');
+        await until(async () => (await frameOf(page)) === 2, 'frame 2');
+        await page.keyboard.press(']');
+        await until(async () => (await frameOf(page)) === 5, 'the frame of the next mark');
+        await slider.fill('2');
         await until(async () => (await frameOf(page)) === 2, 'frame 2');
         await page.locator('.mark.failed').click();
         await until(async () => (await frameOf(page)) === 5, 'the frame that the mark is at');

@@ -47,11 +47,11 @@ await run({
     async the_gallery_runs_a_scene_by_a_click(daemon) {
         const page = await open(daemon);
         await page.getByText('No session yet').waitFor();
-        await page.getByRole('button', { name: 'run the short form of an inextensible rope' }).waitFor();
+        await page.getByRole('button', { name: 'run short: an inextensible rope' }).waitFor();
         const cards = await page.locator('.card').count();
         check(cards >= 20, `${cards} scenes`);
         await shot(page, 'gallery');
-        await page.getByRole('button', { name: 'run the short form of an inextensible rope' }).click();
+        await page.getByRole('button', { name: 'run short: an inextensible rope' }).click();
         await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
         const id = /[0-9a-f]{32}/.exec(page.url())[0];
         check((await daemon.over(id)).state === 'succeeded', 'it did not succeed');

@@ -15,6 +15,9 @@ const part = (name) => import(addressOf(name));
 const { Surface } = await part('surface.js');
 const { computeField, rangeOf } = await part('fields.js');
 const { MetricsTable } = await part('metrics.js');
+const { Player } = await part('player.js');
+const { csvOf, sizesDiffer } = await part('chartnumbers.js');
+const { Stress } = await part('stress.js');
 const { changesOf } = await part('advice.js');
 const { pack, rowsOf } = await part('gantt.js');
 // An address bar that fires its change event only when the test calls it.
@@ -100,6 +103,84 @@ await run({
         check(near(out[0], 10), `speed ${out}`);
         computeField('height', surface, { up: 1 }, out);
         check(near(out[0], 4) && near(out[2], 2), `heights ${out}`);
+    },
+
+    // A sheet of two triangles that is made longer by a tenth along x: E = ((1.1^2 - 1) / 2, 0), S = 2 mu / (1 - nu)
+    // (E, nu E). Beside it a tetrahedron that keeps its shape.
+    async sheets_have_stress() {
+        const sheet = { name: 'sheet', first_vertex: 0, vertices: 4, tets: 0, sheet_triangles: 2 };
+        const solid = { name: 'solid', first_vertex: 4, vertices: 4, tets: 1, sheet_triangles: 0 };
+        const bodies = [
+            { ...sheet, triangles: [0, 1, 2, 1, 3, 2] },
+            { ...solid, triangles: [4, 5, 6] },
+        ];
+        const scene = {
+            materials: { cotton: { young: 1e5, poisson: 0.3 } },
+            bodies: bodies.map(({ name }) => ({ name, material: 'cotton' })),
+        };
+        const rest = Float32Array.of(0, 0, 0, 2, 0, 1, 0, 3, 0, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1);
+        const stress = new Stress({ bodies }, scene, Int32Array.of(4, 5, 6, 7), rest);
+        const out = new Float32Array(8);
+        stress.compute(rest, out);
+        check(out.every((value) => Math.abs(value) < 1), `at rest ${out}`);
+        // Along the first edge, (2, 0, 1), across which lies y.
+        const moved = rest.slice();
+        for (const v of [1, 3]) {
+            moved[3 * v] *= 1.1;
+            moved[3 * v + 2] *= 1.1;
+        }
+        stress.compute(moved, out);
+        const mu = 1e5 / 2.6,
+            strain = (1.1 ** 2 - 1) / 2,
+            along = ((2 * mu) / 0.7) * strain;
+        const expected = along * Math.sqrt(1 - 0.3 + 0.09);
+        check(
+            [0, 1, 2, 3].every((v) => Math.abs(out[v] / expected - 1) < 1e-4) && out[5] < 1,
+            `${out}, not ${expected}`,
+        );
+    },
+
+    // Once from the first frame to the newest; then it follows that. Who chooses a frame meanwhile stays there.
+    async a_run_plays_once() {
+        const player = new Player();
+        player.setNewest(9);
+        player.playThrough();
+        check(player.mode === 'playing' && player.frame === 0 && player.follows, `${player.mode} at ${player.frame}`);
+        const seen = [];
+        for (let now = 1; now < 1000; now += 10) {
+            player.advance(now, () => true);
+            if (seen.at(-1) !== player.frame) seen.push(player.frame);
+        }
+        check(seen.join() === '0,1,2,3,4,5,6,7,8,9', `frames ${seen}`);
+        check(player.mode === 'live', `it ends as ${player.mode}`);
+        player.playThrough();
+        player.step(4);
+        check(player.mode === 'paused' && player.frame === 4 && !player.follows, `${player.mode} at ${player.frame}`);
+    },
+
+    async curves_of_different_sizes_are_logarithmic() {
+        const table = (...rows) => {
+            const made = new MetricsTable();
+            rows.forEach(([frame, whole, out]) => made.push({ frame, time: frame / 4, ms: { whole, out } }));
+            return made;
+        };
+        const fast = table([0, 1, 0.9], [1, 2, 0.05]),
+            slow = table([1, 100, 70], [2, 300, 0]);
+        const names = ['ms/whole', 'ms/out'];
+        check(!sizesDiffer([fast], names), 'curves of one size');
+        check(sizesDiffer([fast, slow], names), 'one run a hundred times the other');
+        check(!sizesDiffer([fast, table([0, 900, -1])], names), 'what is negative has no logarithm');
+        check(!sizesDiffer([table()], names), 'nothing');
+        const csv = csvOf({ tables: [fast, slow], runs: ['=a', 'b, "c"'], names: ['ms/whole'] });
+        const lines = [
+            'frame,1: =a time,1: =a ms/whole,"2: b, ""c"" time","2: b, ""c"" ms/whole"',
+            '0,0,1,,',
+            '1,0.25,2,0.25,100',
+            '2,,,0.5,300',
+        ];
+        check(csv === `${lines.join('\n')}\n`, csv);
+        const alone = csvOf({ tables: [fast], runs: ['a'], names });
+        check(alone.startsWith('frame,time,ms/whole,ms/out\n0,0,1,0.9\n'), alone);
     },
 
     // A column for each two bodies that touch; none of a body on itself, and none where there is no contact.

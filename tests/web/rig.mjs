@@ -221,6 +221,7 @@ export async function open(daemon, { url, allow = [], ...options } = {}) {
     });
     const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },
+        reducedMotion: 'reduce', // runs that are over stand still at their last frame
         ...options,
     });
     const page = await context.newPage();
@@ -334,8 +335,8 @@ export async function look(page, locator) {
 // How many of them are clearly other ones.
 export const changed = (a, b) => a.filter((value, i) => Math.abs(value - b[i]) > 6).length;
 
-// The middle of what is orange, as pins are: [x, y] in the part of the page; null where nothing is.
-export async function orange(page, locator) {
+// The middle of what is blue, as pins are: [x, y] in the part of the page; null where nothing is.
+export async function pinIn(page, locator) {
     return page.evaluate(
         async (png) => {
             const bytes = Uint8Array.from(atob(png), (sign) => sign.charCodeAt(0));
@@ -344,7 +345,7 @@ export async function orange(page, locator) {
             const context = new OffscreenCanvas(width, height).getContext('2d');
             context.drawImage(bitmap, 0, 0);
             const { data } = context.getImageData(0, 0, width, height);
-            const is = (x, y) => data[4 * (y * width + x)] - data[4 * (y * width + x) + 2] > 90;
+            const is = (x, y) => data[4 * (y * width + x) + 2] - data[4 * (y * width + x)] > 90;
             let most = 0,
                 place = null;
             for (let y = 3; y < height - 3; y++) {
@@ -361,19 +362,20 @@ export async function orange(page, locator) {
     );
 }
 
-// How many pixels of a part of the page are about that colour, [red, green, blue].
+// How many pixels of a part of the page are about that colour, [red, green, blue]; or `warm`, as the first body is.
 export async function count(page, locator, colour) {
     return page.evaluate(
-        async ([png, [r, g, b]]) => {
+        async ([png, wanted]) => {
             const bytes = Uint8Array.from(atob(png), (sign) => sign.charCodeAt(0));
             const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
             const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
             context.drawImage(bitmap, 0, 0);
             const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+            const [r, g, b] = wanted;
+            const near = (i) => Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 90;
+            const is = wanted === 'warm' ? (i) => data[i] - data[i + 2] > 90 : near;
             let found = 0;
-            for (let i = 0; i < data.length; i += 4) {
-                found += Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 90;
-            }
+            for (let i = 0; i < data.length; i += 4) found += is(i);
             return found;
         },
         [(await locator.screenshot()).toString('base64'), colour],

@@ -24,7 +24,7 @@ enum {
     PL_EXIT_INTERRUPTED = 130 /* Ctrl-C here; the session goes on */
 };
 
-enum { PL_OPTIONS_MAX = 14, PL_ARGUMENTS_MAX = 1024 };
+enum { PL_OPTIONS_MAX = 18, PL_ARGUMENTS_MAX = 1024 };
 
 typedef struct pl_cli pl_cli;
 typedef struct pl_http_client pl_http_client; /* net/http_client.h */

@@ -305,6 +305,7 @@ static int draw(pl_cli *cli, pl_session_source *source, const char *path, const 
     int status = strcmp(what, "png") == 0 ? pl_draw_png(&d) : pl_draw_film(&d);
     pl_terminal_finish(&cli->err);
     pl_session_shape_clear(&d.shape);
+    pl_field_clear(&d.field);
     if (status == PL_EXIT_OK && stat(path, &st) == 0)
         pl_export_files_report(
             &(pl_export_files){.cli = cli, .path = path, .count = 1, .bytes = st.st_size});

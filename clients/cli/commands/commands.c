@@ -1,5 +1,6 @@
 #include "clients/cli/commands/commands.h"
 
+#include "clients/cli/draw/field.h"
 #include "protocol/export/export.h"
 
 #define RANGE_OPTIONS                                                                              \
@@ -176,6 +177,8 @@ const pl_command pl_commands[] = {
                  {"--size", "WxH", "pixels (1280x800; films: 960x600)"},
                  {"--azimuth", "DEG", "camera about the vertical (32)"},
                  {"--elevation", "DEG", "camera above the horizon (20)"},
+                 {"--colour", PL_COLOUR_NAMES, "png and films: colour by a field (by body)"},
+                 {"--range", "LOW:HIGH", "ends of the colours (the field's own)"},
                  {"--fps", "N", "films: frames per second (30; gif: 20)"},
                  {"--speed", "X", "films: simulated seconds per second of film (1)"}},
      .run = pl_command_export},

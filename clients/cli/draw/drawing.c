@@ -115,6 +115,15 @@ int pl_drawing_picture(const pl_drawing *d, pl_picture *out)
     return PL_EXIT_OK;
 }
 
+void pl_drawing_place(pl_drawing *d, pl_picture *picture, const float *positions)
+{
+    picture->geometry.positions = positions;
+    picture->geometry.colour = d->field.colour;
+    pl_field_measure(&d->field, &d->shape.mesh, positions);
+    if (d->field.colour)
+        pl_field_paint(&d->field, d->shape.mesh.vertices);
+}
+
 /* One frame's positions. */
 typedef struct picked {
     float *x;
@@ -166,16 +175,22 @@ int pl_draw_png(pl_drawing *d)
     int64_t frame;
     pl_picture picture;
     picked chosen = {0};
-    if (!read_frame(d->cli, d->source->frames - 1, &frame))
+    if (!read_frame(d->cli, d->source->frames - 1, &frame) ||
+        pl_field_choose(d->cli, &d->field) != PL_EXIT_OK)
         return PL_EXIT_USAGE;
     int status = pl_drawing_picture(d, &picture); /* before anything is read */
     if (status == PL_EXIT_OK)
         status = fetch(d, frame, &chosen);
     if (status == PL_EXIT_OK)
         status = pl_drawing_picture(d, &picture);
-    picture.geometry.positions = chosen.x;
     if (status == PL_EXIT_OK)
+        status = pl_field_open(d->source, &d->shape, &d->field);
+    if (status == PL_EXIT_OK) {
+        pl_drawing_place(d, &picture, chosen.x);
         status = draw(d, &picture);
+    }
+    if (status == PL_EXIT_OK)
+        pl_field_say(&d->field, d->cli);
     free(chosen.x);
     return status;
 }

@@ -4,6 +4,7 @@
 #ifndef PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
 #define PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
 
+#include "clients/cli/draw/field.h"
 #include "clients/cli/draw/picture.h"
 #include "clients/cli/session/session_shape.h"
 
@@ -11,6 +12,7 @@ typedef struct pl_drawing {
     pl_cli *cli;
     pl_session_source *source;
     pl_session_shape shape;
+    pl_field field;
     const char *path, *what;           /* what: "png", "mp4", "webm" or "gif" */
     int64_t first, last, every, count; /* frames of a film */
     int64_t done;
@@ -31,6 +33,9 @@ int pl_drawing_frames(pl_drawing *d, pl_take_frame take, void *context);
 /* --size, --azimuth and --elevation into a picture of the session's shape; PL_EXIT_USAGE after saying
  * what is wrong. */
 int pl_drawing_picture(const pl_drawing *d, pl_picture *out);
+
+/* The vertices of the picture, with their colours where a field is asked for. */
+void pl_drawing_place(pl_drawing *d, pl_picture *picture, const float *positions);
 
 int pl_draw_png(pl_drawing *d);
 int pl_draw_film(pl_drawing *d);

@@ -55,6 +55,7 @@ static bool look_at(void *context, const pl_session_frame *frame)
         return false;
     for (int64_t v = 0; v < frame->vertices; v++)
         take_in(f->bodies, frame->positions + 3 * v);
+    pl_field_measure(&f->d->field, &f->d->shape.mesh, frame->positions);
     f->times[f->looked++] = frame->time;
     f->d->done++;
     return true;
@@ -173,7 +174,7 @@ static bool show_held(film *f, double until)
     if (!f->held || f->shown >= end)
         return true;
     unsigned char *rgb = NULL;
-    f->picture.geometry.positions = f->held;
+    pl_drawing_place(f->d, &f->picture, f->held);
     pl_session_shape_move(&f->d->shape, f->held_time);
     pl_status drawn = pl_picture_render(&f->picture, &rgb);
     if (drawn == PL_NO_MEMORY)
@@ -239,6 +240,8 @@ int pl_draw_film(pl_drawing *d)
         return PL_EXIT_USAGE;
     int status = pl_drawing_choose(d);
     if (status == PL_EXIT_OK)
+        status = pl_field_choose(d->cli, &d->field);
+    if (status == PL_EXIT_OK)
         status = pl_drawing_picture(d, &f.picture);
     if (status != PL_EXIT_OK)
         return status;
@@ -248,6 +251,13 @@ int pl_draw_film(pl_drawing *d)
     if (status == PL_EXIT_OK)
         status = pl_drawing_picture(d, &f.picture);
     if (status == PL_EXIT_OK)
+        status = pl_field_open(d->source, &d->shape, &d->field);
+    if (status == PL_EXIT_OK)
         status = place_camera(&f);
-    return status == PL_EXIT_OK ? make(&f) : status;
+    d->field.fixed = true; /* the same colours throughout */
+    if (status == PL_EXIT_OK)
+        status = make(&f);
+    if (status == PL_EXIT_OK)
+        pl_field_say(&d->field, d->cli);
+    return status;
 }

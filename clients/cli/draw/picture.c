@@ -340,6 +340,11 @@ static pl_vec shade_solid(const stage *s, size_t at, pl_vec ray, float turn)
     n = vec_unit(n);
     int32_t body = s->solid.body[m];
     pl_vec albedo = colour_of(body < 0 ? obstacle_colour : palette[body % PALETTE]);
+    if (body >= 0 && s->solid.colour) {
+        albedo = vec(0, 0, 0);
+        for (int i = 0; i < 3; i++)
+            albedo = vec_add(albedo, vec_scale(s->solid.colour[3 * (int64_t)m + i], w[i]));
+    }
     if (body >= 0)
         albedo = vec_scale(albedo, 1 - 0.45f * edge_line(s, m, w));
     return shade(s, albedo, point, n, vec_scale(ray, -1), body < 0 ? 0.5f : 1, turn);

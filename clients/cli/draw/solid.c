@@ -17,6 +17,7 @@ typedef struct surface {
     const float *positions;
     const int32_t *triangle;
     const int32_t *body; /* NULL: PL_SOLID_OBSTACLE */
+    const float *colour; /* NULL: none */
 } surface;
 
 /* The faces about each vertex as lists in one array: start[v] .. start[v + 1]. */
@@ -49,6 +50,8 @@ static pl_status add_surface(const surface *p, pl_solid *s)
         return PL_NO_MEMORY;
     for (int64_t i = 0; i < 3 * p->triangles; i++)
         corner[i] = vec_of(p->positions + 3 * (int64_t)p->triangle[i]);
+    for (int64_t i = 0; p->colour && i < 3 * p->triangles; i++)
+        s->colour[3 * first + i] = vec_of(p->colour + 3 * (int64_t)p->triangle[i]);
     for (int64_t m = 0; m < p->triangles; m++) {
         pl_vec own = vec_unit(face_normal(corner + 3 * m));
         s->body[first + m] = p->body ? p->body[p->triangle[3 * m]] : PL_SOLID_OBSTACLE;
@@ -71,7 +74,7 @@ static pl_status add_surface(const surface *p, pl_solid *s)
 
 static pl_status add_bodies(const pl_geometry *g, pl_solid *s)
 {
-    surface bodies = {g->vertices, g->triangles, g->positions, g->triangle, g->body};
+    surface bodies = {g->vertices, g->triangles, g->positions, g->triangle, g->body, g->colour};
     int32_t *none = g->body ? NULL : calloc((size_t)g->vertices + 1, sizeof *none);
     if (!g->body)
         bodies.body = none;
@@ -89,8 +92,8 @@ static pl_status add_obstacles(const pl_geometry *g, pl_solid *s)
     pl_status status = PL_OK;
     for (int32_t k = 0; status == PL_OK && k < g->obstacles; k++) {
         const pl_drawn_obstacle *o = &g->obstacle[k];
-        status = add_surface(&(surface){o->vertices, o->triangles, o->positions, o->triangle, NULL},
-                             s);
+        status = add_surface(
+            &(surface){o->vertices, o->triangles, o->positions, o->triangle, NULL, NULL}, s);
     }
     return status;
 }
@@ -104,8 +107,11 @@ pl_status pl_solid_create(const pl_geometry *geometry, pl_solid *out)
     out->corner = malloc((3 * count + 1) * sizeof *out->corner);
     out->normal = malloc((3 * count + 1) * sizeof *out->normal);
     out->body = malloc((count + 1) * sizeof *out->body);
-    if (!out->corner || !out->normal || !out->body || count > INT32_MAX ||
-        add_bodies(geometry, out) != PL_OK || add_obstacles(geometry, out) != PL_OK) {
+    if (geometry->colour)
+        out->colour = malloc((3 * count + 1) * sizeof *out->colour);
+    if (!out->corner || !out->normal || !out->body || (geometry->colour && !out->colour) ||
+        count > INT32_MAX || add_bodies(geometry, out) != PL_OK ||
+        add_obstacles(geometry, out) != PL_OK) {
         pl_solid_clear(out);
         return PL_NO_MEMORY;
     }
@@ -117,5 +123,6 @@ void pl_solid_clear(pl_solid *s)
     free(s->corner);
     free(s->normal);
     free(s->body);
+    free(s->colour);
     *s = (pl_solid){0};
 }

@@ -20,6 +20,7 @@ typedef struct pl_geometry {
     int64_t edges;
     const int32_t *edge; /* [edges][2], drawn as thin rods */
     const int32_t *body; /* [vertices] index of the body: its colour */
+    const float *colour; /* [vertices][3] of a field, linear light; NULL: the bodies' own */
     int32_t obstacles;
     const pl_drawn_obstacle *obstacle;
 } pl_geometry;
@@ -29,6 +30,7 @@ typedef struct pl_solid {
     int64_t body_triangles; /* they come first */
     pl_vec *corner;         /* [triangles][3] */
     pl_vec *normal;         /* [triangles][3] */
+    pl_vec *colour;         /* [body_triangles][3] where the geometry has colours, else NULL */
     int32_t *body;          /* [triangles], or PL_SOLID_OBSTACLE */
 } pl_solid;
 

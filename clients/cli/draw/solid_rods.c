@@ -48,5 +48,8 @@ void pl_solid_add_rods(const pl_geometry *p, pl_solid *s)
         add_rod(vec_of(p->positions + 3 * (int64_t)end[0]),
                 vec_of(p->positions + 3 * (int64_t)end[1]), radius, p->body ? p->body[end[0]] : 0,
                 s);
+        for (int k = 0; p->colour && k < 3 * PL_ROD_TRIANGLES; k++)
+            s->colour[3 * (s->triangles - PL_ROD_TRIANGLES) + k] =
+                vec_of(p->colour + 3 * (int64_t)end[0]);
     }
 }

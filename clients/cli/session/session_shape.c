@@ -126,6 +126,27 @@ int pl_session_shape_read(pl_session_source *s, double time, pl_session_shape *o
     return status;
 }
 
+const pl_scene *pl_session_shape_scene(const pl_session_shape *shape)
+{
+    return &shape->motions->scene;
+}
+
+int pl_session_shape_read_tets(pl_session_source *s, pl_session_shape *shape)
+{
+    char *bytes;
+    const char *why;
+    size_t size;
+    int status = pl_session_source_document(s, PL_FILE_TETS, "/v1/sessions/%s/topology?array=tets",
+                                            "application/x-npy", &bytes, &size);
+    if (status != PL_EXIT_OK)
+        return status;
+    pl_status read = pl_shape_read_tets(bytes, size, &shape->mesh, &why);
+    free(bytes);
+    return read == PL_OK          ? PL_EXIT_OK
+           : read == PL_NO_MEMORY ? no_memory(s)
+                                  : pl_cli_fail(s->cli, PL_EXIT_FAILED, "%s", why);
+}
+
 void pl_session_shape_clear(pl_session_shape *shape)
 {
     struct pl_session_motions *m = shape->motions;

@@ -18,6 +18,10 @@ typedef struct pl_session_shape {
 /* The session's shape at a time. A session recorded before obstacles had triangles keeps its planes; the
  * others are noted as missing. */
 int pl_session_shape_read(pl_session_source *s, double time, pl_session_shape *out);
+/* The scene that was posted; without bodies where this version cannot read it. */
+const struct pl_scene *pl_session_shape_scene(const pl_session_shape *shape);
+/* The tetrahedra as well. */
+int pl_session_shape_read_tets(pl_session_source *s, pl_session_shape *shape);
 /* The obstacles to where they stand at another time. */
 void pl_session_shape_move(pl_session_shape *shape, double time);
 void pl_session_shape_clear(pl_session_shape *shape);

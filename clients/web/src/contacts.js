@@ -16,7 +16,7 @@ const MOST = 20000;
 const COLOUR = 0xc2255c;
 
 export class Contacts {
-    #visible = true;
+    #visible = false;
 
     constructor(obstacles, size) {
         this.obstacles = obstacles;
@@ -30,7 +30,7 @@ export class Contacts {
             geometry,
             new PointsMaterial({ color: COLOUR, size: 4, sizeAttenuation: false }),
         );
-        this.points.frustumCulled = false;
+        this.points.frustumCulled = this.points.visible = false;
         this.arrows = obstacles.map(() => {
             const arrow = new ArrowHelper(new Vector3(0, 1, 0), new Vector3(), 1, COLOUR);
             arrow.visible = false;

@@ -53,7 +53,7 @@ function Card({ item, navigate, onTrouble }) {
                         type="button"
                         disabled={busy}
                         title="Fewer cells and frames: some seconds"
-                        aria-label={`run the short form of ${item.title}`}
+                        aria-label={`run short: ${item.title}`}
                         onClick={() => run(shortForm(item.scene))}
                     >
                         run short

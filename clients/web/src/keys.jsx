@@ -1,20 +1,39 @@
 // What the keyboard does, and the page that says so.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { marksOf } from './timeline.jsx';
 
 const KEYS = [
     ['space', 'play or pause'],
     ['← →', 'one frame back, one on (with shift: ten)'],
     ['Home End', 'first frame, newest frame'],
+    ['[ ]', 'the mark before on the time line, the next one'],
     ['L', 'follow the newest frame'],
     ['F', 'bring all into view'],
     ['W', 'edges of the mesh'],
+    ['4 6 8 2', 'turn the view'],
+    ['+ −', 'zoom'],
+    ['Enter', 'in the view: values of the vertex in its middle'],
     ['/', 'filter the sessions'],
     ['↑ ↓', 'in the list: another session (with shift: select)'],
     ['X', 'in the list: select (Ctrl-A: all; Delete: remove)'],
     ['?', 'this page'],
     ['Esc', 'close what is open'],
 ];
+
+const TURN = Math.PI / 24,
+    ZOOM = 1.1;
+
+// To the next mark of the time line, or the one before.
+function jump(model, way) {
+    if (!model) return false;
+    const { frame } = model.player;
+    const frames = marksOf(model)
+        .map((mark) => mark.frame)
+        .filter((at) => (at - frame) * way > 0);
+    if (!frames.length) return false;
+    return model.player.seek(way > 0 ? Math.min(...frames) : Math.max(...frames));
+}
 
 const typing = (target) =>
     target.closest?.('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]');
@@ -23,7 +42,8 @@ const typing = (target) =>
 export function useKeys(model, view, openHelp) {
     useEffect(() => {
         const listen = (event) => {
-            if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+            if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+            if (typing(event.target)) return;
             const player = model()?.player;
             const size = event.shiftKey ? 10 : 1;
             const actions = {
@@ -35,6 +55,14 @@ export function useKeys(model, view, openHelp) {
                 l: () => player?.live(),
                 f: () => view()?.fit(),
                 w: () => view()?.toggleWires?.(),
+                '[': () => jump(model(), -1),
+                ']': () => jump(model(), 1),
+                4: () => view()?.stage.turn(-TURN, 0),
+                6: () => view()?.stage.turn(TURN, 0),
+                8: () => view()?.stage.turn(0, TURN),
+                2: () => view()?.stage.turn(0, -TURN),
+                '+': () => view()?.stage.zoom(ZOOM),
+                '-': () => view()?.stage.zoom(1 / ZOOM),
                 '/': () => document.getElementById('filter')?.focus(),
                 '?': openHelp,
             };
@@ -48,47 +76,42 @@ export function useKeys(model, view, openHelp) {
 }
 
 export function useHelp() {
-    const [open, setOpen] = useState(false);
-    useEffect(() => {
-        const listen = (event) => event.key === 'Escape' && setOpen(false);
-        addEventListener('keydown', listen);
-        return () => removeEventListener('keydown', listen);
-    }, []);
-    return [open, setOpen];
+    return useState(false);
 }
 
+// A modal dialog: the browser keeps the focus in it, and Escape closes it.
 export function Help({ onClose }) {
+    const dialog = useRef(null);
+    useEffect(() => dialog.current.showModal(), []);
     return (
-        <div class="veil" onClick={onClose}>
-            <div
-                class="sheet"
-                role="dialog"
-                aria-modal="true"
-                aria-label="Keys"
-                onClick={(event) => event.stopPropagation()}
-            >
-                <h1>Keys</h1>
-                <table>
-                    <tbody>
-                        {KEYS.map(([key, what]) => (
-                            <tr key={key}>
-                                <th scope="row">
-                                    <kbd>{key}</kbd>
-                                </th>
-                                <td>{what}</td>
-                            </tr>
-                        ))}
-                    </tbody>
-                </table>
-                <p>
-                    In the view: drag turns, wheel zooms, the right button (or two fingers) shifts; a click
-                    tells a vertex's values. While a session runs, drag one of its pins (orange), or with shift
-                    an obstacle, to move it.
-                </p>
-                <button type="button" onClick={onClose} autofocus>
-                    close
-                </button>
-            </div>
-        </div>
+        <dialog
+            class="sheet"
+            aria-label="Keys"
+            ref={dialog}
+            onClose={onClose}
+            onClick={(event) => event.target === dialog.current && onClose()}
+        >
+            <h1>Keys</h1>
+            <table>
+                <tbody>
+                    {KEYS.map(([key, what]) => (
+                        <tr key={key}>
+                            <th scope="row">
+                                <kbd>{key}</kbd>
+                            </th>
+                            <td>{what}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            <p>
+                In the view: drag turns, wheel zooms, the right button (or two fingers) shifts; a click tells a
+                vertex's values. While a session runs, drag one of its pins (blue), or with shift an obstacle, to
+                move it.
+            </p>
+            <button type="button" onClick={onClose} autofocus>
+                close
+            </button>
+        </dialog>
     );
 }

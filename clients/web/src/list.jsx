@@ -209,7 +209,7 @@ export function SessionList({ sessions, id, onCompare }) {
             <input
                 id="filter"
                 type="search"
-                placeholder="Filter: name, owner, state   ( / )"
+                placeholder={`Filter: name, owner, state${matchMedia('(hover: none)').matches ? '' : '   ( / )'}`}
                 aria-label="Filter sessions"
                 value={filter}
                 onInput={(event) => setFilter(event.currentTarget.value)}

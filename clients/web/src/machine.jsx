@@ -242,7 +242,7 @@ function Sums({ name, sums, machine }) {
 function Table({ usage }) {
     const machine = usage.machine.core_seconds;
     return (
-        <div class="wide">
+        <div class="wide" tabIndex={0} role="region" aria-label="Usage as a table">
             <table class="values sums">
                 <Heads names={[usage.by, 'core hours', 'part', 'GPU hours', 'runs', 'stored']} />
                 <tbody>
@@ -315,6 +315,7 @@ function Usage() {
 export function Machine({ sessions }) {
     return (
         <Devices sessions={sessions}>
+            <h1 class="hidden">Machine</h1>
             <Chart />
             <Usage />
         </Devices>

@@ -20,6 +20,7 @@ import { theme } from './theme.js';
 import { Timeline } from './timeline.jsx';
 import { who } from './who.js';
 import './style.css';
+import './touch.css';
 
 const navigate = (place) => route.go(place);
 const OTHERS = 3;
@@ -85,11 +86,12 @@ function Banner({ sessions, model }) {
     useOn(sessions, 'change');
     useOn(model, 'link');
     const cut = sessions ? !sessions.reachable : model && !model.link.live;
-    if (!cut) return null;
     return (
-        <p class="banner" role="status">
-            The daemon does not answer; what is shown may be old. Trying again …
-        </p>
+        <div role="status">
+            {cut && (
+                <p class="banner">The daemon does not answer; what is shown may be old. Trying again …</p>
+            )}
+        </div>
     );
 }
 
@@ -105,7 +107,20 @@ function useOthers(ids, id) {
     return value ?? [];
 }
 
-function Session({ id, sessions, current, tools, compared, onCompare }) {
+const SHORT_S = 60,
+    SMALL_BYTES = 64 << 20,
+    VERTEX_BYTES = 12;
+
+// A run that is over shows how it went, where that is short, soon read, and wanted.
+function playsByItself({ session, over, player, surface, topology }) {
+    if (!over || session.state !== 'succeeded' || session.retention?.last > 0) return false;
+    const frames = player.newest - player.first;
+    const bytes = frames * VERTEX_BYTES * (surface?.length ?? topology.vertices);
+    const short = frames > 0 && frames * player.frameSeconds < SHORT_S && bytes < SMALL_BYTES;
+    return short && !matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
+
+function Session({ id, sessions, current, tools, compared, onCompare, listed }) {
     const [model, setModel] = useState(null);
     const [gone, setGone] = useState(null);
     const others = useOthers(compared, id);
@@ -119,7 +134,7 @@ function Session({ id, sessions, current, tools, compared, onCompare }) {
         const offs = [
             made.on('gone', setGone),
             sessions?.share(made) ?? (() => {}),
-            made.on('ready', seek),
+            made.on('ready', () => seek() || (playsByItself(made) && made.player.playThrough())),
             route.on('change', () => {
                 want();
                 if (made.topology) seek();
@@ -148,6 +163,11 @@ function Session({ id, sessions, current, tools, compared, onCompare }) {
     return (
         <>
             <div class="middle">
+                {listed && (
+                    <a class="back" href="#/sessions">
+                        ‹ All sessions
+                    </a>
+                )}
                 <View model={model} tools={tools} key={id} />
                 <Timeline model={model} />
             </div>
@@ -227,9 +247,15 @@ function Page({ sessions, user, link }) {
                 </main>
             ) : (
                 <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}`}>
+                    {!id && <h1 class="hidden">Sessions</h1>}
                     {sessions && <SessionList sessions={sessions} id={id} onCompare={compareAll} />}
                     {id ? (
-                        <Session id={id} {...{ sessions, current, tools, compared }} onCompare={compare} />
+                        <Session
+                            id={id}
+                            {...{ sessions, current, tools, compared }}
+                            onCompare={compare}
+                            listed={!!sessions}
+                        />
                     ) : (
                         <Nothing sessions={sessions} />
                     )}

@@ -1,7 +1,16 @@
 // Obstacles as shapes to draw, and where their motions have brought them. Their triangles are the topology
 // document's, at time 0; only a plane, which has no end, is made here.
 
-import { BufferAttribute, BufferGeometry, Matrix4, PlaneGeometry, Quaternion, Vector3 } from 'three';
+import {
+    BufferAttribute,
+    BufferGeometry,
+    DoubleSide,
+    Matrix4,
+    MeshLambertMaterial,
+    PlaneGeometry,
+    Quaternion,
+    Vector3,
+} from 'three';
 import { toCreasedNormals } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
 const CREASE = (50 * Math.PI) / 180; // faces that meet at a larger angle keep their own normals
@@ -23,6 +32,38 @@ export function obstacleGeometry(obstacle, surface, size) {
     geometry.setAttribute('position', new BufferAttribute(new Float32Array(surface.vertices), 3));
     geometry.setIndex(new BufferAttribute(new Uint32Array(surface.triangles), 1));
     return toCreasedNormals(geometry, CREASE);
+}
+
+const COLOUR = 0x7f8fa6;
+const PLANE_OFFSET = 4; // units of polygonOffset, more than the bodies' own
+
+// A shape is judged to be `behind` m farther off than it is, as a cloth of flat triangles that lies on a round
+// obstacle is inside it between its vertices.
+export function obstacleMaterial(obstacle, behind) {
+    const plane = Boolean(obstacle.plane);
+    const material = new MeshLambertMaterial({
+        color: COLOUR,
+        transparent: true,
+        opacity: plane ? 0.12 : 0.35,
+        side: DoubleSide,
+        depthWrite: false,
+        polygonOffset: plane,
+        polygonOffsetFactor: 2,
+        polygonOffsetUnits: PLANE_OFFSET,
+    });
+    if (plane) return material;
+    material.onBeforeCompile = (shader) => {
+        shader.uniforms.behind = { value: behind };
+        shader.vertexShader = `uniform float behind;\n${shader.vertexShader}`.replace(
+            '#include <project_vertex>',
+            `#include <project_vertex>
+            float facing = abs(dot(normalize(transformedNormal), normalize(mvPosition.xyz)));
+            float away = behind / max(0.25, facing);
+            vec4 pushed = projectionMatrix * (mvPosition - vec4(0.0, 0.0, away, 0.0));
+            if (gl_Position.w > 2.0 * away) gl_Position.z = pushed.z / pushed.w * gl_Position.w;`,
+        );
+    };
+    return material;
 }
 
 // What a motion turns about that names no point.

@@ -259,6 +259,39 @@ const rounded = (_, value) => (typeof value === 'number' ? +value.toPrecision(6)
 const unnamed = ({ name, ...scene }) => scene;
 const shortText = (value) => (value === undefined ? '–' : JSON.stringify(value, rounded).slice(0, 120));
 
+// One stop of the tab key; arrows go from one to the next.
+function Tabs({ tabs, chosen, onChoose }) {
+    const keys = Object.keys(tabs);
+    const move = (event) => {
+        const at = keys.indexOf(chosen);
+        const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: keys.length - 1 }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        const next = (to + keys.length) % keys.length;
+        onChoose(keys[next]);
+        event.currentTarget.children[next].focus();
+    };
+    return (
+        <div class="tabs" role="tablist" aria-label="About the session" onKeyDown={move}>
+            {keys.map((key) => (
+                <button
+                    type="button"
+                    role="tab"
+                    key={key}
+                    aria-selected={chosen === key}
+                    aria-controls="tab"
+                    tabIndex={chosen === key ? 0 : -1}
+                    onClick={() => onChoose(key)}
+                >
+                    {tabs[key]}
+                </button>
+            ))}
+        </div>
+    );
+}
+
+const SAID = { succeeded: 'succeeded', failed: 'failed' };
+
 export function Panel({ model, navigate, others, onCompare, tools }) {
     useOn(model, 'session tick ready link');
     useOn(who, 'change');
@@ -267,6 +300,11 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
         if (others.length) setTab('compared');
     }, [others.length]);
     const { session, scene } = model;
+    const name = session?.name || model.id;
+    useEffect(() => {
+        document.title = `${name} · Pliant`;
+        return () => (document.title = 'Pliant');
+    }, [name]);
     if (!session) return <aside class="panel" aria-label="Session" />;
     const left = secondsLeft(session, model.frameSeconds);
     const tabs = {
@@ -278,7 +316,10 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
     };
     return (
         <aside class="panel" aria-label="Session">
-            <h1>{session.name || session.id}</h1>
+            <h1>{name}</h1>
+            <p class="hidden" role="status">
+                {name} {SAID[session.state] ?? `is ${session.state}`}
+            </p>
             <p
                 class={`state ${session.state === 'succeeded' && session.warnings?.length ? 'warned' : session.state}`}
             >
@@ -299,20 +340,8 @@ export function Panel({ model, navigate, others, onCompare, tools }) {
             <FailureBox model={model} navigate={navigate} />
             <Warnings session={session} />
             <Actions model={model} navigate={navigate} />
-            <div class="tabs" role="tablist">
-                {Object.entries(tabs).map(([key, label]) => (
-                    <button
-                        type="button"
-                        role="tab"
-                        key={key}
-                        aria-selected={tab === key}
-                        onClick={() => setTab(key)}
-                    >
-                        {label}
-                    </button>
-                ))}
-            </div>
-            <div class="tab" role="tabpanel">
+            <Tabs tabs={tabs} chosen={tab} onChoose={setTab} />
+            <div class="tab" role="tabpanel" id="tab" aria-label={tabs[tab]}>
                 {tab === 'values' && <Values model={model} />}
                 {tab === 'scene' && <SceneText model={model} />}
                 {tab === 'log' && <Log model={model} />}

@@ -20,6 +20,12 @@ export class Player extends Emitter {
     preview = null; // a frame that is only pointed at
     #clock = 0;
     #fraction = 0;
+    #once = false; // it plays until the newest frame and follows that then
+
+    // Whether nobody has chosen a frame.
+    get follows() {
+        return this.mode === LIVE || this.#once;
+    }
 
     get shown() {
         return this.preview ?? this.frame;
@@ -34,11 +40,13 @@ export class Player extends Emitter {
 
     live() {
         this.mode = LIVE;
+        this.#once = false;
         this.#goto(this.newest);
     }
 
     seek(number) {
         if (this.mode === LIVE) this.mode = PAUSED;
+        this.#once = false;
         this.#fraction = 0;
         this.#goto(Math.max(this.first, Math.min(this.newest, Math.round(number))));
     }
@@ -54,7 +62,15 @@ export class Player extends Emitter {
         this.setPreview(null);
     }
 
+    // All of it once.
+    playThrough() {
+        this.seek(this.first);
+        this.toggle();
+        this.#once = true;
+    }
+
     toggle() {
+        this.#once = false;
         if (this.mode === PLAYING) this.mode = PAUSED;
         else {
             if (this.frame >= this.newest) this.frame = this.first;
@@ -92,6 +108,10 @@ export class Player extends Emitter {
         this.#fraction -= steps;
         let next = this.frame + steps;
         if (next > this.newest) {
+            if (this.#once) {
+                this.live();
+                return;
+            }
             if (!this.loop && this.frame === this.newest) {
                 this.mode = PAUSED;
                 this.emit('change');

@@ -17,6 +17,8 @@ import {
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
 const GRID_LINES = 10; // each way from the middle
+const POLE = 0.02; // radians: how near to straight down the camera may come
+const FILLED = 0.86; // of the picture by what is brought into view
 
 // The greatest of 1, 2, 5 x 10^k that is not above x.
 export function roundDown(x) {
@@ -160,17 +162,55 @@ export class Stage {
         const radius = this.box.getSize(new Vector3()).length() / 2 || 1;
         const way = direction ?? this.camera.position.clone().sub(this.orbit.target);
         if (way.lengthSq() === 0 || !Number.isFinite(way.lengthSq())) way.set(0.6, 0.45, 1);
-        const half = (this.camera.fov * Math.PI) / 360;
-        const narrow = Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect));
         const up = [0, 0, 0];
         up[this.up ?? 1] = 1;
         this.camera.up.set(...up);
         this.#reorient();
         this.orbit.target.copy(centre);
-        this.camera.position.copy(centre).addScaledVector(way.normalize(), (1.02 * radius) / Math.sin(narrow));
+        this.camera.position.copy(centre).addScaledVector(way, this.#distance(way.normalize(), radius));
         this.camera.near = radius / 200;
         this.camera.far = radius * 200;
         this.camera.updateProjectionMatrix();
+        this.orbit.update();
+        this.touch();
+    }
+
+    // How far from its middle along `back` the corners of the box fill the picture.
+    #distance(back, radius) {
+        const { up, fov, aspect } = this.camera;
+        const right = up.clone().cross(back);
+        if (right.lengthSq() < 1e-6) right.set(up.y, up.z, up.x).cross(back);
+        right.normalize();
+        const top = back.clone().cross(right);
+        const tall = FILLED * Math.tan((fov * Math.PI) / 360);
+        const half = this.box.getSize(new Vector3()).divideScalar(2);
+        let most = 0;
+        for (let k = 0; k < 8; k++) {
+            const corner = new Vector3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1).multiply(half);
+            const beside = Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(top)));
+            most = Math.max(most, corner.dot(back) + beside / tall);
+        }
+        return Math.max(most, 0.1 * radius);
+    }
+
+    // As by a drag: to the side about what is up, and towards it, in radians.
+    turn(aside, upward) {
+        const away = this.camera.position.clone().sub(this.orbit.target);
+        const { up } = this.camera;
+        away.applyAxisAngle(up, aside);
+        const angle = away.angleTo(up);
+        const wanted = Math.min(Math.PI - POLE, Math.max(POLE, angle - upward));
+        away.applyAxisAngle(away.clone().cross(up).normalize(), angle - wanted);
+        this.#goAway(away);
+    }
+
+    zoom(times) {
+        this.#goAway(this.camera.position.clone().sub(this.orbit.target).multiplyScalar(1 / times));
+    }
+
+    #goAway(offset) {
+        this.turned = true;
+        this.camera.position.copy(this.orbit.target).add(offset);
         this.orbit.update();
         this.touch();
     }

@@ -1,18 +1,21 @@
-// Stress from positions: of each tetrahedron by Hooke's law on its Green strain against frame 0, as von
-// Mises' measure; of a vertex the mean over its tetrahedra by volume. It is the material's own stress
-// at small strain, and a measure to compare places by at large.
+// Stress from positions: of each tetrahedron, and in its plane of each triangle of a sheet, by Hooke's law on its Green
+// strain against frame 0, as von Mises' measure; of a vertex the mean over its tetrahedra by volume, or its triangles
+// by area. It is the material's own stress at small strain, and a measure to compare places by at large.
 
-// The shear modulus of a body's material in the effective scene; null where it is given otherwise.
-function shearOf(scene, body) {
+// The shear modulus and Poisson's ratio of a body's material in the effective scene; null where it is given otherwise.
+function moduliOf(scene, body) {
     const material = scene?.materials?.[scene.bodies?.find(({ name }) => name === body.name)?.material];
-    if (material?.lame) return material.lame.mu;
-    const { young, poisson } = material ?? {};
-    return young > 0 && poisson < 0.5 ? young / (2 + 2 * poisson) : null;
+    const { young, poisson, lame } = material ?? {};
+    if (lame) return { mu: lame.mu, nu: lame.lambda / (2 * (lame.lambda + lame.mu)) };
+    return young > 0 && poisson < 0.5 ? { mu: young / (2 + 2 * poisson), nu: poisson } : null;
 }
 
 // Whether it can be told of any body of a session.
 export const hasStress = (topology, scene) =>
-    topology.bodies.some((body) => body.tets > 0 && shearOf(scene, body) !== null);
+    topology.bodies.some((body) => (body.tets > 0 || body.sheet_triangles > 0) && moduliOf(scene, body) !== null);
+
+// A body's triangles of sheets, as global vertices: its last ones.
+const sheetOf = ({ triangles, sheet_triangles: count = 0 }) => triangles.slice(triangles.length - 3 * count);
 
 // Columns x1 - x0, x2 - x0, x3 - x0 of a tetrahedron, column after column.
 function edges(x, tets, t, out) {
@@ -40,10 +43,91 @@ function invert(m, out, at) {
     return det;
 }
 
+// Two edges of a triangle, x1 - x0 and x2 - x0, and what von Mises' stress needs of them: their dot products.
+function metric(x, triangles, t, out) {
+    const a = 3 * triangles[t],
+        b = 3 * triangles[t + 1],
+        c = 3 * triangles[t + 2];
+    let uu = 0,
+        uv = 0,
+        vv = 0;
+    for (let k = 0; k < 3; k++) {
+        const u = x[b + k] - x[a + k],
+            v = x[c + k] - x[a + k];
+        uu += u * u;
+        uv += u * v;
+        vv += v * v;
+    }
+    out[0] = uu;
+    out[1] = uv;
+    out[2] = vv;
+}
+
+// Sheets: in axes along the first edge at rest and across it, the edges are (p, 0) and (q, r). In these the strain is
+// E = (B' M B - 1) / 2, where M has the edges' dot products now and B is the inverse of the edges at rest.
+class SheetStress {
+    constructor(topology, scene, rest) {
+        this.parts = topology.bodies.map(sheetOf);
+        const count = this.parts.reduce((sum, part) => sum + part.length / 3, 0);
+        this.inverse = new Float64Array(3 * count); // 1/p, -q/(p r), 1/r
+        this.area = new Float64Array(count);
+        this.mu = new Float64Array(count);
+        this.nu = new Float64Array(count);
+        this.weight = new Float64Array(rest.length / 3);
+        const m = new Float64Array(3);
+        let n = 0;
+        this.parts.forEach((part, k) => {
+            const { mu, nu } = moduliOf(scene, topology.bodies[k]) ?? { mu: 0, nu: 0 };
+            for (let t = 0; t < part.length; t += 3, n++) {
+                metric(rest, part, t, m);
+                const p = Math.sqrt(m[0]),
+                    q = m[1] / p,
+                    r = Math.sqrt(Math.max(0, m[2] - q * q));
+                if (!(p > 0 && r > 0)) continue;
+                this.inverse.set([1 / p, -q / (p * r), 1 / r], 3 * n);
+                this.area[n] = (p * r) / 2;
+                this.mu[n] = mu;
+                this.nu[n] = nu;
+                for (let c = 0; c < 3; c++) this.weight[part[t + c]] += this.area[n];
+            }
+        });
+    }
+
+    // Added to the vertices, by area.
+    add(positions, out) {
+        const m = new Float64Array(3);
+        let n = 0;
+        for (const part of this.parts) {
+            for (let t = 0; t < part.length; t += 3, n++) {
+                metric(positions, part, t, m);
+                const value = this.area[n] * this.#misesOf(n, m);
+                for (let c = 0; c < 3; c++) out[part[t + c]] += value;
+            }
+        }
+    }
+
+    // Plane stress: S = 2 mu E + 2 mu nu / (1 - nu) tr E.
+    #misesOf(n, m) {
+        const a = this.inverse[3 * n],
+            b = this.inverse[3 * n + 1],
+            d = this.inverse[3 * n + 2];
+        const xx = 0.5 * (a * a * m[0] - 1),
+            xy = 0.5 * a * (b * m[0] + d * m[1]),
+            yy = 0.5 * (b * b * m[0] + 2 * b * d * m[1] + d * d * m[2] - 1);
+        const mu = 2 * this.mu[n],
+            trace = (this.nu[n] / (1 - this.nu[n])) * (xx + yy);
+        const sx = mu * (xx + trace),
+            sy = mu * (yy + trace),
+            shear = mu * xy;
+        return Math.sqrt(sx * sx - sx * sy + sy * sy + 3 * shear * shear);
+    }
+}
+
 export class Stress {
     // `tets`: global vertices, four each, in the bodies' order; `rest`: positions of all vertices.
     constructor(topology, scene, tets, rest) {
         const count = tets.length / 4;
+        this.sheets = new SheetStress(topology, scene, rest);
         this.tets = tets;
         this.inverse = new Float64Array(9 * count);
         this.volume = new Float64Array(count);
@@ -52,7 +136,7 @@ export class Stress {
         const m = new Float64Array(9);
         let t = 0;
         for (const body of topology.bodies) {
-            this.mu.fill(shearOf(scene, body) ?? 0, t, t + body.tets);
+            this.mu.fill(moduliOf(scene, body)?.mu ?? 0, t, t + body.tets);
             t += body.tets;
         }
         for (t = 0; t < count; t++) {
@@ -60,6 +144,8 @@ export class Stress {
             this.volume[t] = Math.abs(invert(m, this.inverse, 9 * t)) / 6;
             for (let k = 0; k < 4; k++) this.weight[tets[4 * t + k]] += this.volume[t];
         }
+        // A vertex is of one body, so that its weight is of tetrahedra or of triangles.
+        this.sheets.weight.forEach((area, v) => area > 0 && (this.weight[v] = area));
     }
 
     // Von Mises' stress of the vertices, in Pa.
@@ -73,6 +159,7 @@ export class Stress {
             const value = volume[t] * this.#misesOf(t, d, f);
             for (let k = 0; k < 4; k++) out[tets[4 * t + k]] += value;
         }
+        this.sheets.add(positions, out);
         for (let v = 0; v < out.length; v++) if (weight[v] > 0) out[v] /= weight[v];
     }
 

@@ -43,6 +43,29 @@ export class Surface {
         return this.place ? this.place[vertex] : vertex;
     }
 
+    // The colour of its body for each drawn vertex, three numbers a vertex.
+    paint(colourOf, out) {
+        for (let i = 0, body = 0; i < this.count; i++) {
+            const vertex = this.global ? this.global[i] : i;
+            while (body + 1 < this.bodies.length && this.bodies[body + 1].first_vertex <= vertex) body++;
+            out.set(colourOf(body), 3 * i);
+        }
+    }
+
+    // The mean length of its edges as they are now, of some of them where there are many.
+    meanEdge() {
+        const { sides, positions: x } = this;
+        const every = 2 * Math.max(1, Math.floor(sides.length / 2 / 2000));
+        let sum = 0,
+            count = 0;
+        for (let s = 0; s < sides.length; s += every, count++) {
+            const i = 3 * sides[s],
+                j = 3 * sides[s + 1];
+            sum += Math.hypot(x[i] - x[j], x[i + 1] - x[j + 1], x[i + 2] - x[j + 2]);
+        }
+        return count ? sum / count : 0;
+    }
+
     measure() {
         const { positions, low, high } = this;
         low.fill(Infinity);

@@ -77,7 +77,7 @@ function All() {
     const [{ value, error }] = useLook(() => api.get('/v1/sweeps'), []);
     return (
         <section aria-label="Sweeps">
-            <h2>Sweeps</h2>
+            <h1>Sweeps</h1>
             <Trouble error={error} />
             {value && <List items={value.items} />}
         </section>
@@ -111,7 +111,7 @@ function Axis({ axis, x }) {
 function Parallel({ table, axes, by, chosen, onChoose }) {
     const step = 150;
     return (
-        <div class="wide">
+        <div class="wide" tabIndex={0} role="region" aria-label="Rows over parallel axes">
             <svg
                 class="parallel"
                 role="img"
@@ -219,7 +219,15 @@ function Table({ table, chosen, onChoose }) {
                 <tbody>
                     {table.items.slice(0, TABLE_MOST).map((row) => (
                         <tr key={row.row} class={row.row === chosen ? 'chosen' : ''} onClick={() => onChoose(row.row)}>
-                            <th scope="row">{row.session ? <a href={hrefOf(row.session)}>{row.row}</a> : row.row}</th>
+                            <th scope="row">
+                                {row.session ? (
+                                    <a href={hrefOf(row.session)} onFocus={() => onChoose(row.row)}>
+                                        {row.row}
+                                    </a>
+                                ) : (
+                                    row.row
+                                )}
+                            </th>
                             <State row={row} />
                             {[...row.values, ...row.results].map((value, i) => (
                                 <td key={i} class="numbers">

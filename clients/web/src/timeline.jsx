@@ -6,7 +6,7 @@ import { number } from './format.js';
 
 const MOST_MARKS = 400;
 
-function marksOf(model) {
+export function marksOf(model) {
     const { session, controls, gaps } = model;
     const marks = [];
     const { failure } = session ?? {};
@@ -67,6 +67,7 @@ export function Timeline({ model }) {
                         type="button"
                         key={`${mark.kind}${mark.frame}${mark.title}`}
                         class={`mark ${mark.kind}`}
+                        tabIndex={-1}
                         title={`frame ${mark.frame}, ${mark.title}`}
                         aria-label={`frame ${mark.frame}, ${mark.title}`}
                         style={{ left: `${(100 * mark.frame) / last}%` }}

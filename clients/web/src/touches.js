@@ -13,7 +13,6 @@ import {
 
 const MOST = 20000;
 const LONGEST = 0.25; // of the bodies' size: the line of the greatest force so far
-const COLOUR = 0x0b7285;
 
 function geometryOf(corners) {
     const geometry = new BufferGeometry();
@@ -29,9 +28,10 @@ export class Touches {
     count = 0;
     #mostForce = 0;
 
-    constructor(size) {
+    // `ink`: a colour apart from the ground and every body.
+    constructor(size, ink) {
         this.size = size;
-        const over = { color: COLOUR, depthTest: false, transparent: true };
+        const over = { color: ink, depthTest: false, transparent: true };
         this.points = new Points(
             geometryOf(1),
             new PointsMaterial({ ...over, size: 5, sizeAttenuation: false }),
@@ -45,6 +45,10 @@ export class Touches {
 
     get things() {
         return [this.points, this.lines];
+    }
+
+    setInk(ink) {
+        for (const { material } of this.things) material.color.set(ink);
     }
 
     setVisible(visible) {

@@ -1,7 +1,7 @@
 // The 3-D view with its tools: what is shown of which frame, picking, dragging, the legend.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { MAPS } from './colormap.js';
+import { MAPS, bodyColour } from './colormap.js';
 import { Drag } from './drag.js';
 import { FIELDS } from './fields.js';
 import { takeHold } from './handle.js';
@@ -10,11 +10,13 @@ import { useOn } from './hooks.js';
 import { sentenceOf } from './panel.jsx';
 import { PLAYING } from './player.js';
 import { route } from './route.js';
+import { save } from './save.js';
 import { hasStress } from './stress.js';
 import { theme } from './theme.js';
 import { View3D } from './view3d.js';
 import { who } from './who.js';
 
+const chosen = { contacts: false }; // for every session that is looked at
 const CLICK_PX = 4;
 const NOTE_MS = 400,
     TELL_MS = 250,
@@ -167,9 +169,28 @@ function RangeEnd({ label, value, onSet }) {
     );
 }
 
+const NAMES = 8;
+
+// Which body has which colour.
+function Names({ bodies }) {
+    if (bodies.length < 2) return null;
+    return (
+        <ul class="legend names" aria-label="Colours of the bodies">
+            {bodies.slice(0, NAMES).map(({ name }, k) => (
+                <li key={name}>
+                    <i style={{ background: bodyColour(k).css }} />
+                    {name}
+                </li>
+            ))}
+            {bodies.length > NAMES && <li class="faint">and {bodies.length - NAMES} more</li>}
+        </ul>
+    );
+}
+
 function Legend({ view, onChange }) {
     const field = FIELDS[view.field];
-    if (view.field === 'none' || !view.seen) return null;
+    if (view.field === 'none') return <Names bodies={view.surface?.bodies ?? []} />;
+    if (!view.seen) return null;
     const [low, high] = view.range ?? view.seen;
     const set = (index) => (value) => {
         view.range = [low, high];
@@ -292,7 +313,7 @@ export function View({ model, tools }) {
                 () =>
                     route.note(model.id, {
                         camera: made.stage.view.join(','),
-                        frame: model.player.mode === 'live' ? null : model.player.frame,
+                        frame: model.player.follows ? null : model.player.frame,
                     }),
                 NOTE_MS,
             );
@@ -318,8 +339,12 @@ export function View({ model, tools }) {
             );
             return undefined;
         }
-        const colours = () => made.stage.setColours(theme.colour('view'), theme.colour('grid'));
+        const colours = () => {
+            made.stage.setColours(theme.colour('view'), theme.colour('grid'));
+            made.setInk(theme.colour('text'));
+        };
         colours();
+        made.setContacts(chosen.contacts);
         const prepare = () => {
             if (!model.topology) return;
             made.wantedView = made.furnished ? made.stage.view : route.now.query.camera?.split(',').map(Number);
@@ -345,6 +370,10 @@ export function View({ model, tools }) {
                 made.include(model.first);
             }),
             model.player.on('frame', note),
+            // Where a run that is over has come to is in view from the first.
+            model.frames.on('frame', (frame) => {
+                if (model.over && frame.number === model.player.newest) made.include(frame);
+            }),
         ];
         prepare();
         tools.current = made;
@@ -364,7 +393,19 @@ export function View({ model, tools }) {
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
     return (
         <section class="view" aria-label="3-D view">
-            <canvas ref={canvas} tabIndex={0} aria-label="The bodies; drag to turn, wheel to zoom" />
+            <h2 class="hidden">View</h2>
+            <canvas
+                ref={canvas}
+                tabIndex={0}
+                role="application"
+                aria-label="The bodies; drag to turn, wheel to zoom"
+                onKeyDown={(event) => {
+                    if (event.key !== 'Enter' || !view) return;
+                    view.setPicked(view.pick(canvas.current.clientWidth / 2, canvas.current.clientHeight / 2));
+                    view.stale = true;
+                    again();
+                }}
+            />
             {view?.surface && <Tools view={view} model={model} again={again} />}
             {view && <Axes view={view} />}
             {view?.shown && (
@@ -417,14 +458,9 @@ async function readTets(view, model) {
 
 function Tools({ view, model, again }) {
     const [wires, setWires] = useState(false);
-    const [marks, setMarks] = useState(true);
-    const shoot = async () => {
-        const link = document.createElement('a');
-        link.href = URL.createObjectURL(await view.screenshot());
-        link.download = `${model.id.slice(0, 8)}-${view.shown?.number ?? 0}.png`;
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    };
+    const [contacts, setContacts] = useState(chosen.contacts);
+    const shoot = async () =>
+        save(await view.screenshot(), `${model.id.slice(0, 8)}-${view.shown?.number ?? 0}.png`);
     const toggleWires = () => {
         view.setWireframe(!wires);
         setWires(!wires);
@@ -469,15 +505,16 @@ function Tools({ view, model, again }) {
             </button>
             <button
                 type="button"
-                aria-pressed={marks}
+                aria-pressed={contacts}
                 onClick={() => {
-                    view.setMarks(!marks);
-                    setMarks(!marks);
+                    chosen.contacts = !contacts;
+                    view.setContacts(!contacts);
+                    setContacts(!contacts);
                     view.stale = true;
                 }}
-                title="Pins, contacts and forces on obstacles; contacts between bodies where output.fields stores them"
+                title="Contacts and forces on obstacles; contacts between bodies where output.fields stores them"
             >
-                marks
+                contacts
             </button>
             <button type="button" onClick={shoot} title="Save the picture as PNG">
                 picture

@@ -5,7 +5,6 @@ import {
     Box3,
     BufferAttribute,
     BufferGeometry,
-    Color,
     DoubleSide,
     DynamicDrawUsage,
     InstancedMesh,
@@ -22,23 +21,24 @@ import {
     Vector2,
     Vector3,
 } from 'three';
-import { colourValues } from './colormap.js';
+import { bodyColour, colourValues } from './colormap.js';
 import { Contacts } from './contacts.js';
 import { FIELDS, computeField, rangeOf } from './fields.js';
 import { handlesOf } from './handle.js';
-import { Track, obstacleGeometry } from './obstacles.js';
+import { Track, obstacleGeometry, obstacleMaterial } from './obstacles.js';
 import { copyField } from './records.js';
 import { Stage } from './stage.js';
 import { Stress } from './stress.js';
 import { Surface } from './surface.js';
 import { Touches } from './touches.js';
 
-const CLAY = 0xd6c4a6;
-const PIN = 0xd0782a;
-const OBSTACLE = 0x7f8fa6;
+const PIN = 0x2456e6;
 const PICKED = 0xe0218a;
 const GRIP_PX = 9;
 const REACH = 6; // times what is seen at first: what lies farther off is not brought into view
+const LARGE = 1.5; // times the bodies' size: of a larger obstacle only what is about them is brought into view
+const ABOUT = 0.2; // of the bodies' size
+const SAG = 0.16; // of an edge: how far one is inside a ball of twice its length, whose vertices lie on it
 
 export class View3D {
     surface = null;
@@ -48,8 +48,11 @@ export class View3D {
     seen = null; // the range that is drawn
     flat = true;
     picked = null; // a drawn vertex
+    contactsShown = false;
+    ink = 0x000000; // of what is drawn over bodies
     #bodies = null;
     #before = null; // positions of the frame shown before
+    #later = []; // frames to be brought into view once there is one
     #ray = new Raycaster();
 
     // `changes(kind, name)`: what controls did to a motion of 'obstacles' or 'pins', [{time, motion}].
@@ -88,6 +91,7 @@ export class View3D {
         this.obstacles = [];
         this.missing = 0; // obstacles without triangles
         this.furnished = false;
+        this.#later = [];
         this.#before = null;
     }
 
@@ -109,7 +113,7 @@ export class View3D {
         geometry.setIndex(new BufferAttribute(surface.triangles, 1));
         this.values = new Float32Array(surface.count);
         const material = new MeshLambertMaterial({
-            color: CLAY,
+            vertexColors: true,
             side: DoubleSide,
             flatShading: this.flat,
             polygonOffset: true,
@@ -124,12 +128,14 @@ export class View3D {
             const look = new LineBasicMaterial({ color: colour, transparent: opacity < 1, opacity });
             return this.#add(new LineSegments(shape, look));
         };
-        const ropes = lines(surface.edges, PIN, 1);
+        const ropes = lines(surface.edges, 0xffffff, 1);
+        ropes.geometry.setAttribute('color', geometry.getAttribute('color'));
+        ropes.material.vertexColors = true;
         const dots = this.#add(
             new Points(
                 ropes.geometry,
                 new PointsMaterial({
-                    color: PIN,
+                    vertexColors: true,
                     size: 4,
                     sizeAttenuation: false,
                 }),
@@ -157,6 +163,7 @@ export class View3D {
         for (const thing of [mesh, ropes, dots, mark, outline]) thing.frustumCulled = false;
         dots.visible = ropes.visible = surface.edges.length > 0;
         this.#bodies = { mesh, geometry, positions, ropes, mark, outline, wires: null, lines };
+        this.#paint();
     }
 
     #makePins() {
@@ -190,6 +197,7 @@ export class View3D {
             high = [...surface.high];
         const size = Math.hypot(...high.map((h, c) => h - low[c])) || 1;
         this.size = size;
+        this.sag = Math.min(SAG * surface.meanEdge(), 0.02 * size);
         let ground = low[this.up];
         for (const [k, obstacle] of this.topology.obstacles.entries()) {
             const plane = obstacle.plane,
@@ -200,14 +208,17 @@ export class View3D {
         if (ground > low[this.up] - 2 * size) low[this.up] = Math.min(low[this.up], ground);
         this.stage.furnish(low, high, this.up, ground);
         this.contacts = new Contacts(this.obstacles, size);
-        this.touches = new Touches(size);
+        this.touches = new Touches(size, this.ink);
+        this.setContacts(this.contactsShown);
         [...this.contacts.things, ...this.touches.things].forEach((thing) => this.#add(thing));
         this.stage.fit(new Vector3(0.6, 0.45, 1));
         if (this.wantedView) this.stage.view = this.wantedView;
+        this.#later.splice(0).forEach((frame) => this.include(frame));
     }
 
     // Another frame into view, as far as nobody has turned the camera: films begin where their bodies are seen.
     include(frame) {
+        if (!this.furnished) this.#later.push(frame);
         if (!this.furnished || this.wantedView || this.stage.turned || frame.count !== this.surface.count) return;
         const box = new Box3().setFromArray(copyField(frame.position, new Float32Array(3 * frame.count)));
         const both = this.stage.box.clone().union(box);
@@ -223,28 +234,18 @@ export class View3D {
             this.missing++;
             return;
         }
-        const plane = Boolean(obstacle.plane);
-        const mesh = this.#add(
-            new Mesh(
-                geometry,
-                new MeshLambertMaterial({
-                    color: OBSTACLE,
-                    transparent: true,
-                    opacity: plane ? 0.12 : 0.35,
-                    side: DoubleSide,
-                    depthWrite: false,
-                }),
-            ),
-        );
+        const mesh = this.#add(new Mesh(geometry, obstacleMaterial(obstacle, this.sag)));
         mesh.matrixAutoUpdate = false;
         const track = new Track(obstacle, surface, this.changes('obstacles', obstacle.name));
         this.obstacles.push({ given: obstacle, surface, mesh, track });
-        if (plane) return;
+        if (obstacle.plane) return;
         geometry.computeBoundingBox();
         const { min, max } = geometry.boundingBox;
+        const reach = min.distanceTo(max) > LARGE * size ? ABOUT * size : size;
+        const { low: least, high: most } = this.surface;
         ['x', 'y', 'z'].forEach((axis, c) => {
-            low[c] = Math.min(low[c], Math.max(min[axis], low[c] - size));
-            high[c] = Math.max(high[c], Math.min(max[axis], high[c] + size));
+            low[c] = Math.min(low[c], Math.max(min[axis], least[c] - reach));
+            high[c] = Math.max(high[c], Math.min(max[axis], most[c] + reach));
         });
     }
 
@@ -308,17 +309,24 @@ export class View3D {
         normals.needsUpdate = true;
     }
 
+    // The bodies' own colours.
+    #paint() {
+        const colours = this.#bodies.geometry.getAttribute('color');
+        this.surface.paint((body) => bodyColour(body).linear, colours.array);
+        colours.needsUpdate = true;
+        this.painted = true;
+    }
+
     recolour() {
-        const { mesh, geometry } = this.#bodies;
+        const { geometry } = this.#bodies;
         const field = FIELDS[this.field];
         const known = this.field !== 'none' && this.#compute();
-        if (mesh.material.vertexColors !== known) {
-            mesh.material.vertexColors = known;
-            mesh.material.color = new Color(known ? 0xffffff : CLAY);
-            mesh.material.needsUpdate = true;
-        }
         this.stage.touch();
-        if (!known) return;
+        if (!known) {
+            if (!this.painted) this.#paint();
+            return;
+        }
+        this.painted = false;
         const found = rangeOf(this.values, field.map === 'diverging');
         this.found = found;
         this.seen = this.range ?? widened(this.seen, found);
@@ -391,10 +399,16 @@ export class View3D {
         this.stage.touch();
     }
 
-    setMarks(shown) {
+    setContacts(shown) {
+        this.contactsShown = shown;
         this.contacts?.setVisible(shown);
         this.touches?.setVisible(shown);
-        this.pinMesh.visible = shown;
+        this.stage.touch();
+    }
+
+    setInk(ink) {
+        this.ink = ink;
+        this.touches?.setInk(ink);
         this.stage.touch();
     }
 
@@ -470,7 +484,7 @@ export class View3D {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
         const [body] = ray.intersectObject(this.#bodies.mesh, false);
-        const pin = this.pinMesh.visible ? this.#pinNear(x, y, body?.distance ?? Infinity) : null;
+        const pin = this.#pinNear(x, y, body?.distance ?? Infinity);
         if (pin) return pin;
         const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
         const [hit] = ray.intersectObjects(solid, false);

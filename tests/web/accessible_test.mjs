@@ -1,0 +1,171 @@
+// For everybody: axe on every page, by the keyboard alone, and by a finger on a phone. axe finds what a program can
+// find; `PLIANT_LONG=1` runs it in both themes at both sizes.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, open, quiet, run, scene, shot, until } from './rig.mjs';
+import { frameOf, watch } from './watching.mjs';
+
+const AXE = readFileSync(join(process.env.PLIANT_RIG, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const DESKTOP = { viewport: { width: 1280, height: 800 } },
+    PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+const FINGER = 44; // px
+
+const go = (page, where) =>
+    page.evaluate((hash) => {
+        location.hash = hash;
+    }, where);
+
+// Sessions, a failed one among them, and a sweep.
+async function fill(daemon) {
+    const { id } = await daemon.submit(scene({ name: 'falls', time: { step: 0.02, steps: 20 } }));
+    const other = await daemon.submit(scene({ name: 'falls, too', time: { step: 0.02, steps: 20 } }));
+    const solver = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12, on_not_converged: 'fail' };
+    const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
+    const failed = await daemon.submit(scene({ name: 'fails', solver, pins }));
+    const sweep = await daemon.call('POST', '/v1/sweeps', {
+        name: 'stiffness',
+        scene: scene({ time: { step: 0.02, steps: 4 } }),
+        parameters: [{ path: '/materials/rubber/young', name: 'young', values: [1e5, 2e5] }],
+        results: [{ metric: 'energy/kinetic', name: 'kinetic' }],
+    });
+    for (const one of [id, other.id, failed.id]) await daemon.over(one);
+    await until(
+        async () => (await daemon.call('GET', `/v1/sweeps/${sweep.id}`)).state === 'done',
+        'the end of the sweep',
+    );
+    return { id, failed: failed.id, sweep: sweep.id };
+}
+
+// Every page by its name, one after the other: go there, wait until it is there, and look at it.
+async function visit(page, { id, failed, sweep }, look) {
+    const there = {
+        list: ['/sessions', () => page.locator('.list li').first().waitFor()],
+        session: [`/sessions/${id}`, () => page.locator('.view canvas[data-frame="20"]').waitFor()],
+        'failed session': [`/sessions/${failed}`, () => page.locator('.failure').waitFor()],
+        scenes: ['/scenes', () => page.locator('.gallery li').first().waitFor()],
+        editor: ['/scenes?draft=1', () => page.locator('.estimate').getByText('ms a frame').waitFor()],
+        sweeps: ['/sweeps', () => page.getByRole('link', { name: 'stiffness' }).first().waitFor()],
+        sweep: [`/sweeps/${sweep}`, () => page.locator('.rows tbody tr').first().waitFor()],
+        machine: ['/machine', () => page.locator('.sums tbody tr').first().waitFor()],
+    };
+    for (const [name, [where, ready]] of Object.entries(there)) {
+        await go(page, where);
+        await ready();
+        await look(name);
+        if (name !== 'session') continue;
+        for (const tab of ['scene', 'log', 'compared', 'share']) {
+            await page.getByRole('tab', { name: tab }).click();
+            await look(`${name}, ${tab}`);
+        }
+    }
+}
+
+// What axe finds serious or critical, a line each.
+async function faults(page, place) {
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() =>
+        window.axe.run(document, { resultTypes: ['violations'], preload: false }),
+    );
+    return violations
+        .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+        .map(({ id, nodes }) => {
+            const targets = nodes.slice(0, 4).map(({ target, any }) => `${target} ${any[0]?.message ?? ''}`);
+            return `${place}: ${id}, ${nodes.length} times: ${targets.join('; ')}`;
+        });
+}
+
+async function axe(daemon, colorScheme, device) {
+    const found = [];
+    const options = { ...device, colorScheme };
+    const stranger = await open(daemon, { ...options, url: `${daemon.url}/` });
+    await stranger.getByRole('button', { name: 'Log in' }).waitFor();
+    found.push(...(await faults(stranger, 'login')));
+    await stranger.context().close();
+    const page = await open(daemon, options);
+    await page.locator('.gallery li').first().waitFor();
+    found.push(...(await faults(page, 'no session')));
+    const ids = await fill(daemon);
+    await visit(page, ids, async (place) => {
+        found.push(...(await faults(page, place)));
+        await shot(page, `${colorScheme}-${device === PHONE ? 'phone' : 'desktop'}-${place.replaceAll(/\W+/g, '-')}`);
+    });
+    check(found.length === 0, `axe finds\n${found.join('\n')}`);
+    await quiet(page);
+}
+
+const tests = {
+    axe_finds_nothing_by_day: (daemon) => axe(daemon, 'light', DESKTOP),
+    axe_finds_nothing_on_a_phone_at_night: (daemon) => axe(daemon, 'dark', PHONE),
+
+    async the_keyboard_is_enough(daemon) {
+        const { id } = await fill(daemon);
+        const page = await watch(daemon, id);
+        const focused = (what) => page.evaluate((get) => document.activeElement[get], what);
+        // The tabs are one stop of the tab key; arrows go along them, and leave the frame as it is.
+        await page.getByRole('tab', { name: 'values' }).focus();
+        await page.keyboard.press('ArrowRight');
+        await page.getByRole('tab', { name: 'scene', selected: true }).waitFor();
+        check((await focused('textContent')) === 'scene', `the focus is on ${await focused('textContent')}`);
+        check((await frameOf(page)) === 20, 'the frame has moved');
+        await page.keyboard.press('Tab');
+        check((await focused('tagName')) !== 'BUTTON', 'each tab is a stop');
+        // The page of keys keeps the focus until it is closed.
+        await page.locator('.view canvas').focus();
+        await page.keyboard.press('?');
+        const help = page.getByRole('dialog', { name: 'Keys' });
+        await help.waitFor();
+        for (let k = 0; k < 4; k++) {
+            await page.keyboard.press('Tab');
+            const outside = await page.evaluate(
+                () => !document.activeElement.closest('dialog') && document.activeElement !== document.body,
+            );
+            check(!outside, 'the focus leaves the page of keys');
+        }
+        await page.keyboard.press('Escape');
+        await help.waitFor({ state: 'detached' });
+        // The state is said where it changes, and the page has the session's name.
+        await page.getByRole('status').getByText('falls succeeded').waitFor({ state: 'attached' });
+        check((await page.title()) === 'falls · Pliant', await page.title());
+        await quiet(page);
+    },
+
+    async a_finger_is_enough(daemon) {
+        const ids = await fill(daemon);
+        const page = await open(daemon, PHONE);
+        const found = [];
+        await visit(page, ids, async (place) => {
+            const small = await page.evaluate((least) => {
+                const inText = (one) => one.tagName === 'A' && getComputedStyle(one).display === 'inline' &&
+                    one.closest('p, td, dd') && one.parentElement.textContent.trim() !== one.textContent.trim();
+                return [...document.querySelectorAll('a[href], button, select, input, textarea, summary')]
+                    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !inText(one))
+                    .filter((one) => getComputedStyle(one).pointerEvents !== 'none')
+                    .map((one) => (one.tagName === 'INPUT' ? (one.closest('label') ?? one) : one))
+                    .map((one) => ({ one, box: one.getBoundingClientRect() }))
+                    .filter(({ box }) => box.width < least - 0.5 || box.height < least - 0.5)
+                    .map(({ one, box }) => {
+                        const words = (one.ariaLabel ?? one.textContent).slice(0, 20);
+                        return `${one.tagName} ${one.className} “${words}” ${box.width} x ${box.height}`;
+                    });
+            }, FINGER);
+            found.push(...small.map((one) => `${place}: ${one}`));
+            const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+            if (wide > 360) found.push(`${place} is ${wide} wide`);
+        });
+        check(found.length === 0, `too small for a finger:\n${found.join('\n')}`);
+        await go(page, `/sessions/${ids.id}`);
+        await page.locator('.view canvas').waitFor();
+        check(!(await page.locator('.list').isVisible()), 'the list is beside the view');
+        await page.getByRole('link', { name: 'All sessions' }).click();
+        await page.locator('.list').waitFor();
+        check((await page.locator('.view').count()) === 0, 'the view is below the list');
+        const hint = await page.getByLabel('Filter sessions').getAttribute('placeholder');
+        check(!hint.includes('/'), `a phone has no key for ${hint}`);
+        await quiet(page);
+    },
+};
+if (process.env.PLIANT_LONG) {
+    tests.axe_finds_nothing_at_night = (daemon) => axe(daemon, 'dark', DESKTOP);
+    tests.axe_finds_nothing_on_a_phone_by_day = (daemon) => axe(daemon, 'light', PHONE);
+}
+await run(tests);

@@ -1,0 +1,257 @@
+// The 3-D view: what is in the picture, in which colours, and a run that plays.
+import { count, open, quiet, run, scene, shot, until, check } from './rig.mjs';
+import { canvasOf, contactsButton, frameOf, shownBox, watch } from './watching.mjs';
+
+const INK = [22, 25, 29];
+
+await run({
+    // A box at rest on each kind of obstacle: its lower vertices touch, and none of them before it fell.
+    async contacts_are_drawn_of_every_kind(daemon) {
+        const block = (y) => [-3, 3].flatMap((z) => [-0.5, y].flatMap((h) => [-3, 3].map((x) => [x, h, z])));
+        const faces = [
+            [0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4],
+            [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5],
+        ].flat(); // prettier-ignore
+        const kinds = {
+            plane: { plane: {} },
+            box: { box: { size: [6, 1, 6], center: [0, -0.5, 0], rotate: { axis: [0, 1, 0], degrees: 30 } } },
+            heightfield: { heightfield: { heights: [0, 0, 0, 0].map(() => [0, 0, 0, 0]), spacing: 2 } },
+            mesh: { mesh: { vertices: block(0).flat(), triangles: faces } },
+            cylinder: { cylinder: { radius: 5, height: 1, center: [0, -0.5, 0] } },
+            cone: { cone: { radius: 5, height: 1, center: [0, -0.5, 0], axis: [0, -1, 0] } },
+        };
+        const ids = [];
+        for (const [name, shape] of Object.entries(kinds)) {
+            const mesh = { box: { size: [1, 1, 1], cells: [3, 3, 3] } };
+            const bodies = [{ name: 'box', material: 'rubber', mesh, transform: { translate: [0, 0.52, 0] } }];
+            const obstacles = [{ name, friction: 0.5, ...shape }];
+            const time = { step: 0.01, steps: 40 };
+            ids.push((await daemon.submit(scene({ name, bodies, obstacles, time }))).id);
+        }
+        const page = await open(daemon);
+        const contacts = async () => Number(await canvasOf(page).getAttribute('data-contacts'));
+        for (const id of ids) {
+            const { name } = await daemon.over(id);
+            await page.evaluate((hash) => {
+                location.hash = hash;
+            }, `/sessions/${id}?frame=40`);
+            await page.getByRole('heading', { name, exact: true }).waitFor();
+            if (id === ids[0]) await contactsButton(page).click(); // as for the others, then
+            await until(async () => (await contacts()) === 16, `contacts with the ${name}`);
+            await page.getByRole('slider', { name: 'Frame' }).fill('0');
+            await until(async () => (await contacts()) === 0, `none with the ${name} in frame 0`);
+        }
+        await quiet(page);
+    },
+
+    // A box on a box: as many points as the worker tells, seen through the boxes, and none where they are far apart
+    // or the session does not store them.
+    async contacts_between_bodies_are_drawn(daemon) {
+        const cube = (name, size, y) => ({
+            name,
+            material: 'rubber',
+            mesh: { box: { size: [size, size, size], cells: [2, 2, 2] } },
+            transform: { translate: [0.02 * y, y, 0.01] },
+        });
+        const stacked = (name, fields) =>
+            scene({
+                name,
+                bodies: [cube('upper', 0.3, 0.37), cube('lower', 0.4, 0)],
+                pins: [{ name: 'base', body: 'lower', select: { side: '-y' } }],
+                obstacles: [],
+                solver: {},
+                time: { step: 0.01, steps: 30 },
+                output: { fields },
+            });
+        const { id } = await daemon.submit(stacked('stacked', ['position', 'contacts']));
+        const without = await daemon.submit(stacked('not stored', ['position']));
+        await daemon.over(id);
+        await daemon.over(without.id);
+        const accept = { Accept: 'application/x-ndjson' };
+        const text = await daemon.call('GET', `/v1/sessions/${id}/frames/30?fields=contacts`, undefined, accept);
+        const { contacts } = typeof text === 'string' ? JSON.parse(text) : text;
+        check(contacts.length > 3, `${contacts.length} contacts`);
+        const page = await open(daemon);
+        const drawn = async () => Number(await canvasOf(page).getAttribute('data-touches'));
+        const visit = async (session, name, frame) => {
+            await page.evaluate((hash) => {
+                location.hash = hash;
+            }, `/sessions/${session}?frame=${frame}`);
+            await page.getByRole('heading', { name, exact: true }).waitFor();
+            await until(
+                async () => (await canvasOf(page).getAttribute('data-frame')) === `${frame}`,
+                `frame ${frame} of ${name}`,
+            );
+        };
+        await visit(id, 'stacked', 30);
+        await until(async () => (await drawn()) === contacts.length, 'a point for each contact');
+        const pixels = () => count(page, canvasOf(page), INK);
+        const before = await pixels();
+        await contactsButton(page).click();
+        await until(async () => (await pixels()) > before + 200, 'points and forces seen');
+        await shot(page, 'touches');
+        await contactsButton(page).click();
+        await until(async () => (await pixels()) < before + 50, 'no marks');
+        await contactsButton(page).click();
+        await page.getByRole('slider', { name: 'Frame' }).fill('0');
+        await until(async () => (await drawn()) === 0, 'none in frame 0');
+        await visit(without.id, 'not stored', 30);
+        check((await drawn()) === 0, 'contacts that are not stored');
+        await quiet(page);
+    },
+
+    async a_vertex_tells_its_values(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        await shownBox(page);
+        await page.keyboard.press('f');
+        const box = await canvasOf(page).boundingBox();
+        for (let row = 0.5; row > 0.2; row -= 0.05) {
+            await page.mouse.click(box.x + box.width / 2, box.y + row * box.height);
+            if (await page.locator('.picked').isVisible()) break;
+        }
+        await page
+            .locator('.picked')
+            .getByText(/^box, vertex \d+/)
+            .waitFor();
+        await page
+            .locator('.picked')
+            .getByText(/moved .* since frame 0/)
+            .waitFor();
+        // By the keyboard: turned and brought nearer, what is in the middle of the view.
+        const camera = () => /camera=([^&]*)/.exec(page.url())?.[1];
+        await until(camera, 'the camera in the address');
+        let then = camera();
+        await canvasOf(page).focus();
+        for (const key of ['4', '8', '+']) {
+            await page.keyboard.press(key);
+            await until(() => camera() !== then, `another camera after ${key}`);
+            then = camera();
+        }
+        await page.locator('.picked .close').click();
+        await canvasOf(page).focus();
+        await page.keyboard.press('Enter');
+        await page.locator('.picked').getByText(/^box, vertex/).waitFor();
+        await page.locator('.tools select').selectOption('displacement');
+        await page.locator('.legend').getByText('displacement').waitFor();
+        await page
+            .locator('.picked')
+            .getByText(/^displacement [\d.]+/)
+            .waitFor();
+        await quiet(page);
+    },
+
+    // A run that is over plays by itself, once, and is seen as a whole; where people want no motion it stands still.
+    async a_run_that_is_over_plays(daemon) {
+        const page = await open(daemon, { reducedMotion: 'no-preference' });
+        await page.evaluate(() => {
+            location.hash = '/machine';
+        });
+        await page.getByRole('heading', { name: 'Queue' }).waitFor();
+        const { id } = await daemon.submit(scene({ time: { step: 0.02, steps: 60 } }));
+        await daemon.over(id);
+        const seen = [];
+        await page.exposeFunction('sawFrame', (frame) => seen.push(frame));
+        await page.evaluate((hash) => {
+            location.hash = hash;
+            new MutationObserver(() => {
+                const { frame } = document.querySelector('.view canvas')?.dataset ?? {};
+                if (frame !== undefined) window.sawFrame(Number(frame));
+            }).observe(document.body, { subtree: true, childList: true, attributeFilter: ['data-frame'] });
+        }, `/sessions/${id}`);
+        await page.locator('.view canvas[data-frame="60"]').waitFor();
+        await page.getByRole('button', { name: 'Play' }).waitFor();
+        const early = seen.filter((frame) => frame > 0 && frame < 60);
+        check(Math.min(...seen) < 15 && early.length > 2, `frames ${[...new Set(seen)]}`);
+        check(await page.locator('.live').evaluate((live) => live.ariaPressed === 'true'), 'it follows nothing');
+        await quiet(page);
+        const still = await watch(daemon, id);
+        await still.locator('.view canvas[data-frame="60"]').waitFor();
+        check((await frameOf(still)) === 60, 'it moves');
+    },
+
+    // A small box on a platform forty times as wide: it is the box that fills the picture.
+    async bodies_fill_the_picture(daemon) {
+        const { id } = await daemon.submit(
+            scene({
+                bodies: [
+                    { name: 'box', material: 'rubber', mesh: { box: { size: [0.2, 0.2, 0.2], cells: [2, 2, 2] } } },
+                ],
+                obstacles: [{ name: 'platform', box: { size: [8, 0.5, 8], center: [0, -0.36, 0] } }],
+                time: { step: 0.01, steps: 5 },
+            }),
+        );
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        await shownBox(page);
+        const { width, height } = await canvasOf(page).boundingBox();
+        const share = (await count(page, canvasOf(page), 'warm')) / (width * height);
+        check(share > 0.1, `the box has ${(100 * share).toFixed(1)} % of the picture`);
+        await shot(page, 'platform');
+        await quiet(page);
+    },
+
+    // Two bodies have two colours, which are named; a field has the legend instead.
+    async bodies_have_colours(daemon) {
+        const box = (name, x) => ({
+            name,
+            material: 'rubber',
+            mesh: { box: { cells: [2, 2, 2] } },
+            transform: { translate: [x, 2, 0] },
+        });
+        const bodies = [box('left', -1), box('right', 1)];
+        const { id } = await daemon.submit(scene({ bodies, time: { step: 0.01, steps: 5 } }));
+        await daemon.over(id);
+        const page = await watch(daemon, id);
+        await shownBox(page);
+        const names = page.getByRole('list', { name: 'Colours of the bodies' });
+        check((await names.innerText()).replace(/\s+/g, ' ').trim() === 'left right', await names.innerText());
+        const blue = () => count(page, canvasOf(page), [31, 143, 163]);
+        check((await count(page, canvasOf(page), 'warm')) > 2000 && (await blue()) > 500, 'two colours');
+        await shot(page, 'colours');
+        await page.locator('.tools select').selectOption('height');
+        await page.locator('.legend').getByText('height').waitFor();
+        check((await names.count()) === 0, 'a field has the names of bodies');
+        await quiet(page);
+    },
+
+    // A coarse cloth over a ball: seen from above, the ball is nowhere before the cloth.
+    async a_cloth_is_not_pierced(daemon) {
+        const cotton = { model: 'arap', young: 2e5, density: 500, thickness: 2e-3, bending: { model: 'quadratic' } };
+        const cloth = {
+            name: 'cloth',
+            mesh: { cloth: { size: [2, 2], cells: [14, 14] } },
+            material: 'cotton',
+            transform: { rotate: { axis: [1, 0, 0], degrees: 90 }, translate: [0.011, 1.05, 0.007] },
+        };
+        const { id } = await daemon.submit(
+            scene({
+                materials: { cotton },
+                bodies: [cloth],
+                obstacles: [{ name: 'ball', sphere: { center: [0, 0.5, 0], radius: 0.5 }, friction: 0.5 }],
+                solver: {},
+                time: { step: 0.02, steps: 25 },
+            }),
+        );
+        await daemon.over(id);
+        const page = await open(daemon);
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}?camera=0.01,2.2,0.01,0,1,0&frame=25`);
+        await page.locator('.view canvas[data-frame="25"]').waitFor();
+        await shot(page, 'cloth');
+        const middle = await canvasOf(page).boundingBox();
+        const side = middle.height / 3;
+        const clip = {
+            x: middle.x + middle.width / 2 - side / 2,
+            y: middle.y + middle.height / 2 - side / 2,
+            width: side,
+            height: side,
+        };
+        const part = { screenshot: () => page.screenshot({ clip }) };
+        const share = (await count(page, part, 'warm')) / side ** 2;
+        check(share > 0.99, `the cloth is seen on ${(100 * share).toFixed(1)} %`);
+        await quiet(page);
+    },
+});
