@@ -1,6 +1,7 @@
 // Bundles the dashboard: node clients/web/build.mjs PACKAGES OUT
 //   PACKAGES/node_modules  what package-lock.json names, installed
-//   OUT/index.html         the page; OUT/assets/NAME-HASH.* what it loads, named by what it holds
+//   OUT/index.html         the page; OUT/assets/NAME-HASH.* what it loads, named by what it holds,
+//                          the gallery's pictures too (pictures/SCENE.webp)
 // The same sources and packages give the same bytes.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,6 +39,11 @@ function licences() {
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(assets, { recursive: true });
+const pictures = Object.fromEntries(
+    readdirSync(join(here, 'pictures'))
+        .sort()
+        .map((name) => [basename(name, '.webp'), keep(name, readFileSync(join(here, 'pictures', name)))]),
+);
 const built = await esbuild.build({
     absWorkingDir: here,
     entryPoints: ['src/main.jsx'],
@@ -54,7 +60,7 @@ const built = await esbuild.build({
     jsxImportSource: 'preact',
     legalComments: 'none',
     nodePaths: [modules],
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', PICTURES: JSON.stringify(pictures) },
     logLevel: 'warning',
 });
 // The page names the script that it begins with, what that one imports, so that all come at once, and the sheet;

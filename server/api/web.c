@@ -97,6 +97,7 @@ static const char *type_of(const char *name)
         {".js", "text/javascript; charset=utf-8"},
         {".css", "text/css; charset=utf-8"},
         {".svg", "image/svg+xml"},
+        {".webp", "image/webp"},
         {".txt", "text/plain; charset=utf-8"},
     };
     const char *ending = strrchr(name, '.');

@@ -1,7 +1,8 @@
-// How fast the dashboard takes frames of 100,352 triangles: by hand, tests/web/run tests/bench/dashboard_bench.mjs.
+// How fast the dashboard takes frames of 100,352 triangles, and a list of 1,000 sessions: by hand, tests/web/run
+// tests/bench/dashboard_bench.mjs.
 // `buffers` is from the bytes of a frame to filled buffers, `draw` until the card has its commands, uploads
 // included; what SwiftShader then takes to draw is not in them. `stream` is a frame of all of them by one request.
-import { open, run } from '../web/rig.mjs';
+import { open, run, scene, until } from '../web/rig.mjs';
 
 const CELLS = 224,
     FRAMES = 60,
@@ -35,6 +36,9 @@ function watch(page) {
     }, SECONDS);
 }
 
+const SESSIONS = 1000,
+    AT_ONCE = 16;
+
 await run({
     async plays_100_k_triangles(daemon) {
         const begun = await open(daemon);
@@ -61,5 +65,38 @@ await run({
         }, `/v1/sessions/${id}/frames?from=0&dtype=u16&vertices=surface&fields=position`);
         const [bytes, ms] = stream;
         console.log(`stream: ${(ms / (FRAMES + 1)).toFixed(1)} ms a frame, ${(bytes / 1e6 / (FRAMES + 1)).toFixed(2)} MB`);
+    },
+
+    // From the first request for the list to its rows in the page.
+    async lists_1000_sessions(daemon) {
+        let left = SESSIONS;
+        const short = scene({ time: { step: 0.01, steps: 1 } });
+        const submit = async () => {
+            while (left-- > 0) await daemon.submit({ ...short, name: `session ${left}` });
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, submit));
+        await until(async () => {
+            const { running, queued, checking } = await daemon.call('GET', '/v1/queue');
+            return running + queued + checking === 0;
+        }, 'the end of all', 600000);
+        const page = await open(daemon);
+        await page.addInitScript(() => {
+            new MutationObserver((_, observer) => {
+                if (document.querySelectorAll('.list li').length < 40) return;
+                observer.disconnect();
+                requestAnimationFrame(() => setTimeout(() => (window.listed = performance.now())));
+            }).observe(document, { childList: true, subtree: true });
+        });
+        for (let i = 0; i < 5; i++) {
+            await page.reload();
+            const listed = await until(() => page.evaluate(() => window.listed), 'the list');
+            const [asked, loaded] = await page.evaluate(() => {
+                const all = performance.getEntriesByType('resource');
+                const lists = all.filter(({ name }) => /sessions\?limit/.test(name));
+                return [lists[0].startTime, lists.at(-1).responseEnd];
+            });
+            const [answered, drawn] = [loaded - asked, listed - asked].map((ms) => ms.toFixed(0));
+            console.log(`1,000 sessions: asked for at ${asked.toFixed(0)} ms, here ${answered} later, drawn ${drawn}`);
+        }
     },
 });

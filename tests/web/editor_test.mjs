@@ -47,11 +47,23 @@ await run({
     async the_gallery_runs_a_scene_by_a_click(daemon) {
         const page = await open(daemon);
         await page.getByText('No session yet').waitFor();
-        await page.getByRole('button', { name: 'run short: an inextensible rope' }).waitFor();
+        await page.getByRole('button', { name: 'short form of An inextensible rope' }).waitFor();
         const cards = await page.locator('.card').count();
         check(cards >= 20, `${cards} scenes`);
+        const headings = await page.locator('.gallery h2').allInnerTexts();
+        check(headings[0] === 'Start here' && headings.length > 5, `groups ${headings}`);
+        check(!headings.includes('More scenes'), 'a scene is missing in showcase.js');
+        check((await page.locator('.card .sketch').count()) === 0, 'a scene has no picture');
+        check((await page.locator('.list').count()) === 0, 'an empty list takes a part of the page');
+        const first = page.locator('.card img').first();
+        await until(() => first.evaluate((img) => img.complete && img.naturalWidth === 320), 'its picture');
+        const { status, type } = await page.evaluate(async (src) => {
+            const reply = await fetch(src);
+            return { status: reply.status, type: reply.headers.get('content-type') };
+        }, await first.getAttribute('src'));
+        check(status === 200 && type === 'image/webp', `its picture is ${type}`);
         await shot(page, 'gallery');
-        await page.getByRole('button', { name: 'run short: an inextensible rope' }).click();
+        await page.getByRole('button', { name: 'short form of An inextensible rope' }).click();
         await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
         const id = /[0-9a-f]{32}/.exec(page.url())[0];
         check((await daemon.over(id)).state === 'succeeded', 'it did not succeed');

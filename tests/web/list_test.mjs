@@ -206,6 +206,8 @@ await run({
         await page.getByText('3 selected').waitFor();
         await page.keyboard.press('Escape');
         await until(async () => (await page.getByRole('toolbar').count()) === 0, 'none');
+        // A picture that is asked for while its session goes is a 404, which the browser's console tells.
+        await until(async () => (await page.locator('.thumb[data-frame="3"]').count()) === 3, 'their pictures');
         const asked = sayYes(page);
         await page.keyboard.press('Delete');
         await until(async () => (await names(page)).join() === 'a,b', 'the last one removed');

@@ -1,5 +1,5 @@
 // Getting in, and out: a token, a code, a share link; what is refused.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle, check, endless, open, quiet, run, scene, until } from './rig.mjs';
@@ -12,10 +12,15 @@ await run({
     // Every part of it, also those that come later.
     async the_bundle_is_small() {
         const bytes = bundle()
-            .filter((name) => !name.endsWith('.txt'))
+            .filter((name) => /\.(js|css|svg)$/.test(name))
             .map((name) => gzipSync(readFileSync(resolve('build/web/dist/assets', name)), { level: 9 }).length);
         const all = bytes.reduce((sum, size) => sum + size, 0);
         check(all > 50000 && all < 300000, `${all} bytes`);
+        const pictures = bundle()
+            .filter((name) => name.endsWith('.webp'))
+            .map((name) => statSync(resolve('build/web/dist/assets', name)).size);
+        const most = Math.max(...pictures);
+        check(most > 1000 && most < 10000, `a picture of the gallery has ${most} bytes`);
     },
 
     async a_code_logs_in_once(daemon) {

@@ -4,7 +4,10 @@ import { useState } from 'preact/hooks';
 import { api } from './api.js';
 import { useAnswer } from './hooks.js';
 import { patched, pretty } from './jsontext.js';
+import { groupsOf } from './showcase.js';
 import { Sketch } from './sketch.jsx';
+
+/* global PICTURES: the addresses of rendered pictures by scene, from build.mjs */
 
 // So that a request that is sent twice makes one session.
 export function someKey() {
@@ -36,8 +39,15 @@ function Card({ item, navigate, onTrouble }) {
     };
     return (
         <li class="card">
-            <Sketch scene={item.scene} />
-            <p class="title">{item.title}</p>
+            {PICTURES[item.name] ? (
+                <img src={PICTURES[item.name]} alt="" width="320" height="240" loading="lazy" />
+            ) : (
+                <Sketch scene={item.scene} />
+            )}
+            <p class="title">
+                {item.title}
+                {item.source && <span class="faint">{item.source}</span>}
+            </p>
             <div class="row">
                 <button
                     type="button"
@@ -51,12 +61,13 @@ function Card({ item, navigate, onTrouble }) {
                 {item.scene.metadata?.quick && (
                     <button
                         type="button"
+                        class="plain"
                         disabled={busy}
                         title="Fewer cells and frames: some seconds"
-                        aria-label={`run short: ${item.title}`}
+                        aria-label={`short form of ${item.title}`}
                         onClick={() => run(shortForm(item.scene))}
                     >
-                        run short
+                        short form
                     </button>
                 )}
                 <a href={`#/scenes?gallery=${item.name}`} aria-label={`edit ${item.title}`}>
@@ -78,11 +89,16 @@ export function Gallery({ navigate }) {
                     {said.message}
                 </p>
             )}
-            <ul>
-                {(value?.items ?? []).map((item) => (
-                    <Card key={item.name} item={item} navigate={navigate} onTrouble={setTrouble} />
-                ))}
-            </ul>
+            {groupsOf(value?.items ?? []).map((group) => (
+                <div key={group.title}>
+                    <h2>{group.title}</h2>
+                    <ul>
+                        {group.items.map((item) => (
+                            <Card key={item.name} item={item} navigate={navigate} onTrouble={setTrouble} />
+                        ))}
+                    </ul>
+                </div>
+            ))}
         </section>
     );
 }

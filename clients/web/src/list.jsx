@@ -123,8 +123,10 @@ function Item({ session, each, chosen, selected, owners, onSelect }) {
     );
 }
 
-const SHOWN = 200;
-const AGO_MS = 30000;
+const FIRST = 40, // rows that are drawn at once, others after the page's first picture
+    SHOWN = 200;
+const AGO_MS = 30000,
+    LATER_MS = 200;
 
 // The IDs that are selected: {has, list, pick(id, range), set(ids)}. A range goes from the one picked before.
 function useSelection(found) {
@@ -179,12 +181,16 @@ export function SessionList({ sessions, id, onCompare }) {
     useOn(sessions, 'change');
     const [, again] = useReducer((n) => n + 1, 0);
     const [filter, setFilter] = useState('');
+    const [shown, setShown] = useState(FIRST);
     const list = useRef(null);
     const here = sessions.loaded && sessions.get(id) !== null;
     useEffect(() => {
         const timer = setInterval(again, AGO_MS);
         return () => clearInterval(timer);
     }, []);
+    useEffect(() => {
+        if (sessions.loaded) setTimeout(() => setShown(SHOWN), LATER_MS);
+    }, [sessions.loaded]);
     // What is looked at is seen in the list, also where a link led to it.
     useEffect(() => {
         const chosen = list.current.querySelector('.chosen');
@@ -193,9 +199,9 @@ export function SessionList({ sessions, id, onCompare }) {
         const { scrollTop, clientHeight } = list.current;
         if (above < scrollTop || above + chosen.offsetHeight > scrollTop + clientHeight)
             list.current.scrollTop = above;
-    }, [id, here]);
+    }, [id, here, shown]);
     const words = useMemo(() => filter.toLowerCase().split(/\s+/).filter(Boolean), [filter]);
-    const found = sessions.items.filter((session) => matches(session, words));
+    const found = words.length ? sessions.items.filter((session) => matches(session, words)) : sessions.items;
     const owners = new Set(sessions.items.map(({ owner }) => owner)).size > 1;
     const bulk = useBulk();
     const selection = useSelection(found);
@@ -228,7 +234,7 @@ export function SessionList({ sessions, id, onCompare }) {
                 onCompare={() => onCompare(selected.map((session) => session.id))}
             />
             <ul ref={list} onKeyDown={rowKeys({ selection, found, onRemove: remove })}>
-                {found.slice(0, SHOWN).map((session) => (
+                {found.slice(0, shown).map((session) => (
                     <Item
                         key={session.id}
                         session={session}

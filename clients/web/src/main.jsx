@@ -194,9 +194,10 @@ function Nothing({ sessions }) {
     if (sessions.items.length === 0) {
         return (
             <div class="scenes">
+                <h1>Run a first scene</h1>
                 <p>
-                    No session yet: one click runs one of these scenes. Or, from a terminal:{' '}
-                    <code>pliant submit scene.json</code>
+                    No session yet: “run” starts one of these scenes, and shows it while it is computed. Or, from a
+                    terminal: <code>pliant submit scene.json</code>
                 </p>
                 <Gallery navigate={navigate} />
             </div>
@@ -207,6 +208,17 @@ function Nothing({ sessions }) {
             <p>Choose a session to see it move.</p>
         </div>
     );
+}
+
+// Whether there is no session yet: the gallery then has the whole page.
+function useEmpty(sessions) {
+    const [empty, setEmpty] = useState(false);
+    useEffect(() => {
+        const look = () => setEmpty(sessions.loaded && sessions.items.length === 0);
+        if (sessions) look();
+        return sessions?.on('change', look);
+    }, [sessions]);
+    return empty;
 }
 
 function Page({ sessions, user, link }) {
@@ -221,6 +233,7 @@ function Page({ sessions, user, link }) {
         () => setHelp(true),
     );
     const { page, id, query } = route.now;
+    const empty = useEmpty(sessions) && !id;
     const Other = PAGES[page];
     // Guests have one session and no other page.
     useEffect(() => {
@@ -246,9 +259,9 @@ function Page({ sessions, user, link }) {
                     <Other {...{ api, navigate, sessions }} session={sessions.get(query.session)} />
                 </main>
             ) : (
-                <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}`}>
-                    {!id && <h1 class="hidden">Sessions</h1>}
-                    {sessions && <SessionList sessions={sessions} id={id} onCompare={compareAll} />}
+                <main class={`page sessions${id ? ' open' : ''}${sessions ? '' : ' alone'}${empty ? ' first' : ''}`}>
+                    {!id && !empty && <h1 class="hidden">Sessions</h1>}
+                    {sessions && !empty && <SessionList sessions={sessions} id={id} onCompare={compareAll} />}
                     {id ? (
                         <Session
                             id={id}
