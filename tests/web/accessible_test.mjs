@@ -89,6 +89,13 @@ async function axe(daemon, colorScheme, device) {
         found.push(...(await faults(page, place)));
         await shot(page, `${colorScheme}-${device === PHONE ? 'phone' : 'desktop'}-${place.replaceAll(/\W+/g, '-')}`);
     });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    found.push(...(await faults(page, 'keys')));
+    const { url } = await daemon.call('POST', `/v1/sessions/${ids.id}/links`, {});
+    const guest = await open(daemon, { ...options, url });
+    await guest.locator('.view canvas[data-frame="20"]').waitFor();
+    found.push(...(await faults(guest, 'share link')));
     check(found.length === 0, `axe finds\n${found.join('\n')}`);
     await quiet(page);
 }

@@ -176,6 +176,21 @@ await run({
         check((await count(page, page.locator('#saved'), [0, 114, 178])) > 200, 'no curve in the picture');
         await shot(page, 'curves-picture');
         await page.evaluate(() => document.getElementById('saved').remove());
+        // A zoom of one chart is that of all; a double click shows all frames again.
+        const time = charts.locator('.cell').nth(2).locator('.plot');
+        const over = await energy.locator('.u-over').boundingBox();
+        const drag = [0.2, 0.5].map((part) => [over.x + part * over.width, over.y + over.height / 2]);
+        const whole = await look(page, time);
+        await page.mouse.move(...drag[0]);
+        await page.mouse.down();
+        await page.mouse.move(...drag[1], { steps: 4 });
+        await page.mouse.up();
+        await page.mouse.move(5, 5);
+        await until(async () => changed(whole, await look(page, time)) > 60, 'another chart to be zoomed');
+        const zoomed = await look(page, time);
+        await page.mouse.dblclick(...drag[1]);
+        await page.mouse.move(5, 5);
+        await until(async () => changed(zoomed, await look(page, time)) > 60, 'all frames again');
         // What is written beside a linear axis is not what is beside a logarithmic one.
         const linear = await look(page, energy);
         await energy.getByRole('button', { name: 'log axis' }).click();

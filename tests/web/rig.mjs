@@ -362,7 +362,8 @@ export async function pinIn(page, locator) {
     );
 }
 
-// How many pixels of a part of the page are about that colour, [red, green, blue]; or `warm`, as the first body is.
+// How many pixels of a part of the page are about that colour, [red, green, blue]; or `warm`, as the first body is, or
+// `clear`, as it is where nothing lies before it.
 export async function count(page, locator, colour) {
     return page.evaluate(
         async ([png, wanted]) => {
@@ -373,7 +374,8 @@ export async function count(page, locator, colour) {
             const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
             const [r, g, b] = wanted;
             const near = (i) => Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 90;
-            const is = wanted === 'warm' ? (i) => data[i] - data[i + 2] > 90 : near;
+            const least = { warm: 90, clear: 130 }[wanted];
+            const is = least ? (i) => data[i] - data[i + 2] > least : near;
             let found = 0;
             for (let i = 0; i < data.length; i += 4) found += is(i);
             return found;

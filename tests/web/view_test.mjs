@@ -250,7 +250,7 @@ await run({
             height: side,
         };
         const part = { screenshot: () => page.screenshot({ clip }) };
-        const share = (await count(page, part, 'warm')) / side ** 2;
+        const share = (await count(page, part, 'clear')) / side ** 2;
         check(share > 0.99, `the cloth is seen on ${(100 * share).toFixed(1)} %`);
         await quiet(page);
     },
