@@ -25,7 +25,7 @@ START_TEST(a_floor_carries_what_stands_on_it)
                              "{'pliant': 1, 'time': {'step': %g, 'steps': 60}, 'solver': {%s%s%s},"
                              " 'materials': {'m': {'young': %s, 'poisson': 0.3, 'density': 1000,"
                              "   'damping': {'model': 'rayleigh', 'mass': %g}}},"
-                             " 'bodies': [{'mesh': {'box': {'cells': [3, 3, 3]}},"
+                             " 'bodies': [{'mesh': {'box': {'cells': [2, 2, 2]}},"
                              "   'transform': {'translate': [0, 0.5, 0]}}],"
                              " 'obstacles': [{'plane': {}, 'friction': 0.5}]}",
                              h, standard ? "" : "'method': '", standard ? "" : method,

@@ -142,17 +142,21 @@ enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 /* From the same step to the step after the impact, each method comes to where Newton's does. */
 START_TEST(methods_agree)
 {
-    /* chebyshev_descent renews multipliers least often. */
-    const double most = _i == METHOD_COUNT - 1 ? 2e-5 : 1e-6;
-    char solver[128];
-    snprintf(solver, sizeof solver, "%s, 'iterations': 10000, 'tolerance': 1e-8", METHODS[_i]);
-    pl_run *r = head_on("backward_euler", NEWTON, ""), *m = head_on("backward_euler", solver, "");
+    pl_run *r = head_on("backward_euler", NEWTON, "");
     run_frames(r, 9);
-    run_frames(m, 9);
     ck_assert_int_gt(r->metrics.contact.pairs, 0);
-    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
-        ck_assert_double_eq_tol(pl_run_x(m)[i], pl_run_x(r)[i], most);
-    pl_run_close(m);
+    for (int k = 0; k < METHOD_COUNT; k++) {
+        /* chebyshev_descent renews multipliers least often. */
+        const double most = k == METHOD_COUNT - 1 ? 2e-5 : 1e-6;
+        char solver[128];
+        snprintf(solver, sizeof solver, "%s, 'iterations': 10000, 'tolerance': 1e-8", METHODS[k]);
+        pl_run *m = head_on("backward_euler", solver, "");
+        run_frames(m, 9);
+        for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+            ck_assert_msg(fabs(pl_run_x(m)[i] - pl_run_x(r)[i]) < most, "%s: %g and %g", METHODS[k],
+                          pl_run_x(m)[i], pl_run_x(r)[i]);
+        pl_run_close(m);
+    }
     pl_run_close(r);
 }
 END_TEST
@@ -296,9 +300,10 @@ END_TEST
  * on each other: nothing says which side is whose but the solids themselves. */
 START_TEST(blocks_with_equal_coordinates)
 {
-    pl_run *r = stack(3, 0, 0, "'step': 0.02, 'duration': 10", BOTH[_i]);
+    const int count = is_long_form() ? 3 : 2;
+    pl_run *r = stack(count, 0, 0, "'step': 0.02, 'duration': 10", BOTH[_i]);
     run_frames(r, 50);
-    check_weights(r, 3);
+    check_weights(r, count);
     pl_run_close(r);
 }
 END_TEST
@@ -503,7 +508,7 @@ int main(void)
     tcase_add_test(t, a_head_on_collision);
     tcase_add_test(t, no_gap_is_told_before_a_step);
     tcase_add_loop_test(t, who_does_not_touch_passes, 0, 2);
-    tcase_add_loop_test(t, methods_agree, 0, METHOD_COUNT);
+    tcase_add_test(t, methods_agree);
     tcase_add_test(t, projective_dynamics_agrees);
     tcase_add_loop_test(t, integrators, 0, 12);
     tcase_add_loop_test(t, sheets_bounce, 0, 8);

@@ -93,18 +93,30 @@ static void bound(const items *m, const double *x, int32_t item, double lo[3], d
         }
 }
 
-/* How far two items' swept boxes are from each other, along the worst axis. */
-static double apart(const items *m, int32_t i, int32_t j)
+typedef struct box {
+    double lo[3], hi[3];
+} box;
+
+/* Each item's swept box, [count] on the heap. */
+static box *boxes_of(const items *m)
 {
-    double lo[2][3], hi[2][3], most = -INFINITY;
-    for (int k = 0; k < 2; k++) {
-        for (int c = 0; c < 3; c++)
-            lo[k][c] = INFINITY, hi[k][c] = -INFINITY;
-        bound(m, m->x0, k ? j : i, lo[k], hi[k]);
-        bound(m, m->x1, k ? j : i, lo[k], hi[k]);
+    box *boxes = malloc(((size_t)m->count + 1) * sizeof *boxes);
+    for (int32_t i = 0; i < m->count; i++) {
+        boxes[i] = (box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+        bound(m, m->x0, i, boxes[i].lo, boxes[i].hi);
+        bound(m, m->x1, i, boxes[i].lo, boxes[i].hi);
     }
-    for (int c = 0; c < 3; c++)
-        most = fmax(most, fmax(lo[0][c] - hi[1][c], lo[1][c] - hi[0][c]));
+    return boxes;
+}
+
+/* How far two boxes are from each other, along the worst axis. */
+static double apart(const box *a, const box *b)
+{
+    double most = -INFINITY;
+    for (int c = 0; c < 3; c++) {
+        most = a->lo[c] - b->hi[c] > most ? a->lo[c] - b->hi[c] : most;
+        most = b->lo[c] - a->hi[c] > most ? b->lo[c] - a->hi[c] : most;
+    }
     return most;
 }
 
@@ -130,9 +142,10 @@ static void check_pairs(const items *m, const pl_bvh *bvh, const pl_contact_move
     for (int32_t leaf = 0; bvh->levels && leaf < bvh->nodes[0]; leaf++)
         pl_bvh_visit(bvh, leaf, bvh, mark, &f);
     int64_t all = 0, over = 0;
+    box *boxes = boxes_of(m);
     for (int32_t i = 0; i < m->count; i++)
         for (int32_t j = i + 1; j < m->count; j++) {
-            double d = apart(m, i, j);
+            double d = apart(&boxes[i], &boxes[j]);
             bool seen = f.seen[(int64_t)i * m->count + j];
             if (!seen && d <= move->reach)
                 ck_abort_msg("%d %d are missed, %g apart", i, j, d);
@@ -143,6 +156,7 @@ static void check_pairs(const items *m, const pl_bvh *bvh, const pl_contact_move
         }
     if (fine)
         ck_assert_int_le(over, all / 10 + 10);
+    free(boxes);
     free(f.seen);
 }
 

@@ -359,7 +359,7 @@ static long double objective(const target *t, const long double s[3])
  * laid ever more finely about the best point so far. */
 static long double brute_force(const target *t, long double best[3])
 {
-    enum { HALF = 6 };
+    enum { HALF = 3 };
     long double centre[3] = {0, 0, 0}, spread = 14, least = INFINITY;
     while (spread > 1e-7L) {
         long double winner[3] = {centre[0], centre[1], centre[2]};
