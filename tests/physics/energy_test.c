@@ -97,7 +97,8 @@ START_TEST(bouncing_makes_none)
 }
 END_TEST
 
-/* A rope that falls until it is tight, and a cloth that may stretch by a fiftieth. */
+/* A rope that falls until it is tight, and a cloth that may stretch by a fiftieth; the quick form takes two scenes of
+ * each integrator, two integrators of each scene. */
 START_TEST(limits_make_none)
 {
     static const char *const SCENES[] = {
@@ -116,11 +117,14 @@ START_TEST(limits_make_none)
         " {'young': 1e4, 'density': 300, 'thickness': 0.001, 'strain_limit': {'by':"
         " 'singular_values', 'low': 0, 'high': 1.02}}}, 'bodies': [{'mesh': {'cloth': {'size':"
         " [1, 1], 'cells': [6, 6]}}}], 'pins': [{'select': {'side': '-x'}}]"};
+    const int frames = is_long_form() ? 100 : 70;
     for (size_t k = 0; k < sizeof SCENES / sizeof *SCENES; k++) {
+        if (!is_long_form() && (k + (size_t)_i / 2) % 2 != 0)
+            continue;
         pl_run *r = pl_run_openf(
             1, "{'pliant': 1, 'time': {'step': 0.01, 'steps': 100, 'integrator': '%s'}, %s}",
             LIMITED_BY[_i], SCENES[k]);
-        energies found = run(r, 100);
+        energies found = run(r, frames);
         ck_assert_double_gt(found.first - found.least, 1e-3);
         ck_assert_msg(!gains(&found), "%s, scene %zu: %g J more of %g that were lost",
                       LIMITED_BY[_i], k, found.most - found.first, found.first - found.least);
