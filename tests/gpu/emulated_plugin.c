@@ -1,12 +1,15 @@
 /* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
  * another: "absent" finds no device, "other build" is of other headers, "other layout" has another table, with "fault V L" a backend of a model of V
  * vertices makes the device fail when it has launched L times, and with "linger MS" a process takes so long to
- * end. A file beside it, of its name and ".taken", says how many bytes of how many others have taken (of 1 GiB
+ * end. With "closed", and in the long form, its memory is closed between launches, so that a host that reads it
+ * crashes; that takes longer than all else. A file beside it, of its name and ".taken", says how many bytes of how many others have taken (of 1 GiB
  * none). */
 #include "engine/backends/plugin.h"
 
+#include "engine/backends/device/device.h"
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
+#include "tests/support/long_form.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -117,6 +120,8 @@ const pl_plugin *pliant_plugin(void)
         .fault = pl_device_fault,
     };
     plugin.engine_abi = is("other build") ? "0123456789abcdef" : pl_engine_abi();
+    if (!is("closed") && !is_long_form())
+        pl_device_leave_open();
     if (is("other layout"))
         plugin.layout = PL_PLUGIN_LAYOUT + 1;
     return &plugin;
