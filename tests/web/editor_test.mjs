@@ -273,7 +273,8 @@ await run({
         const corners = (await bytesOf(obj)).toString().match(/^v /gm).length;
         check(corners === 56, `the surface of 4 x 4 x 4 vertices has ${corners}`);
         const names = await page.getByRole('link', { name: 'the run as .' }).allInnerTexts();
-        check(names.join() === 'the run as .mdd,the run as .csv,the run as .ply, a file a frame', names.join());
+        const others = ['.mdd', '.csv', '.ply, a file a frame', '.usda'].map((ending) => `the run as ${ending}`);
+        check(names.join() === others.join(), names.join());
         const [ply] = await Promise.all([
             page.waitForEvent('download'),
             page.getByRole('link', { name: 'the run as .ply' }).click(),

@@ -57,6 +57,7 @@ await run({
         check((await colour(item(page, 'doubtful').locator('.sign'))) === amber, 'its sign is green');
         check((await colour(item(page, 'good').locator('.sign'))) !== amber, 'the good one is amber');
         await item(page, 'doubtful').locator('a').click();
+        await page.locator('.panel h1').getByText('doubtful').waitFor();
         const state = page.locator('.panel .state');
         await state.getByText('succeeded').waitFor();
         check((await colour(state)) === amber, 'the panel is green');
