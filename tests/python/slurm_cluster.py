@@ -182,6 +182,9 @@ class Cluster:
                 found.append(int(pid))
         return found
 
+    def children(self, pid):
+        return [int(child) for child in self.call("ps", "-o", "pid=", "--ppid", str(pid)).split()]
+
     def stop(self):
         if not os.path.exists(self.folder):
             return

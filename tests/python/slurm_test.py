@@ -105,7 +105,8 @@ class SlurmTest(unittest.TestCase):
         ends = self.submit(scene(time={"step": 0.25, "steps": 160, "pace": "realtime"}))
         for session in (runs, ends):
             self.wait(session, "running")
-        self.cluster.kill("ctld")
+        # Killed, it would forget the last jobs and give their numbers away again.
+        self.cluster.kill("ctld", signal.SIGTERM)
         back = time.monotonic() + AWAY_SECONDS
         waits = self.submit(scene())
         until(lambda: "no answer since" in waits.refresh().info["queue"]["reason"]
@@ -175,8 +176,8 @@ class SlurmTest(unittest.TestCase):
         worker = [p for p in self.cluster._steps()]
         self.cluster.kill(node)
         for pid in worker:
-            for child in os.popen(f"ps -o pid= --ppid {pid}").read().split():
-                os.kill(int(child), signal.SIGKILL)
+            for child in self.cluster.children(pid):
+                os.kill(child, signal.SIGKILL)
             os.kill(pid, signal.SIGKILL)
         self.wait(session, "succeeded", 300)
         self.assertGreater(session.info["attempt"], 1)
