@@ -24,7 +24,7 @@ class Run:
     """What `pliant run` made of a scene: state, records of metrics, warnings, last positions; with
     `frames` those of all frames."""
 
-    def __init__(self, scene: Dict[str, Any], timeout: float = 120, frames: bool = False) -> None:
+    def __init__(self, scene: Dict[str, Any], timeout: float = 600, frames: bool = False) -> None:
         folder = tempfile.mkdtemp(prefix="pliant-oracle-")
         try:
             path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "run")

@@ -57,7 +57,7 @@ class Typical(unittest.TestCase):
         return scene
 
     def run_of(self, scene, frames=False):
-        run = runs.Run(scene, timeout=1800 if LONG else 120, frames=frames)
+        run = runs.Run(scene, timeout=1800 if LONG else 600, frames=frames)
         self.assertEqual(run.state, "succeeded", run.text[-300:])
         return run
 
