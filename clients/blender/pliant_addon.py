@@ -46,7 +46,7 @@ LIVE = "Pliant live"  # the shape key that shows the newest frame
 
 
 class PliantError(Exception):
-    """What went wrong, in words for the user."""
+    """A fault, in words for the user."""
 
 
 def _problem(error):
@@ -203,7 +203,7 @@ def is_closed(triangles):
 
 
 def kind_of(mesh):
-    """What the object becomes: as its property pliant_kind says, else by its shape."""
+    """The kind of body: the property pliant_kind, else by the shape."""
     given = own_properties(mesh.properties).get("kind")
     if given is not None and given not in KINDS:
         raise PliantError(f"{mesh.name}: pliant_kind is {given!r}, expected one of "
@@ -384,7 +384,7 @@ class Follower:
         return self.session["state"] if self.session else "queued"
 
     def take(self, timeout=0.0):
-        """The next (number, positions), or None if there is none within `timeout` seconds."""
+        """The next (number, positions), or None after `timeout` seconds."""
         try:
             return self._frames.get(timeout > 0, timeout or None)
         except queue.Empty:

@@ -49,7 +49,7 @@ struct pl_export {
     char up_axis; /* 'Y', or 'Z' where gravity acts along z; of formats with `scene` */
     float *start; /* [shape.vertices][3]: of vtu, frame 0 where it is kept and good, or NULL */
     int64_t done;
-    unsigned char *payload; /* of the frame at hand */
+    unsigned char *payload; /* of the current frame */
     size_t capacity;
     /* Positions, velocities, stress, elements' stress that are not taken as they lie: converted, or
      * those of what is chosen. */

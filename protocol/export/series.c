@@ -19,7 +19,7 @@ typedef struct vtu_series {
     pl_export *e;
     pl_vtu vtu;
     pl_vtu_file file;
-    float *displacement;           /* [vertices][3]: of the frame at hand from frame 0 */
+    float *displacement;           /* [vertices][3]: of the current frame from frame 0 */
     float *volume_ratio, *stretch; /* [cells], against frame 0 */
     float *stress[3];              /* [vertices]: von Mises', greatest principal, mean */
     float *of_cells[3];            /* [cells]: the same; 0 of ropes */
@@ -27,7 +27,7 @@ typedef struct vtu_series {
     double *times;                 /* [count] */
     int64_t done;
     pl_contact_series contacts;
-    int numbers; /* energies of the frame at hand */
+    int numbers; /* energies of the current frame */
     pl_vtu_number number[NUMBERS_MAX];
 } vtu_series;
 

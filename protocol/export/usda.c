@@ -46,7 +46,7 @@ typedef struct usda {
     int32_t prims, channels;
     prim *prim;
     channel *channel;
-    int32_t *number;     /* [shape.vertices] of the prim at hand */
+    int32_t *number;     /* [shape.vertices] of the current prim */
     int32_t first, last; /* channels of the pass */
 } usda;
 
@@ -279,7 +279,7 @@ static void put_curve_counts(const usda *u, const prim *p)
     put(e, "]\n");
 }
 
-/* What stands before the samples. */
+/* Writes the text before the samples. */
 static void open_channel(const usda *u, const channel *c)
 {
     pl_export *e = u->e;
@@ -302,7 +302,7 @@ static void open_channel(const usda *u, const channel *c)
     put(e, "        point3f[] points.timeSamples = {\n");
 }
 
-/* What stands behind them; the last channel of a prim closes it. */
+/* Writes the text after them; the last channel of a prim closes the prim. */
 static void close_channel(const usda *u, const channel *c)
 {
     pl_export *e = u->e;

@@ -51,7 +51,7 @@ def check():
         assert low[12] < low[0] - 0.1, (thing.name, low)
     begin, end = shape(sheet, 1), shape(sheet, 13)
     assert max((begin[i] - end[i]).length for i in held) < 1e-5
-    # What Blender draws is what the daemon has.
+    # Blender draws the frames that the daemon has.
     server = addon.server_of(bpy.context)
     session = server.session(newest(server))
     number = session["progress"]["frame"]
@@ -115,7 +115,7 @@ assert scene.pliant.status.startswith("cancelled, "), scene.pliant.status
 assert addon.LIVE not in sheet.data.shape_keys.key_blocks
 scene.frame_end = 13
 
-# A fault is told and nothing is left running.
+# The panel shows a fault, and nothing keeps running.
 cube["pliant_young"] = -1.0
 try:
     bpy.ops.pliant.simulate(wait=True)

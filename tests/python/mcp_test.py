@@ -28,7 +28,7 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer
 
 
 def faults(value, schema, root, at=""):
-    """What of a value does not fit a JSON schema: the keys that the schemas above use."""
+    """The faults of a value, by the keys of JSON Schema that the schemas above use."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
         return faults(value, root["definitions"][name], root, at)
@@ -241,7 +241,7 @@ class McpTest(unittest.TestCase):
         agent.send("tools/call", wait, id="first")
         self.assertIn("in flight", agent.receive()["error"]["message"])
         agent.send("notifications/cancelled", {"requestId": "first"})
-        # What still waits when the input ends is answered: it goes on.
+        # A call that still waits when the input ends is answered; its session goes on.
         agent.process.stdin.close()
         reply = agent.receive()
         self.assertEqual(reply["id"], "second")
@@ -365,7 +365,7 @@ class McpTest(unittest.TestCase):
         self.assertFalse(replies[2]["isError"], replies[2])
 
     def test_nothing_else_is_written(self):
-        """What anything prints goes to standard error."""
+        """Printed text goes to standard error."""
         code = ("import pliant.mcp as mcp, os; list = mcp.Tools.describe; "
                 "mcp.Tools.describe = lambda tools: print('stray') or list(tools); mcp.main([])")
         request = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n'

@@ -1,4 +1,4 @@
-"""What notebooks show of sessions, frames, metrics and comparisons; the example notebooks."""
+"""Sessions, frames, metrics and comparisons in notebooks; the example notebooks."""
 
 import ast
 import base64
@@ -43,7 +43,7 @@ POST = {"name": "post", "sphere": {"center": [5, 0, 0], "radius": 1}}
 
 
 def shown(value):
-    """What a notebook shows of the last value of a cell."""
+    """The HTML that a notebook shows for the last value of a cell."""
     return value._repr_html_() if hasattr(value, "_repr_html_") else repr(value)
 
 
@@ -68,7 +68,7 @@ def run_cells(path):
 
 
 def data_of(text):
-    """What the view in a cell draws."""
+    """The data that the view in a cell draws."""
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', text)[1])
     return json.loads(re.search(r'id="data">(.*?)</script>', page)[1])
 

@@ -42,8 +42,8 @@ static bool shares(const int32_t *end, const int32_t *corner)
     return common;
 }
 
-/* Whether each edge goes through each triangle, [edges][triangles] on the heap, without a filter; those of different
- * bodies with the edge at `others`. */
+/* [edges][triangles] on the heap: true where the edge goes through the triangle, without a filter; for different bodies
+ * the edge is at `others`. */
 static bool *crossings_of(const contact_scene *s, const double *others)
 {
     const pl_contact_surface *f = s->surface;

@@ -60,7 +60,7 @@ async function visit(page, { id, failed, sweep }, look) {
     }
 }
 
-// What axe finds serious or critical, a line each.
+// axe's serious and critical findings, a line each.
 async function faults(page, place) {
     if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
     const { violations } = await page.evaluate(() =>

@@ -191,7 +191,7 @@ await run({
         await page.mouse.dblclick(...drag[1]);
         await page.mouse.move(5, 5);
         await until(async () => changed(zoomed, await look(page, time)) > 60, 'all frames again');
-        // What is written beside a linear axis is not what is beside a logarithmic one.
+        // A linear and a logarithmic axis have different labels.
         const linear = await look(page, energy);
         await energy.getByRole('button', { name: 'log axis' }).click();
         await until(async () => changed(linear, await look(page, energy)) > 10, 'a logarithmic axis');

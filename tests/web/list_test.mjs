@@ -9,7 +9,7 @@ const short = (name, more = {}) => scene({ name, time: { step: 0.01, steps: 3 },
 const tick = (page, name) => page.getByLabel(`select ${name}`, { exact: true });
 const button = (page, name) => page.getByRole('toolbar').getByRole('button', { name });
 
-// What the page asks when it asks, and yes.
+// The page's question, answered with yes.
 function sayYes(page) {
     const asked = [];
     page.on('dialog', (dialog) => {
@@ -64,7 +64,7 @@ await run({
         const time = item(page, 'good').locator('time');
         check((await time.innerText()) === 'just now', await time.innerText());
         check((await time.getAttribute('datetime')) === good.created, 'another time');
-        check(!(await item(page, 'good').innerText()).includes('owner'), 'the only owner is told');
+        check(!(await item(page, 'good').innerText()).includes('owner'), 'it names the only owner');
         const before = new Date(Date.now() - 3 * 3600 * 1000).toISOString();
         await page.route('**/v1/sessions?limit*', async (route) => {
             const response = await route.fetch();
@@ -78,7 +78,7 @@ await run({
         await quiet(page);
     },
 
-    // The same number in both at each moment, whoever heard of it first.
+    // Both always show the same number, no matter which got it first.
     async list_and_panel_agree(daemon) {
         const time = { step: 0.01, steps: 100000, pace: 'realtime' };
         const { id } = await daemon.submit(endless({ name: 'long', time }));

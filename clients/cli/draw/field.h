@@ -29,7 +29,7 @@ typedef struct pl_field {
 
 /* --colour and --range, before anything is read; PL_EXIT_USAGE after saying what is wrong. */
 int pl_field_choose(const pl_cli *cli, pl_field *out);
-/* What the field needs of the session; an exit status. The shape gets its tetrahedra for stress. */
+/* Reads the data that the field needs; returns an exit status. The shape gets its tetrahedra for stress. */
 int pl_field_open(pl_session_source *s, pl_session_shape *shape, pl_field *out);
 /* Values of positions [vertices][3]; the range takes them in. */
 void pl_field_measure(pl_field *f, const pl_shape *mesh, const float *positions);

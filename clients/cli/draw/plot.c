@@ -161,7 +161,7 @@ static void print_row(const canvas *c, const pl_plot *plot, int row, const pl_te
     fputc('\n', out);
 }
 
-/* Where a value of the horizontal axis stands. */
+/* The column of a value of the horizontal axis. */
 static int column_of(const pl_plot *plot, double value)
 {
     double span = plot->x_last - plot->x_first;

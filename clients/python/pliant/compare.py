@@ -80,7 +80,7 @@ class Comparison:
 
     @property
     def over(self) -> bool:
-        """Whether all have ended, as last read."""
+        """True if all had ended when last read."""
         return all(session.over for session in self)
 
     def refresh(self) -> "Comparison":

@@ -96,7 +96,7 @@ _TYPES: Dict[str, Any] = {
 
 
 def _wrong(value: Any, schema: Mapping[str, Any]) -> Optional[str]:
-    """What a value should have been by the keys of JSON Schema that the tools use; None: right."""
+    """The expected value, by the keys of JSON Schema that the tools use; None if it fits."""
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     fits = [isinstance(value, _TYPES[kind]) for kind in kinds]
     if not any(fits) or (isinstance(value, bool) and "boolean" not in kinds):
@@ -219,7 +219,7 @@ def _samples(session: Session, most: int) -> List[Dict[str, Any]]:
 
 
 def _boxes(session: Session) -> List[Dict[str, Any]]:
-    """Where each body is in the newest frame."""
+    """Each body's place in the newest frame."""
     positions = session.frame("latest").positions.tolist()
     boxes = []
     for body in session.topology().document["bodies"]:
@@ -353,7 +353,7 @@ class Tools:
         return self._client.validate(scene, base), []
 
     def _until(self, sessions: List[Session], seconds: float, call: Call) -> None:
-        """Wait until all have ended, nobody waits or the time is over."""
+        """Wait until all have ended, the call is cancelled or the time is over."""
         end = time.monotonic() + seconds
         told = -1.0
         while True:

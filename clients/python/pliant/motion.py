@@ -1,4 +1,4 @@
-"""Where motions of obstacles and pins are over time (`engine/scene/motion.h` has the formulas)."""
+"""Motions of obstacles and pins as poses over time (`engine/scene/motion.h` has the formulas)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _coloured(colour: str, text: str) -> str:
 
 
 def _lines(info: Mapping[str, Any]) -> List[str]:
-    """What somebody should know of a session: why it waits or failed, and what not to trust."""
+    """Notes on a session: why it waits or failed, and its warnings."""
     lines = []
     failure = info.get("failure") or {}
     queue = info.get("queue") or {}

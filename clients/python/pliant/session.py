@@ -373,7 +373,7 @@ class Session:
         on_gap: OnGap = None,
         skip_pruned: bool = False,
     ) -> MetricsStream:
-        """What was measured of each frame, as dicts, in the same way. `.read()` makes a list of
+        """The metrics of each frame as dicts, in the same way. `.read()` makes a list of
         them, which a notebook shows as curves, and `.to_pandas()` a DataFrame."""
         query = _which(to, limit, follow, every, mode, max_fps)
         return MetricsStream(

@@ -74,7 +74,7 @@ class Stream(Generic[T]):
         self.reason: Optional[str] = None
         #: How often it was cut and asked for again.
         self.reconnects = 0
-        #: The session that it is of, which its frames are told.
+        #: The session that it belongs to; its frames get a reference.
         self.session: Any = None
         self._transport, self._path, self._query = transport, path, dict(query)
         self._on_gap, self._skip_pruned = on_gap, skip_pruned

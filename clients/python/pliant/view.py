@@ -153,7 +153,7 @@ class View:
             yield part
 
     def data(self) -> Dict[str, Any]:
-        """What the viewer draws."""
+        """The data that the viewer draws."""
         frames = [
             {
                 "number": frame.number,

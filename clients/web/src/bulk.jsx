@@ -11,7 +11,7 @@ const live = ({ state }) => !OVER.includes(state);
 const ending = ({ desired }) => ['cancelled', 'deleted'].includes(desired);
 const sessionsOf = (count) => (count === 1 ? '1 session' : `${count} sessions`);
 
-// Of each action: whom it concerns, the request, the word for what is done, and what is asked before it.
+// Each action: the sessions it applies to, its request, its participle, and the question asked first.
 const ACTIONS = {
     pause: {
         title: 'Stop them at a checkpoint; their cores are free',
@@ -130,7 +130,7 @@ function LabelForm({ onLabel, onClose }) {
     );
 }
 
-// What is done with the selected sessions: {busy, outcome, run(name), label(labels), again(), close()}.
+// Actions on the selected sessions: {busy, outcome, run(name), label(labels), again(), close()}.
 export function useBulk() {
     const [busy, setBusy] = useState(null);
     const [outcome, setOutcome] = useState(null);

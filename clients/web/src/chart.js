@@ -48,8 +48,8 @@ function thinned(frames, columns) {
 
 const finite = (v) => (Number.isFinite(v) ? v : null);
 
-// What a logarithmic axis has: rounding errors of what is nothing would take most of it, and uPlot counts for ever from
-// far below them.
+// The values for a logarithmic axis. Rounding errors around zero would fill most of it, and uPlot never ends its count
+// of ticks from so far below.
 function positive(lists) {
     const most = lists.reduce((high, list) => list.reduce((a, b) => Math.max(a, b), high), 0);
     const least = Math.max(LEAST * most, TINY);

@@ -1,9 +1,9 @@
-// What there is to know of a chart's numbers before they are drawn, and the numbers as a file.
+// A chart's numbers: properties needed before drawing, and the numbers as a file.
 
 const APART = 50;
 const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-// Whether the runs' curves are of sizes so different that the small ones lie flat on a linear axis.
+// True if the runs' curves differ so much in size that small ones would be flat on a linear axis.
 export function sizesDiffer(tables, names) {
     const most = [];
     for (const table of tables) {

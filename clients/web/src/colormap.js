@@ -7,9 +7,10 @@ const STEPS = 256;
 const channels = (hex) => [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const linear = (c) => (c <= 10.31475 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
 
-// Of the bodies in turn, the same as in pictures of `pliant export`.
+// Colours of bodies, repeated in order; the same as in pictures of `pliant export`.
 export const BODIES = 'ee6c3a 1f8fa3 f0b62e 7a62b8 57a65b d35284'.split(' ').map((hex) => ({
     css: `#${hex}`,
+    bytes: channels(hex),
     linear: channels(hex).map(linear),
 }));
 export const bodyColour = (k) => BODIES[k % BODIES.length];

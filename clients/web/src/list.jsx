@@ -15,7 +15,7 @@ function StateSign({ state, warned }) {
     );
 }
 
-// Of these warnings the share of the frames is told.
+// These warnings show the number of frames they apply to.
 const OF_FRAMES = ['unconverged', 'inverted', 'energy_gained', 'penetration'];
 
 function Warnings({ session }) {

@@ -210,7 +210,7 @@ function Nothing({ sessions }) {
     );
 }
 
-// Whether there is no session yet: the gallery then has the whole page.
+// True if no session exists yet; the gallery then fills the page.
 function useEmpty(sessions) {
     const [empty, setEmpty] = useState(false);
     useEffect(() => {

@@ -22,7 +22,7 @@ export class Player extends Emitter {
     #fraction = 0;
     #once = false; // it plays until the newest frame and follows that then
 
-    // Whether nobody has chosen a frame.
+    // True if the user has not chosen a frame.
     get follows() {
         return this.mode === LIVE || this.#once;
     }

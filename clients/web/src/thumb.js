@@ -6,15 +6,6 @@ const AZIMUTH = (32 * Math.PI) / 180,
 const LIGHT = [-0.42, 0.73, 0.54]; // to the right, up and towards the viewer
 const AMBIENT = 0.42;
 const MARGIN = 0.06; // of the picture, free at each side
-// Of bodies in turn, as in the pictures of `pliant export`.
-export const PALETTE = [
-    [0xee, 0x6c, 0x3a],
-    [0x1f, 0x8f, 0xa3],
-    [0xf0, 0xb6, 0x2e],
-    [0x7a, 0x62, 0xb8],
-    [0x57, 0xa6, 0x5b],
-    [0xd3, 0x52, 0x84],
-];
 export const GREY = [0x8f, 0x9b, 0xa9];
 
 // The directions right, up and towards the viewer; `up` is the axis that points up.

@@ -6,7 +6,8 @@ import { seen } from './lazy.jsx';
 import { OVER, basePath } from './model.js';
 import { FRAME, copyField, frameOf } from './records.js';
 import { readRecords } from './stream.js';
-import { GREY, PALETTE, thumbOf } from './thumb.js';
+import { bodyColour } from './colormap.js';
+import { GREY, thumbOf } from './thumb.js';
 
 const WIDTH = 128,
     HEIGHT = 96;
@@ -46,7 +47,7 @@ async function draw(session) {
     if (count === 0 || count > MOST) return null;
     if (count > WITH_MESH) {
         const positions = await positionsOf(session, 'surface');
-        return thumbOf([{ positions, colour: PALETTE[0], fits: true }], 1, WIDTH, HEIGHT);
+        return thumbOf([{ positions, colour: bodyColour(0).bytes, fits: true }], 1, WIDTH, HEIGHT);
     }
     const topology = await api.get(`${basePath(session.id)}/topology`);
     const positions = await positionsOf(session, 'all');
@@ -56,7 +57,7 @@ async function draw(session) {
             positions: positions.subarray(3 * first, 3 * (first + vertices)),
             triangles: triangles.map((vertex) => vertex - first),
             edges: edges?.map((vertex) => vertex - first),
-            colour: PALETTE[k % PALETTE.length],
+            colour: bodyColour(k).bytes,
             fits: true,
         };
     });

@@ -370,7 +370,7 @@ export function View({ model, tools }) {
                 made.include(model.first);
             }),
             model.player.on('frame', note),
-            // Where a run that is over has come to is in view from the first.
+            // The last frame of a finished run is in view from the start.
             model.frames.on('frame', (frame) => {
                 if (model.over && frame.number === model.player.newest) made.include(frame);
             }),

@@ -1,4 +1,4 @@
-// Who looks at the page, and what they may do with a session. A guest came by a share link: one session, to look at.
+// The current user and what they may do with a session. Guests come by a share link and may only view one session.
 
 import { api } from './api.js';
 import { Emitter } from './emitter.js';
