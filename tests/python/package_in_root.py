@@ -1,6 +1,6 @@
-"""Installs packages into a fresh Debian, uses them, removes them, and compares the file system
-before and after. package_test.py runs this in separate namespaces, so that mounts and processes end
-with it: package_in_root.py ROOT PACKAGE.deb...
+"""Installs packages into a fresh Debian, uses them, follows the operator's guide word for word,
+removes them, and compares the file system before and after. package_test.py runs this in separate
+namespaces, so that mounts and processes end with it: package_in_root.py ROOT PACKAGE.deb...
 
 debootstrap makes the smallest Debian, from the archive that apt uses on this machine."""
 
@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -132,7 +133,7 @@ def install_dependencies(root, packages):
     """Installs the packages' dependencies, so that only the packages themselves come and go."""
     inside = ["/packages/" + os.path.basename(p) for p in packages]
     shutil.copytree(os.path.dirname(packages[0]), root.path("packages"))
-    wanted = ["systemd-standalone-sysusers"]
+    wanted = ["systemd-standalone-sysusers", "sudo"]
     options = ["--no-install-recommends", "--yes"]
     root.inside("apt-get", "install", *options, *wanted)
     own = {os.path.basename(p).split("_")[0] for p in packages}
@@ -142,20 +143,25 @@ def install_dependencies(root, packages):
     return inside
 
 
-def start_service(root):
-    """Starts the service as in its unit, but on another port."""
+def take_any_port(root):
     config = root.get("etc/pliant/pliantd.conf")
     assert "\nlisten = 127.0.0.1:8080\n" in config
     root.put("etc/pliant/pliantd.conf", config.replace("127.0.0.1:8080", "127.0.0.1:0"))
+
+
+def start_service(root):
+    """Starts the service with the command line of its unit."""
     unit = root.get("lib/systemd/system/pliantd.service")
     command = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.M).group(1))
     user = re.search(r"^User=(.*)$", unit, re.M).group(1)
     words = ["setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--no-new-privs"]
     words += ["--inh-caps=-all", "--bounding-set=-all", *command]
+    url = root.path("var/lib/pliant/url")
+    if os.path.exists(url):
+        os.remove(url)
     log = open(root.path("daemon-log"), "wb")
     daemon = subprocess.Popen(["chroot", root.folder, *words], env=root.environment, stderr=log,
                               stdout=log)
-    url = root.path("var/lib/pliant/url")
     until(lambda: os.path.exists(url) or daemon.poll() is not None, "the daemon's start")
     if daemon.poll() is not None:
         sys.exit("the daemon did not start: " + root.get("daemon-log"))
@@ -193,6 +199,90 @@ def workers():
     return found
 
 
+def stop_workers():
+    for process in workers():
+        os.kill(process, signal.SIGTERM)
+    until(lambda: not workers(), "workers to stop")
+
+
+class Administrator:
+    """Types what deploy/operating.md says. Without systemd, its systemctl acts on the processes."""
+
+    def __init__(self, root, daemon):
+        self.root, self.daemon = root, daemon
+        guide = os.path.join(os.path.dirname(__file__), "..", "..", "deploy", "operating.md")
+        with open(guide) as file:
+            self.text = file.read()
+        self.token = self.backup = None
+
+    def systemctl(self, action):
+        if action == "kill":
+            self.daemon.terminate()
+            stop_workers()
+        elif action == "stop":
+            self.daemon.wait(120)
+        elif action == "start":
+            self.daemon = start_service(self.root)
+        else:
+            sys.exit(f"systemctl {action} is not known here")
+
+    def types(self, line):
+        if line.startswith("sudo systemctl "):
+            return self.systemctl(line.split()[2])
+        if self.backup:
+            line = line.replace("20260101T120000Z", self.backup)
+        said = self.root.inside("sh", "-c", line.replace(" ID ", f" {self.token} "))
+        if " token list" in line:
+            self.token = re.search(r"^([0-9a-f]{8,})", said, re.M).group(1)
+        elif "pliantd backup " in line:
+            (self.backup,) = os.listdir(self.root.path("var/backups/pliant"))
+        return said
+
+    def follows_lines(self):
+        lines = re.findall(r"^    (sudo .*)$", self.text, re.M)
+        assert len(lines) > 12, lines
+        for line in lines:
+            self.types(line)
+
+    def follows_sentences(self, session):
+        """Commands in sentences, in full as the guide's beginning shows. The last one deletes."""
+        short = "sudo -u pliant pliant --state /var/lib/pliant "
+        assert "\n    " + short + "queue\n" in self.text
+        commands = set(re.findall(r"`pliant ([^`]*)`", self.text))
+        assert {"show ID", "queue", "delete ID"} <= commands
+        for command in sorted(commands, key=lambda c: (c.split()[0] in ("cancel", "delete"), c)):
+            files = command.replace("/ab/ID", f"/{session[:2]}/{session}")
+            self.types(short + files.replace("ID", session))
+
+    def reindexes(self):
+        """Damages the database, and types the remedy."""
+        (line,) = re.findall(r"`(sudo -u pliant pliantd --reindex [^`]*)`", self.text)
+        self.systemctl("kill")
+        self.systemctl("stop")
+        with open(self.root.path("var/lib/pliant/pliant.db"), "r+b") as file:
+            file.write(b"x" * 4096)
+        self.types(line)
+        self.systemctl("start")
+
+
+def follow_the_guide(root, daemon):
+    administrator = Administrator(root, daemon)
+    administrator.follows_lines()
+    listed = ["pliant", "--state", "/var/lib/pliant", "--json", "list", "--state"]
+    until(lambda: '"running"' in root.as_pliant(*listed, "running"), "the restored session to run")
+    sessions = re.findall(r'"id": ?"([^"]+)"', root.as_pliant(*listed, "succeeded"))
+    assert len(sessions) == 2, sessions
+    administrator.reindexes()
+    administrator.follows_sentences(sessions[0])
+    left = re.findall(r'"id": ?"([^"]+)"', root.as_pliant(*listed, "succeeded"))
+    assert left == sessions[1:], left
+    until(lambda: '"running"' in root.as_pliant(*listed, "running"), "a session that runs on")
+    for name in ("var/backups/pliant", "var/lib/pliant.old"):
+        shutil.rmtree(root.path(name))
+    os.remove(root.path("tmp/pliant.zip"))
+    return administrator.daemon
+
+
 def look_at_files(root, inside):
     """The programs print their versions, and the manuals exist."""
     version = inside[0].split("_")[1]
@@ -215,8 +305,10 @@ def main():
     before = root.snapshot()
     root.inside("dpkg", "--install", *inside)
     look_at_files(root, inside)
+    take_any_port(root)
     daemon = start_service(root)
     use(root)
+    daemon = follow_the_guide(root, daemon)
     daemon.terminate()
     daemon.wait(120)
     assert workers(), "the worker ended with the daemon"
