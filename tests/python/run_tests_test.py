@@ -78,6 +78,15 @@ end
         empty = self.program("empty_test", checks(0))
         self.assertEqual(self.run_tests(empty)[:2], (1, "0 passed, 1 failed"))
 
+    def test_processor_time_is_told_apart_from_waiting(self):
+        busy = self.program("busy_test", "python3 -c 'import time\nwhile time.process_time() < 1: "
+                            "pass'\n" + checks(1))
+        waits = self.program("waits_test", "sleep 1.5\n" + checks(1), kind="http")
+        said = self.run_tests(waits, busy)[2]
+        self.assertRegex(said, r"(?m)^Time .*\bunit \d+ s \([12]\)")
+        self.assertRegex(said, r"(?m)^Time .*\bhttp \d+ s \(0\)")
+        self.assertRegex(said, r"most of it:\n +[12]\.\d s  unit/busy_test\n +0\.\d s  http/waits")
+
     def test_a_crash_is_a_failure(self):
         crash = self.program("crash_test", "kill -SEGV $$\n")
         self.assertEqual(self.run_tests(crash)[:2], (1, "0 passed, 1 failed"))
