@@ -47,6 +47,22 @@ def shown(value):
     return value._repr_html_() if hasattr(value, "_repr_html_") else repr(value)
 
 
+def run_page(name, heading):
+    """Runs the code of a section of a page, word for word; returns what a notebook shows of each
+    expression."""
+    with open(os.path.join(ROOT, "clients", "docs", name), encoding="utf-8") as file:
+        section = file.read().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    code = "".join(line[4:] or "\n" for line in re.findall(r"^    .*\n|^\n", section, re.M))
+    names, outputs = {}, []
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.Expr):
+            value = eval(compile(ast.Expression(node.value), name, "eval"), names)
+            outputs.append(shown(value))
+        else:
+            exec(compile(ast.Module([node], []), name, "exec"), names)
+    return names, outputs
+
+
 def run_cells(path):
     """Runs a notebook's cells as IPython does; returns what it shows of each."""
     with open(path, encoding="utf-8") as file:
@@ -107,6 +123,41 @@ class NotebookTest(unittest.TestCase):
         compared = outputs["compare_methods.ipynb"]
         for part in ("quasi_newton</td>", "<progress", "<iframe", "<svg", "energy/elastic</th>"):
             self.assertIn(part, compared)
+
+    def test_a_sweep_and_its_plot(self):
+        place = {"PLIANT_SERVER": f"http://127.0.0.1:{self.daemon.port}",
+                 "PLIANT_TOKEN": self.daemon.token}
+        with mock.patch.dict(os.environ, place):
+            names, (table, picture) = run_page("sweeps.md", "In a notebook")
+        sweep = names["sweep"]
+        self.assertEqual(table.count("<tr>"), 11)
+        self.assertEqual(picture.count("<circle"), 10)
+        self.assertIn("(logarithmic: materials/rubber/young)", picture)
+        self.assertIn(">3e+05</text>", picture)
+        self.assertIn(">3e+07</text>", picture)
+        plot = sweep.plot()
+        self.assertEqual(list(plot.lines), ["bodies/0/mesh/box/cells=[8, 2, 2]",
+                                            "bodies/0/mesh/box/cells=[16, 4, 4]"])
+        rows = {(str(r["bodies/0/mesh/box/cells"]), r["materials/rubber/young"]): r["tip"]
+                for r in sweep.rows()}
+        for name, line in plot.lines.items():
+            self.assertEqual([x for x, y in line], sorted(x for x, y in line))
+            self.assertEqual([y for x, y in line], sorted(y for x, y in line))  # stiff sags less
+            for x, y in line:
+                self.assertEqual(rows[name.split("=")[1], x], y)
+        with self.assertRaisesRegex(pliant.PliantError, "no result 'tap'; the sweep has tip$"):
+            sweep.plot("tap")
+        with self.assertRaisesRegex(pliant.PliantError, "no parameter of numbers 'bodies/0/mesh"):
+            sweep.plot(against="/bodies/0/mesh/box/cells")
+
+    def test_points_of_a_plot(self):
+        lines = {"a": [(1.0, 2.0), (3.0, 4.0)], "b": [(2.0, 3.0)]}
+        picture = pliant.session.notebook.plot("y", "x", lines)
+        # A line goes on past another's x; its ends are the corners of the picture.
+        self.assertIn('d="M60.0 100.0L324.0 4.0"', picture)
+        self.assertIn('<circle cx="192.0" cy="52.0"', picture)
+        self.assertNotIn("logarithmic", picture)
+        self.assertEqual(pliant.session.notebook.plot("y", "x", {}), "<div>no values yet</div>")
 
     def test_a_session(self):
         card = self.session._repr_html_()

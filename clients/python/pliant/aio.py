@@ -323,6 +323,11 @@ class Sweep:
     async def frame(self) -> Any:
         return await self._threads.call(self.sync.frame)
 
+    async def plot(
+        self, result: Optional[str] = None, against: Optional[str] = None
+    ) -> _sweep.Plot:
+        return await self._threads.call(self.sync.plot, result, against)
+
     async def csv(self) -> str:
         return await self._threads.call(self.sync.csv)
 

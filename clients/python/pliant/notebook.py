@@ -1,4 +1,4 @@
-"""HTML that notebooks show for sessions, frames, metrics and comparisons: no scripts, no files."""
+"""HTML that notebooks show for sessions, frames, metrics, sweeps, comparisons: no scripts."""
 
 from __future__ import annotations
 
@@ -127,8 +127,31 @@ def _path(x: Numbers, y: Numbers, across: Tuple[float, float], along: Tuple[floa
     return "".join(words)
 
 
-def curves(title: str, x: Numbers, series: Mapping[str, Numbers], logarithmic: bool = False) -> str:
-    """Curves over time as SVG; nothing where no value is known."""
+def _wide(values: Numbers) -> bool:
+    """Are they positive, and spread over more than a factor of 30?"""
+    known = [value for value in values if value is not None]
+    return bool(known) and min(known) > 0 and max(known) > 30 * min(known)
+
+
+def plot(title: str, across: str, lines: Mapping[str, Sequence[Tuple[Any, Any]]]) -> str:
+    """Points (x, y) of each line, joined in the order of x; axes over a wide range are
+    logarithmic, and say so."""
+    points = [point for line in lines.values() for point in line]
+    if not points:
+        return "<div>no values yet</div>"
+    x = sorted({point[0] for point in points})
+    series = {name: [dict(line).get(value) for value in x] for name, line in lines.items()}
+    wide = _wide(x), _wide([point[1] for point in points])
+    ways = [name for name, is_wide in zip((across, title), wide) if is_wide]
+    note = f" over {across}" + (f" (logarithmic: {', '.join(ways)})" if ways else "")
+    return curves(title + note, x, series, wide[1], wide[0], unit="", joined=True)
+
+
+def curves(title: str, x: Numbers, series: Mapping[str, Numbers], logarithmic: bool = False,
+           logarithmic_x: bool = False, unit: str = " s", joined: bool = False) -> str:
+    """Curves over time, or over anything else, as SVG; nothing where no value is known. `joined`:
+    across values that are missing, with a mark at each that is there."""
+    x = _scaled(x, logarithmic_x)
     drawn = {name: _scaled(values, logarithmic) for name, values in series.items()}
     drawn = {name: values for name, values in drawn.items() if any(v is not None for v in values)}
     across, along = _range([x]), _range(drawn.values())
@@ -137,17 +160,22 @@ def curves(title: str, x: Numbers, series: Mapping[str, Numbers], logarithmic: b
     paths, names = [], []
     for i, (name, values) in enumerate(drawn.items()):
         colour = _COLOURS[i % len(_COLOURS)]
-        way = _path(x, values, across, along)
+        at = [k for k in range(len(x)) if not joined or values[k] is not None]
+        way = _path([x[k] for k in at], [values[k] for k in at], across, along)
+        marks = way.replace("M", "L").split("L")[1:] if joined else []
         paths.append(f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        for left, top in (mark.split() for mark in marks):
+            paths.append(f'<circle cx="{left}" cy="{top}" r="2.5" fill="{colour}"/>')
         names.append(_coloured(colour, name))
     ends = [10**value if logarithmic else value for value in along]
+    sides = [10**value if logarithmic_x else value for value in across]
     label = '<text x="{x}" y="{y}" text-anchor="{side}">{text}</text>'
     below = _HEIGHT - 4
     texts = [
         label.format(x=_LEFT - 4, y=14, side="end", text=f"{ends[1]:.3g}"),
         label.format(x=_LEFT - 4, y=_HEIGHT - 18, side="end", text=f"{ends[0]:.3g}"),
-        label.format(x=_LEFT, y=below, side="start", text=f"{across[0]:.3g} s"),
-        label.format(x=_WIDTH - 4, y=below, side="end", text=f"{across[1]:.3g} s"),
+        label.format(x=_LEFT, y=below, side="start", text=f"{sides[0]:.3g}{unit}"),
+        label.format(x=_WIDTH - 4, y=below, side="end", text=f"{sides[1]:.3g}{unit}"),
     ]
     return (
         f'<figure style="display:inline-block;margin:0 16px 8px 0"><figcaption>'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import notebook
+from .errors import PliantError
 from .metrics import pandas_frame
 from .session import Session
 from .transport import Transport, path_of
@@ -21,6 +22,32 @@ def _rows(table: Mapping[str, Any]) -> List[Dict[str, Any]]:
         }
         for item in table["items"]
     ]
+
+
+class Plot:
+    """A picture of a sweep's rows, which a notebook shows. `lines` has its points (x, y): a list
+    for each combination of the other parameters."""
+
+    def __init__(self, result: str, against: str, lines: Dict[str, List[Tuple[Any, Any]]]) -> None:
+        self.result, self.against, self.lines = result, against, lines
+
+    def _repr_html_(self) -> str:
+        return notebook.plot(self.result, self.against, self.lines)
+
+    def __repr__(self) -> str:
+        return f"<Plot {self.result} over {self.against}, {len(self.lines)} lines>"
+
+
+def _known(kind: str, name: Optional[str], names: List[str]) -> str:
+    if name is None and names:
+        return names[0]
+    if name not in names:
+        raise PliantError(f"no {kind} {name!r}; the sweep has {', '.join(names) or 'none'}")
+    return str(name)
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class Sweep:
@@ -98,6 +125,23 @@ class Sweep:
         for name in table["results"]:
             frame[name] = frame[name].astype(float)
         return frame.set_index("row")
+
+    def plot(self, result: Optional[str] = None, against: Optional[str] = None) -> Plot:
+        """Draw a result over a parameter, by their names in the table (default: the first result
+        over the first parameter of numbers). Rows without the result are left out."""
+        table = self.table()
+        rows, names = _rows(table), table["parameters"]
+        numbers = [n for n in names if rows and all(_numeric(row[n]) for row in rows)]
+        result = _known("result", result, table["results"])
+        if against is not None and against not in numbers:
+            against = against.removeprefix("/")  # the name of a column is its path without it
+        against = _known("parameter of numbers", against, numbers)
+        lines: Dict[str, List[Tuple[Any, Any]]] = {}
+        for row in rows:
+            if row[result] is not None:
+                words = [f"{n}={notebook.text_of(row[n])}" for n in names if n != against]
+                lines.setdefault(", ".join(words) or result, []).append((row[against], row[result]))
+        return Plot(result, against, {name: sorted(line) for name, line in lines.items()})
 
     def csv(self) -> str:
         """The table as CSV."""
