@@ -1,6 +1,7 @@
-"""Installs packages into a fresh Debian, uses them, follows the operator's guide word for word,
-removes them, and compares the file system before and after. package_test.py runs this in separate
-namespaces, so that mounts and processes end with it: package_in_root.py ROOT PACKAGE.deb...
+"""Installs packages into a fresh Debian with a systemd that runs, uses them, follows the operator's
+guide word for word, removes them, and compares the file system before and after. package_test.py
+runs this in separate namespaces, so that mounts and processes end with it: package_in_root.py ROOT
+PACKAGE.deb... Exits with 77 where systemd cannot be started.
 
 debootstrap makes the smallest Debian, from the archive that apt uses on this machine."""
 
@@ -10,16 +11,18 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
+
+from systemd_in_root import Systemd
 
 # What changes with any package: apt's and dpkg's books, caches, copies that tools of /etc/passwd
 # keep.
 BOOKS = re.compile(
-    r"^(?:proc|dev|sys|var/lib/(?:apt|dpkg)|var/cache/(?:apt|debconf|ldconfig)|var/log"
+    r"^(?:proc|dev|sys|run|tmp|var/lib/(?:apt|dpkg)|var/cache/(?:apt|debconf|ldconfig)|var/log"
     r"|etc/(?:passwd|shadow|group|gshadow|subuid|subgid)-|etc/\.pwd\.lock|etc/ld\.so\.cache)(?:/|$)"
 )
 SCENE = {
@@ -34,7 +37,9 @@ SCENE = {
         }
     ],
 }
+DEPLOY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy")
 AS_PLIANT = ["setpriv", "--reuid=pliant", "--regid=pliant", "--clear-groups", "--reset-env"]
+PLIANT = ["pliant", "--state", "/var/lib/pliant"]
 ENDLESS = dict(SCENE, time={"step": 0.01, "pace": "realtime"})
 
 
@@ -68,7 +73,7 @@ def until(condition, what):
 
 class Root:
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.systemd = folder, None
         given = {k: v for k, v in os.environ.items() if not k.startswith(("PLIANT_", "PYTHON"))}
         path = "/usr/sbin:/usr/bin:/sbin:/bin"
         self.environment = dict(given, PATH=path, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
@@ -86,11 +91,23 @@ class Root:
         run("mount", "-t", "proc", "proc", self.path("proc"))
         self.inside("apt-get", "update")
 
+    def boot(self):
+        self.systemd = Systemd(self.folder, self.environment)
+        reason = self.systemd.wait()
+        if reason:
+            print(reason)
+            sys.exit(77)
+
     def inside(self, *words):
+        if self.systemd:
+            return self.systemd.run(*words)
         return run("chroot", self.folder, *words, env=self.environment)
 
     def as_pliant(self, *words):
         return self.inside(*AS_PLIANT, *words)
+
+    def pliant(self, *words):
+        return self.as_pliant(*PLIANT, *words)
 
     def put(self, name, text):
         with open(self.path(name), "w") as file:
@@ -133,7 +150,7 @@ def install_dependencies(root, packages):
     """Installs the packages' dependencies, so that only the packages themselves come and go."""
     inside = ["/packages/" + os.path.basename(p) for p in packages]
     shutil.copytree(os.path.dirname(packages[0]), root.path("packages"))
-    wanted = ["systemd-standalone-sysusers", "sudo"]
+    wanted = ["systemd", "systemd-sysv", "dbus", "sudo", "curl"]
     options = ["--no-install-recommends", "--yes"]
     root.inside("apt-get", "install", *options, *wanted)
     own = {os.path.basename(p).split("_")[0] for p in packages}
@@ -143,37 +160,16 @@ def install_dependencies(root, packages):
     return inside
 
 
-def take_any_port(root):
-    config = root.get("etc/pliant/pliantd.conf")
-    assert "\nlisten = 127.0.0.1:8080\n" in config
-    root.put("etc/pliant/pliantd.conf", config.replace("127.0.0.1:8080", "127.0.0.1:0"))
-
-
-def start_service(root):
-    """Starts the service with the command line of its unit."""
-    unit = root.get("lib/systemd/system/pliantd.service")
-    command = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.M).group(1))
-    user = re.search(r"^User=(.*)$", unit, re.M).group(1)
-    words = ["setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--no-new-privs"]
-    words += ["--inh-caps=-all", "--bounding-set=-all", *command]
-    url = root.path("var/lib/pliant/url")
-    if os.path.exists(url):
-        os.remove(url)
-    log = open(root.path("daemon-log"), "wb")
-    daemon = subprocess.Popen(["chroot", root.folder, *words], env=root.environment, stderr=log,
-                              stdout=log)
-    until(lambda: os.path.exists(url) or daemon.poll() is not None, "the daemon's start")
-    if daemon.poll() is not None:
-        sys.exit("the daemon did not start: " + root.get("daemon-log"))
-    return daemon
+def listed(root, state):
+    return re.findall(r'"id": ?"([^"]+)"', root.pliant("--json", "list", "--state", state))
 
 
 def use(root):
-    """Runs a session to its end by the command line and by Python; another keeps running."""
+    """Runs a session to its end by the command line and by Python; returns another's ID, which
+    keeps running."""
     root.put("short.json", json.dumps(SCENE))
     root.put("endless.json", json.dumps(ENDLESS))
-    state = ["--state", "/var/lib/pliant"]
-    said = root.as_pliant("pliant", *state, "--json", "submit", "/short.json", "--follow")
+    said = root.pliant("--json", "submit", "/short.json", "--follow")
     assert "succeeded" in said, said
     code = (
         "import pliant; c = pliant.Client(state='/var/lib/pliant'); s = c.submit('/short.json'); "
@@ -181,54 +177,100 @@ def use(root):
     )
     said = root.as_pliant("python3", "-c", code)
     assert said.strip().endswith("succeeded"), said
-    root.as_pliant("pliant", *state, "submit", "/endless.json")
+    root.pliant("submit", "/endless.json")
     # Prepared workers end with the daemon.
-    listed = ["pliant", *state, "--json", "list", "--state"]
-    until(lambda: '"running"' in root.as_pliant(*listed, "running"), "a session that runs")
+    until(lambda: listed(root, "running"), "a session that runs")
+    (session,) = listed(root, "running")
+    return session
 
 
-def workers():
-    """Lists the workers' processes; their program file may be deleted."""
+def workers(text=""):
+    """Lists the workers' processes with a text in their command lines; their program file may be
+    deleted."""
     found = []
     for name in os.listdir("/proc"):
         try:
             if name.isdigit() and "/pliant-worker" in os.readlink(f"/proc/{name}/exe"):
-                found.append(int(name))
+                with open(f"/proc/{name}/cmdline") as file:
+                    if text in file.read():
+                        found.append(int(name))
         except OSError:
             pass
     return found
 
 
-def stop_workers():
-    for process in workers():
-        os.kill(process, signal.SIGTERM)
-    until(lambda: not workers(), "workers to stop")
+def shown(root, name):
+    return root.inside("systemctl", "show", "--value", "--property=" + name, "pliantd").strip()
+
+
+def answers(root):
+    return "ok" in root.systemd.try_run("curl", "-s", "http://127.0.0.1:8080/healthz").stdout
+
+
+def after(root, action, what):
+    """Waits until another daemon answers than before the action."""
+    before = shown(root, "MainPID")
+    action()
+    until(lambda: shown(root, "MainPID") not in (before, "0") and answers(root), what)
+
+
+def follow_the_service(root, session):
+    """The unit under systemd: reload, restart, a crash, a daemon that hangs. The session's worker
+    goes on through all of it."""
+    assert shown(root, "ActiveState") == "active" and shown(root, "User") == "pliant"
+    worker = workers(session)
+    assert len(worker) == 1, worker
+    config = root.get("etc/pliant/pliantd.conf")
+    root.put("etc/pliant/pliantd.conf", config + "\npatience = 31\n")
+    root.inside("systemctl", "reload", "pliantd")
+    journal = ["journalctl", "--no-pager", "--unit=pliantd"]
+    until(lambda: "patience" in root.inside(*journal), "the new configuration")
+    root.put("etc/pliant/pliantd.conf", config)
+    kill = ["systemctl", "kill", "--kill-whom=main", "pliantd"]
+    after(root, lambda: root.inside("systemctl", "restart", "pliantd"), "the restart")
+    after(root, lambda: root.inside(*kill, "--signal=KILL"), "the daemon after a crash")
+    after(root, lambda: root.inside(*kill, "--signal=STOP"), "the watchdog's restart")
+    assert workers(session) == worker, (workers(session), worker)
+    assert listed(root, "running") == [session]
+    root.inside("systemctl", "start", "pliant-backup.service")
+    assert len(os.listdir(root.path("var/backups/pliant"))) == 1
+    shutil.rmtree(root.path("var/backups/pliant"))
+
+
+def follow_the_socket(root):
+    """Lines of deploy/README.md; requests wait while the daemon restarts."""
+    with open(os.path.join(DEPLOY, "README.md")) as file:
+        section = file.read().split("systemd can hold the address")[1].split("\n## ")[0]
+    lines = re.findall(r"^    (sudo systemctl .*)$", section, re.M)
+    assert len(lines) == 3, lines
+    for line in lines:
+        root.inside("sh", "-c", line)
+    replies, enough = [], threading.Event()
+
+    def ask():
+        while not enough.is_set():
+            replies.append(answers(root))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        after(root, lambda: root.inside("systemctl", "restart", "pliantd"), "the restart")
+    finally:
+        enough.set()
+        asking.join()
+    assert len(replies) > 3 and all(replies), replies
 
 
 class Administrator:
-    """Types what deploy/operating.md says. Without systemd, its systemctl acts on the processes."""
+    """Types what deploy/operating.md says."""
 
-    def __init__(self, root, daemon):
-        self.root, self.daemon = root, daemon
-        guide = os.path.join(os.path.dirname(__file__), "..", "..", "deploy", "operating.md")
-        with open(guide) as file:
+    def __init__(self, root):
+        self.root = root
+        with open(os.path.join(DEPLOY, "operating.md")) as file:
             self.text = file.read()
         self.token = self.backup = None
 
-    def systemctl(self, action):
-        if action == "kill":
-            self.daemon.terminate()
-            stop_workers()
-        elif action == "stop":
-            self.daemon.wait(120)
-        elif action == "start":
-            self.daemon = start_service(self.root)
-        else:
-            sys.exit(f"systemctl {action} is not known here")
-
     def types(self, line):
-        if line.startswith("sudo systemctl "):
-            return self.systemctl(line.split()[2])
         if self.backup:
             line = line.replace("20260101T120000Z", self.backup)
         said = self.root.inside("sh", "-c", line.replace(" ID ", f" {self.token} "))
@@ -236,7 +278,6 @@ class Administrator:
             self.token = re.search(r"^([0-9a-f]{8,})", said, re.M).group(1)
         elif "pliantd backup " in line:
             (self.backup,) = os.listdir(self.root.path("var/backups/pliant"))
-        return said
 
     def follows_lines(self):
         lines = re.findall(r"^    (sudo .*)$", self.text, re.M)
@@ -246,7 +287,7 @@ class Administrator:
 
     def follows_sentences(self, session):
         """Commands in sentences, in full as the guide's beginning shows. The last one deletes."""
-        short = "sudo -u pliant pliant --state /var/lib/pliant "
+        short = "sudo -u pliant " + " ".join(PLIANT) + " "
         assert "\n    " + short + "queue\n" in self.text
         commands = set(re.findall(r"`pliant ([^`]*)`", self.text))
         assert {"show ID", "queue", "delete ID"} <= commands
@@ -254,33 +295,43 @@ class Administrator:
             files = command.replace("/ab/ID", f"/{session[:2]}/{session}")
             self.types(short + files.replace("ID", session))
 
+    def follows_the_service(self):
+        commands = re.findall(r"`((?:systemctl|journalctl) [^`]*)`", self.text)
+        assert len(commands) > 4, commands
+        for command in commands:
+            self.root.inside(*command.split())
+            if command.split()[1] == "kill":
+                until(lambda: shown(self.root, "ActiveState") == "inactive", "the daemon's end")
+                self.root.inside("systemctl", "start", "pliantd")
+
     def reindexes(self):
         """Damages the database, and types the remedy."""
         (line,) = re.findall(r"`(sudo -u pliant pliantd --reindex [^`]*)`", self.text)
-        self.systemctl("kill")
-        self.systemctl("stop")
+        self.root.inside("systemctl", "stop", "pliantd")
         with open(self.root.path("var/lib/pliant/pliant.db"), "r+b") as file:
             file.write(b"x" * 4096)
+        refused = self.root.systemd.try_run("systemctl", "start", "pliantd")
+        assert refused.returncode != 0
+        journal = self.root.inside("journalctl", "--no-pager", "--unit=pliantd")
+        assert "pliant.db is damaged" in journal, journal
+        self.root.inside("systemctl", "stop", "pliantd")
         self.types(line)
-        self.systemctl("start")
+        self.root.inside("systemctl", "start", "pliantd")
 
 
-def follow_the_guide(root, daemon):
-    administrator = Administrator(root, daemon)
+def follow_the_guide(root, session):
+    administrator = Administrator(root)
     administrator.follows_lines()
-    listed = ["pliant", "--state", "/var/lib/pliant", "--json", "list", "--state"]
-    until(lambda: '"running"' in root.as_pliant(*listed, "running"), "the restored session to run")
-    sessions = re.findall(r'"id": ?"([^"]+)"', root.as_pliant(*listed, "succeeded"))
-    assert len(sessions) == 2, sessions
+    until(lambda: listed(root, "running") == [session], "the restored session to run")
+    done = listed(root, "succeeded")
+    assert len(done) == 2, done
     administrator.reindexes()
-    administrator.follows_sentences(sessions[0])
-    left = re.findall(r'"id": ?"([^"]+)"', root.as_pliant(*listed, "succeeded"))
-    assert left == sessions[1:], left
-    until(lambda: '"running"' in root.as_pliant(*listed, "running"), "a session that runs on")
+    administrator.follows_sentences(done[0])
+    assert listed(root, "succeeded") == done[1:]
+    administrator.follows_the_service()
+    until(lambda: listed(root, "running") == [session], "the session that runs on")
     for name in ("var/backups/pliant", "var/lib/pliant.old"):
         shutil.rmtree(root.path(name))
-    os.remove(root.path("tmp/pliant.zip"))
-    return administrator.daemon
 
 
 def look_at_files(root, inside):
@@ -299,29 +350,35 @@ def main():
     packages = sys.argv[2:]
     root.bootstrap()
     inside = install_dependencies(root, packages)
+    root.boot()
+    try:
+        live(root, inside)
+    finally:
+        root.systemd.stop()
+
+
+def live(root, inside):
     wants = root.path("etc/systemd/system/sockets.target.wants")
     os.makedirs(wants, exist_ok=True)
     root.put(os.path.relpath(wants, root.folder) + "/other.socket", "")  # an empty folder may go
     before = root.snapshot()
     root.inside("dpkg", "--install", *inside)
+    until(lambda: answers(root), "the installed service")
     look_at_files(root, inside)
-    take_any_port(root)
-    daemon = start_service(root)
-    use(root)
-    daemon = follow_the_guide(root, daemon)
-    daemon.terminate()
-    daemon.wait(120)
-    assert workers(), "the worker ended with the daemon"
-    # Does the same as systemctl enable.
-    os.symlink("/lib/systemd/system/pliantd.socket", wants + "/pliantd.socket")
-    names = [os.path.basename(p).split("_")[0] for p in packages]
+    session = use(root)
+    follow_the_service(root, session)
+    follow_the_guide(root, session)
+    follow_the_socket(root)
+    assert workers(session), "the session no longer runs"
+    names = [os.path.basename(p).split("_")[0] for p in inside]
     root.inside("dpkg", "--remove", *names)
     assert not workers(), "a worker outlasts its package"
+    assert not answers(root), "the service outlasts its package"
     assert os.path.isdir(root.path("var/lib/pliant/sessions")), "a removal takes sessions"
-    assert "127.0.0.1:0" in root.get("etc/pliant/pliantd.conf"), "a removal takes the configuration"
+    assert os.path.exists(root.path("etc/pliant/pliantd.conf")), "a removal takes the configuration"
     assert not os.path.lexists(root.path("usr/bin/pliantd"))
     root.inside("dpkg", "--purge", *names)
-    for name in ("short.json", "endless.json", "daemon-log"):
+    for name in ("short.json", "endless.json"):
         os.remove(root.path(name))
     left = difference(before, root.snapshot())
     assert not left, "left behind:\n" + "\n".join(left)

@@ -153,6 +153,8 @@ class Package(unittest.TestCase):
         root = os.path.join(self.folder, "root")
         words = [*spaces, sys.executable, program, root, *sorted(glob.glob(packages + "/*.deb"))]
         ran = subprocess.run(words, capture_output=True, text=True, timeout=3000)
+        if ran.returncode == 77:
+            self.skipTest(ran.stdout)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
         self.assertIn("no trace of", ran.stdout)
 
