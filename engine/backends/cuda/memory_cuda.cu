@@ -37,6 +37,24 @@ static bool good(cudaError_t code, const char *what)
     return pl_device_fault() == nullptr;
 }
 
+// Of what may be lacking: no memory is an answer, and no fault of the device; anything else is one.
+static bool had(cudaError_t code, const char *what)
+{
+    if (code != cudaErrorMemoryAllocation)
+        return good(code, what);
+    cudaGetLastError();
+    return false;
+}
+
+// The runtime has a device for each thread, and whichever thread uses a queue at a time is on the chosen one.
+static bool on_device(void)
+{
+    static thread_local int its_device = -1;
+    if (its_device != chosen_device && good(cudaSetDevice(chosen_device), "choosing the device"))
+        its_device = chosen_device;
+    return its_device == chosen_device;
+}
+
 extern "C" const char *pl_device_fault(void)
 {
     return pl_first_fault_of(&fault);
@@ -49,13 +67,13 @@ extern "C" void pl_device_share(bool together)
 
 static bool make_queue(pl_device_queue *q, bool shares)
 {
-    if (cudaSetDevice(chosen_device) != cudaSuccess ||
-        cudaMallocHost(reinterpret_cast<void **>(&q->pinned), STAGED) != cudaSuccess ||
-        cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking) != cudaSuccess ||
-        cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking) != cudaSuccess)
+    if (!on_device() ||
+        !had(cudaMallocHost(reinterpret_cast<void **>(&q->pinned), STAGED), "pinning memory") ||
+        !had(cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking), "making a stream") ||
+        !had(cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking), "making a stream"))
         return false;
     return !shares ||
-           (cudaEventCreateWithFlags(&q->so_far, cudaEventDisableTiming) == cudaSuccess &&
+           (had(cudaEventCreateWithFlags(&q->so_far, cudaEventDisableTiming), "making an event") &&
             (q->joint = pl_joint_create(q)) != nullptr);
 }
 
@@ -65,7 +83,6 @@ extern "C" pl_device_queue *pl_device_queue_create(bool may_share)
         return nullptr;
     pl_device_queue *q = new (std::nothrow) pl_device_queue{};
     if (q && !make_queue(q, may_share && __atomic_load_n(&sharing, __ATOMIC_RELAXED))) {
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
         pl_device_queue_destroy(q);
         q = nullptr;
     }
@@ -77,6 +94,8 @@ extern "C" void pl_device_queue_destroy(pl_device_queue *q)
     if (!q)
         return;
     pl_joint_destroy(q->joint);
+    if (q->launches) // after a fault a copy may be under way that nobody waited for
+        cudaStreamSynchronize(q->launches);
     if (q->pinned)
         cudaFreeHost(q->pinned);
     if (q->so_far)
@@ -96,6 +115,7 @@ extern "C" bool pl_device_launching(const pl_device_queue *q)
 // What is launched after a fault was noticed has not caused it.
 static cudaStream_t stream_of(pl_device_queue *q)
 {
+    on_device();
     q->launching = q->launching || !pl_device_fault();
     q->apart = true;
     return q->launches;
@@ -114,12 +134,8 @@ extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 {
     void *memory = nullptr;
     if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
-        !good(cudaSetDevice(chosen_device), "choosing the device"))
+        !on_device() || !had(cudaMalloc(&memory, bytes), "taking memory"))
         return nullptr;
-    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
-        return nullptr;
-    }
     good(cudaMemsetAsync(memory, 0, bytes, stream_of(q)), "clearing new memory");
     return memory;
 }
@@ -127,8 +143,10 @@ extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 // Nothing that was launched may still use it.
 extern "C" void pl_device_release(pl_device_queue *q, void *memory)
 {
+    if (!memory) // of what was never made, which has no queue either
+        return;
     pl_joint_flush(q->joint);
-    if (memory && good(cudaStreamSynchronize(q->launches), "waiting to release memory"))
+    if (good(cudaStreamSynchronize(q->launches), "waiting to release memory"))
         good(cudaFree(memory), "releasing memory");
 }
 
@@ -195,16 +213,15 @@ extern "C" bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer
 {
     cudaEvent_t launched = nullptr, arrived = nullptr;
     if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
-        !good(cudaSetDevice(chosen_device), "choosing the device"))
+        !on_device())
         return false;
     t->queue = q;
-    bool made = cudaMallocHost(&t->host, bytes > 0 ? bytes : 1) == cudaSuccess &&
-                cudaEventCreateWithFlags(&launched, cudaEventDisableTiming) == cudaSuccess &&
-                cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming) == cudaSuccess;
+    bool made = had(cudaMallocHost(&t->host, bytes > 0 ? bytes : 1), "pinning memory") &&
+                had(cudaEventCreateWithFlags(&launched, cudaEventDisableTiming),
+                    "making an event") &&
+                had(cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming), "making an event");
     t->launched = launched;
     t->arrived = arrived;
-    if (!made)
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
     return made;
 }
 
@@ -218,6 +235,13 @@ extern "C" void pl_device_transfer_destroy(pl_device_transfer *t)
     if (t->arrived)
         cudaEventDestroy(static_cast<cudaEvent_t>(t->arrived));
     *t = pl_device_transfer{};
+}
+
+// NaN, as of any copy that fails; it may be under way all the same.
+static void bring_no_numbers(pl_device_transfer *t)
+{
+    cudaStreamSynchronize(t->queue->copies);
+    memset(t->host, 0xff, t->bytes);
 }
 
 extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
@@ -234,7 +258,7 @@ extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from
         good(cudaEventRecord(static_cast<cudaEvent_t>(t->arrived), t->queue->copies),
              "noting a copy");
     if (!t->under_way)
-        memset(t->host, 0xff, bytes); // NaN
+        bring_no_numbers(t);
 }
 
 extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
@@ -255,7 +279,7 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
         came = good(code, "asking for a copy");
     }
     if (!came)
-        memset(t->host, 0xff, t->bytes); // NaN, as of any copy that fails
+        bring_no_numbers(t);
     t->under_way = false;
     return true;
 }
@@ -327,14 +351,12 @@ extern "C" const char *pl_device_recording_error(void)
 extern "C" bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
 {
     cudaStream_t stream = nullptr;
-    bool made = cudaMallocHost(reinterpret_cast<void **>(&m->up), up) == cudaSuccess &&
-                cudaMallocHost(reinterpret_cast<void **>(&m->down), down) == cudaSuccess &&
-                cudaMalloc(reinterpret_cast<void **>(&m->up_there), up) == cudaSuccess &&
-                cudaMalloc(reinterpret_cast<void **>(&m->down_there), down) == cudaSuccess &&
-                cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess;
+    bool made = had(cudaMallocHost(reinterpret_cast<void **>(&m->up), up), "pinning memory") &&
+                had(cudaMallocHost(reinterpret_cast<void **>(&m->down), down), "pinning memory") &&
+                had(cudaMalloc(reinterpret_cast<void **>(&m->up_there), up), "taking memory") &&
+                had(cudaMalloc(reinterpret_cast<void **>(&m->down_there), down), "taking memory") &&
+                had(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
     m->stream = stream;
-    if (!made)
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
     return made;
 }
 
@@ -357,7 +379,7 @@ extern "C" void pl_round_begin(pl_round_memory *m, const pl_round_member *member
                                size_t up)
 {
     cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
-    good(cudaSetDevice(chosen_device), "choosing the device"); // of whichever thread leads
+    on_device(); // whichever thread leads
     for (int32_t i = 0; i < count; i++) {
         pl_device_queue *q = members[i].queue;
         q->launching = q->launching || !pl_device_fault();
