@@ -374,6 +374,7 @@ $(BUILD)/tests/faults/other_node_test: | $(NODE_VIEW)
 $(BUILD)/tests/python/slurm_test: | $(NODE_VIEW) $(EMULATED_PLUGIN)
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
 $(BUILD)/tests/gpu/programs_test: | $(STANDIN_PROGRAMS)
+$(BUILD)/tests/python/seeded_faults_test: | $(BUILD)/tests/gpu/cuda_memory_test $(BUILD)/libdescent.a
 $(BUILD)/tests/http/memory_test $(BUILD)/tests/http/session_memory_test $(BUILD)/tests/faults/worker_memory_test $(BUILD)/tests/python/start_memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/steady_memory_test: | $(COUNTED_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)

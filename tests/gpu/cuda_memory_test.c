@@ -303,23 +303,31 @@ END_TEST
 typedef struct sharer {
     pl_device_queue *queue;
     int with;
+    size_t size;
     bool good;
 } sharer;
 
 static void *share(void *context)
 {
     sharer *s = context;
-    char in[SMALL], out[SMALL], *there = pl_device_alloc(s->queue, SMALL),
+    char in[SMALL], out[LARGE], *there = pl_device_alloc(s->queue, LARGE),
                                 *elsewhere = pl_device_alloc(s->queue, SMALL);
     s->good = there && elsewhere;
+    if (s->good) { /* what is small goes by a round, what is large by the queue's own stream */
+        fill(in, s->size, s->with);
+        pl_device_put(s->queue, there, in, s->size);
+        pl_device_get(s->queue, out, there, 1);
+        pl_device_get(s->queue, out, there, LARGE);
+        s->good = is_filled(out, s->size, s->with);
+    }
     for (int k = 0; s->good && k < TIMES; k++) {
-        fill(in, SMALL, s->with + k);
-        pl_device_put(s->queue, there, in, SMALL);
+        fill(in, s->size, s->with + k);
+        pl_device_put(s->queue, there, in, s->size);
         memset(in, 'x', SMALL);
-        pl_device_copy(s->queue, elsewhere, there, SMALL);
-        pl_device_clear(s->queue, there, SMALL);
-        pl_device_get(s->queue, out, elsewhere, SMALL);
-        s->good = is_filled(out, SMALL, s->with + k);
+        pl_device_copy(s->queue, elsewhere, there, s->size);
+        pl_device_clear(s->queue, there, s->size);
+        pl_device_get(s->queue, out, elsewhere, s->size);
+        s->good = is_filled(out, s->size, s->with + k);
     }
     pl_device_release(s->queue, there);
     pl_device_release(s->queue, elsewhere);
@@ -335,7 +343,9 @@ START_TEST(queues_launch_together)
     be_eager(_i);
     pl_device_share(true);
     for (int k = 0; k < SHARERS; k++)
-        all[k] = (sharer){.queue = pl_device_queue_create(true), .with = 9 * k};
+        all[k] = (sharer){.queue = pl_device_queue_create(true),
+                          .with = 9 * k,
+                          .size = (size_t)(SMALL - 150 * k)};
     pl_joint_set_patience(20);
     for (int k = 0; k < SHARERS; k++)
         ck_assert_int_eq(pthread_create(&threads[k], NULL, share, &all[k]), 0);
@@ -390,6 +400,24 @@ START_TEST(no_device_is_an_answer)
 END_TEST
 
 /* ---- calls that fail ---- */
+
+/* Of the device or of the host: what was asked for is not to be had, and the rest goes on. */
+START_TEST(no_memory_is_an_answer)
+{
+    pl_device_transfer t = {0};
+    standin_fail("cudaMalloc", 1, cudaErrorMemoryAllocation);
+    ck_assert_ptr_null(pl_device_alloc(q, SMALL));
+    standin_fail("cudaMallocHost", 1, cudaErrorMemoryAllocation);
+    ck_assert(!pl_device_transfer_create(q, &t, SMALL));
+    pl_device_transfer_destroy(&t);
+    standin_fail("cudaMallocHost", 1, cudaErrorMemoryAllocation);
+    ck_assert_ptr_null(pl_device_queue_create(false));
+    standin_fail_none();
+    ck_assert_ptr_null(pl_device_alloc(q, standin_device_memory()));
+    ck_assert_ptr_null(pl_device_fault());
+    ck_assert_int_eq(cudaGetLastError(), cudaSuccess);
+}
+END_TEST
 
 /* A short life of a session; false: it was told that something is not to be had. Ends the program where a number is
  * wrong and there is no fault. */
@@ -495,6 +523,7 @@ int main(void)
     tcase_add_loop_test(t, recordings_are_of_their_last_record, 0, 3);
     tcase_add_test(t, a_recording_may_fail);
     tcase_add_test(t, queues_share_nothing);
+    tcase_add_test(t, no_memory_is_an_answer);
     tcase_add_test(t, any_thread_may_use_a_queue);
     tcase_add_loop_test(t, queues_launch_together, 0, 3);
     suite_add_tcase(suite, t);

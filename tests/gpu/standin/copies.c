@@ -29,6 +29,14 @@ static void run_nodes(const standin_nodes *nodes)
         standin_run(nodes->op[i]);
 }
 
+/* The grid has as many threads in each row; the host's loop would not mind. */
+static void hold_threads(const standin_op *op)
+{
+    for (int32_t i = 0; i < op->count; i++)
+        if (op->items[i].threads > op->most)
+            standin_abort("a launch of several has fewer threads than one of them");
+}
+
 void standin_run(const standin_op *op)
 {
     switch (op->kind) {
@@ -36,6 +44,7 @@ void standin_run(const standin_op *op)
         op->kernel->one(NULL, op->arguments, op->threads);
         break;
     case OP_MANY:
+        hold_threads(op);
         op->kernel->many(NULL, op->items, op->count, op->most);
         break;
     case OP_COPY:
