@@ -186,7 +186,7 @@ $(STANDIN_DIR)/kernels.$(1).o: $(patsubst %.c,$(BUILD)/obj/%.$(1).o,$(DEVICE_KER
 endef
 $(eval $(call standin_rule,f32))
 $(eval $(call standin_rule,f64))
-STANDIN_CXX = $(CXX) -x c++ -std=c++20 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -fPIC -pthread -I. -Itests/gpu/standin/include -D_GNU_SOURCE $(SAN_FLAGS)
+STANDIN_CXX = $(CXX) -x c++ -std=c++20 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -Wno-deprecated-enum-enum-conversion -fPIC -pthread -I. -Itests/gpu/standin/include -D_GNU_SOURCE $(SAN_FLAGS)
 $(STANDIN_DIR)/memory_cuda.o: engine/backends/cuda/memory_cuda.cu | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(STANDIN_CXX) -MMD -MP -c -o $@ $<

@@ -2,6 +2,7 @@
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
 #include "engine/backends/device/joint.h"
+#include "engine/backends/device/reading.h"
 
 #include <cuda_runtime.h>
 #include <new>
@@ -14,15 +15,15 @@ struct pl_device_queue {
     bool launching;
     bool launches_only; // a recording failed
     bool recording;     // the end of a recording reports its errors
-    char *pinned;       // [STAGED]: small copies go through it
-    bool staged;        // one to the device may be under way
+    char *pinned;       // [UP]: what goes to the device; [PL_DEVICE_READ]: what comes back
+    size_t staged;      // bytes of the first that copies under way may read
     // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
     pl_joint *joint;
     bool apart;
     cudaEvent_t so_far;
 };
 
-enum { STAGED = 4096 };
+enum { UP = 1 << 19, UP_MOST = 1 << 17, ALIGNMENT = 16 }; // UP_MOST: at a time
 
 // Of the process: its context.
 static pl_first_fault fault;
@@ -68,7 +69,8 @@ extern "C" void pl_device_share(bool together)
 static bool make_queue(pl_device_queue *q, bool shares)
 {
     if (!on_device() ||
-        !had(cudaMallocHost(reinterpret_cast<void **>(&q->pinned), STAGED), "pinning memory") ||
+        !had(cudaMallocHost(reinterpret_cast<void **>(&q->pinned), UP + PL_DEVICE_READ),
+             "pinning memory") ||
         !had(cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking), "making a stream") ||
         !had(cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking), "making a stream"))
         return false;
@@ -121,6 +123,14 @@ static cudaStream_t stream_of(pl_device_queue *q)
     return q->launches;
 }
 
+static bool wait_for_launches(pl_device_queue *q, const char *what)
+{
+    if (!good(cudaStreamSynchronize(q->launches), what))
+        return false;
+    q->staged = 0;
+    return true;
+}
+
 extern "C" void pl_device_launch(pl_device_queue *q, const pl_device_kernel *kernel,
                                  const void *arguments, int64_t threads)
 {
@@ -146,46 +156,57 @@ extern "C" void pl_device_release(pl_device_queue *q, void *memory)
     if (!memory) // of what was never made, which has no queue either
         return;
     pl_joint_flush(q->joint);
-    if (good(cudaStreamSynchronize(q->launches), "waiting to release memory"))
+    if (wait_for_launches(q, "waiting to release memory"))
         good(cudaFree(memory), "releasing memory");
 }
 
-// What is copied has been read when this returns, which nothing promises of pageable memory: so it is waited for,
-// but for a small copy from pinned memory, where the next one waits.
+// What is copied has been read when this returns, which nothing promises of pageable memory: so it is waited for.
+// What is not large goes through pinned memory, and is waited for where that is full.
 extern "C" void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
     if (pl_joint_put(q->joint, to, from, bytes))
         return;
-    if (q->staged && !good(cudaStreamSynchronize(q->launches), "waiting for a copy"))
+    const bool pinned = bytes <= UP_MOST;
+    const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (pinned && q->staged + room > UP && !wait_for_launches(q, "waiting for copies"))
         return;
-    q->staged = bytes <= STAGED;
-    if (q->staged)
-        memcpy(q->pinned, from, bytes);
-    if (good(cudaMemcpyAsync(to, q->staged ? q->pinned : from, bytes, cudaMemcpyHostToDevice,
-                             stream_of(q)),
+    if (pinned) {
+        from = memcpy(q->pinned + q->staged, from, bytes);
+        q->staged += room;
+    }
+    if (good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(q)),
              "copying to the device") &&
-        !q->staged)
-        good(cudaStreamSynchronize(q->launches), "waiting for a copy");
+        !pinned)
+        wait_for_launches(q, "waiting for a copy");
+}
+
+static void bring(pl_device_queue *q, void *to, const void *from, size_t bytes)
+{
+    bool got = pl_joint_get(q->joint, to, from, bytes);
+    good(cudaGetLastError(), "a kernel's launch");
+    if (got ? pl_device_fault() == nullptr
+            : good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
+                   "copying from the device") &&
+                  wait_for_launches(q, "waiting for the device")) {
+        q->launching = false;
+        return;
+    }
+    cudaStreamSynchronize(q->launches); // the copy may be under way all the same
+    memset(to, 0xff, bytes);            // NaN
+}
+
+extern "C" const void *pl_device_read(pl_device_queue *q, const void *from, size_t bytes)
+{
+    bring(q, q->pinned + UP, from, bytes);
+    return q->pinned + UP;
 }
 
 extern "C" void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    bool got = pl_joint_get(q->joint, to, from, bytes);
-    good(cudaGetLastError(), "a kernel's launch");
-    void *by = bytes <= STAGED ? q->pinned : to;
-    bool good_copy =
-        got ? pl_device_fault() == nullptr
-            : good(cudaMemcpyAsync(by, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
-                   "copying from the device") &&
-                  good(cudaStreamSynchronize(q->launches), "waiting for the device");
-    if (good_copy) {
-        q->launching = false;
-        q->staged = q->staged && got;
-        if (!got && by != to)
-            memcpy(to, by, bytes);
-    } else {
-        memset(to, 0xff, bytes); // NaN
-    }
+    if (bytes > PL_DEVICE_READ)
+        bring(q, to, from, bytes);
+    else
+        memcpy(to, pl_device_read(q, from, bytes), bytes);
 }
 
 extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
