@@ -174,6 +174,29 @@ $(EMULATED_PLUGIN): $(BUILD)/obj/tests/gpu/emulated_plugin.o $(BUILD)/libemulate
 	@mkdir -p $(@D)
 	@$(CC) -shared -o $@ $^ -Wl,--exclude-libs=ALL $(LDFLAGS_ALL) -lm
 
+# The plug-in's own sources on a stand-in for CUDA's runtime (tests/gpu/standin), with the kernels above: as a library
+# for the tests of the device, and as the plug-in. Kernels launch through the stand-in, by the name that they call.
+STANDIN_DIR := $(BUILD)/obj/tests/gpu/standin
+STANDIN_OBJ := $(call obj,$(sort $(wildcard tests/gpu/standin/*.c))) $(BUILD)/obj/engine/backends/device/joint.o \
+    $(STANDIN_DIR)/memory_cuda.o $(foreach p,f32 f64,$(STANDIN_DIR)/kernels.$(p).o $(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC)))
+define standin_rule
+$(STANDIN_DIR)/kernels.$(1).o: $(patsubst %.c,$(BUILD)/obj/%.$(1).o,$(DEVICE_KERNELS))
+	@mkdir -p $$(@D)
+	@$(LD) -r -o $$@ $$^ && objcopy --redefine-sym pl_device_launch=standin_device_launch_$(1) --redefine-sym pl_device_bytes_kernel_$(1)=standin_bytes_kernel_$(1) $$@
+endef
+$(eval $(call standin_rule,f32))
+$(eval $(call standin_rule,f64))
+STANDIN_CXX = $(CXX) -x c++ -std=c++20 $(CFLAGS) -Wall -Wextra -Wno-format-truncation -Wno-deprecated-enum-enum-conversion -fPIC -pthread -I. -Itests/gpu/standin/include -D_GNU_SOURCE $(SAN_FLAGS)
+$(STANDIN_DIR)/memory_cuda.o: engine/backends/cuda/memory_cuda.cu | deps
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(STANDIN_CXX) -MMD -MP -c -o $@ $<
+STANDIN_LINK := -Wl,--wrap=pl_round_begin
+$(BUILD)/libstandin.a: $(STANDIN_OBJ)
+STANDIN_PLUGIN := $(BUILD)/standin/libpliant_cuda.so
+$(STANDIN_PLUGIN): $(BUILD)/obj/engine/backends/cuda/plugin.o $(BUILD)/obj/tests/gpu/standin_exported.o $(BUILD)/libstandin.a $(BUILD)/libdescent.a
+	@mkdir -p $(@D)
+	@$(CC) -shared -o $@ $^ $(STANDIN_LINK) -Wl,--exclude-libs=ALL -Wl,--no-undefined $(LDFLAGS_ALL) -lstdc++ -lm
+
 # The same for CUDA, a plug-in that is built wherever nvcc is and loaded where a session asks for a GPU: for
 # sm_80, sm_90, and what is newer by PTX. What ptxas says of each kernel is kept beside its object.
 # A check builds for one of them where no GPU is: a third of nvcc's time. `codes` says what objects are for.
@@ -306,6 +329,19 @@ $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
 
+# And the tests of the device with the plug-in's own host side, on the stand-in for CUDA's runtime.
+STANDIN_TESTS := $(patsubst %,$(BUILD)/tests/standin/%_test,device device_many device_splitting device_stages device_touching)
+$(STANDIN_TESTS): $(BUILD)/tests/standin/%: $(BUILD)/obj/tests/physics/%.o
+STANDIN_UNIT_TESTS := $(filter $(BUILD)/tests/gpu/%,$(TESTS))
+$(STANDIN_UNIT_TESTS): $(BUILD)/tests/gpu/%: $(BUILD)/obj/tests/gpu/%.o
+$(STANDIN_TESTS) $(STANDIN_UNIT_TESTS): $(BUILD)/libsupport.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libstandin.a $(BUILD)/libengine.a
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_LINKER) -o $@ $(STANDIN_LINK) $(filter %.o,$^) $(filter %.a,$^) $(BUILD)/libprotocol.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_PROTOCOL) $(LIBS_LINEAR) -lstdc++
+# The programs for a machine with a GPU look for the plug-in one folder above them.
+STANDIN_PROGRAMS := $(BUILD)/standin/gpu/gpu-check $(BUILD)/standin/gpu/gpu-bench
+$(STANDIN_PROGRAMS): $(BUILD)/standin/%: $(BUILD)/% | $(STANDIN_PLUGIN)
+	@mkdir -p $(@D) && cp $< $@
+
 # Programs of Python stand among the others as what starts them.
 $(BUILD)/tests/%: tests/%.py
 	@mkdir -p $(@D)
@@ -337,6 +373,8 @@ $(BUILD)/tests/node_view $(BUILD)/tests/disk_recorder: $(BUILD)/tests/%: tests/f
 $(BUILD)/tests/faults/other_node_test: | $(NODE_VIEW)
 $(BUILD)/tests/python/slurm_test: | $(NODE_VIEW) $(EMULATED_PLUGIN)
 $(BUILD)/tests/unit/plugin_test: | $(GPU_PROGRAMS)
+$(BUILD)/tests/gpu/programs_test: | $(STANDIN_PROGRAMS)
+$(BUILD)/tests/python/seeded_faults_test: | $(BUILD)/tests/gpu/cuda_memory_test $(BUILD)/libdescent.a
 $(BUILD)/tests/http/memory_test $(BUILD)/tests/http/session_memory_test $(BUILD)/tests/faults/worker_memory_test $(BUILD)/tests/python/start_memory_test: | $(FAILING_MEMORY)
 $(BUILD)/tests/http/steady_memory_test: | $(COUNTED_MEMORY)
 $(BUILD)/tests/http/slow_disk_test: | $(SLOW_DISK)
@@ -345,9 +383,10 @@ $(BUILD)/tests/http/siege_test: | $(CLOCK_AHEAD)
 $(BUILD)/tests/python/machine_faults_test: | $(CLOCK_AHEAD) $(BROKEN_DISK)
 $(BUILD)/tests/http/slow_disk_test $(BUILD)/tests/bench/load_bench: | $(SLOW_SYNC)
 $(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test $(BUILD)/tests/http/cli_here_test $(BUILD)/tests/http/gpus_test: | $(EMULATED_PLUGIN)
+$(BUILD)/tests/faults/gpu_test $(BUILD)/tests/faults/gpu_shared_test: | $(STANDIN_PLUGIN)
 
 .PHONY: tests
-tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN) $(BUILD)/tests/figures/figures
+tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(STANDIN_TESTS) $(GPU_PROGRAMS) $(EMULATED_PLUGIN) $(BUILD)/tests/figures/figures
 
 include tests/fuzz/fuzz.mk
 
@@ -394,7 +433,8 @@ sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
-ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
+# Tests of the device on the stand-in at full length alone; a check has tests/gpu/programs_test.
+ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(filter check-long,$(MAKECMDGOALS)),$(STANDIN_TESTS)) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
 # The fast tier: unit tests and physics, but for those that take longest and run in the check.
 SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,descent device device_many device_splitting \
               device_stages device_touching gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
@@ -444,6 +484,9 @@ gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's 
 	@$(if $(filter-out 0,$(SANITIZER)),:,echo "memory errors, leaks and unwritten memory of the kernels: make gpu-check SANITIZER=1 (QUICK=1 too: some of it; NVCCFLAGS=-lineinfo: with line numbers, after make clean)")
 gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU [QUICK=1] [ARGS=--emulated]
 	@$< $(GPU_ARGS)
+.PHONY: gpu-standin
+gpu-standin: $(STANDIN_PROGRAMS) ## both with the plug-in on a stand-in for CUDA's runtime, without a GPU: results, and counts an iteration [QUICK=1]
+	@$(BUILD)/standin/gpu/gpu-check $(GPU_ARGS) && $(BUILD)/standin/gpu/gpu-bench
 
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables

@@ -222,8 +222,9 @@ typedef struct pl_measures_ops {
     /* The force that a group exerts which is an obstacle with an energy, and how many of its terms exert
      * any: `push`. */
     int64_t (*soft_force)(pl_backend *b, int32_t group, const pl_array *x, double force[3]);
-    /* How deep the deepest vertex is in the obstacle that a group is, m: `depth`. */
-    double (*depth)(pl_backend *b, int32_t group, double time, const pl_array *x);
+    /* How deep the deepest vertex is in each obstacle that is a group, m: `depth`. out: [obstacles]; those of no
+     * group stay as they are. */
+    void (*depths)(pl_backend *b, double time, const pl_array *x, double *out);
     /* What a dissipative group's forces take away at x, the end of the stage, W: `dissipate`. */
     double (*dissipation)(pl_backend *b, int32_t group, const pl_array *x);
 } pl_measures_ops;

@@ -268,10 +268,9 @@ const pl_contact_point *pl_state_contacts(const pl_state *state, int64_t *count)
 /* How deep vertices are in obstacles, where those stand now. */
 static void measure_penetration(const pl_model *m, pl_state *s)
 {
-    for (int32_t g = 0; g < m->group_count; g++)
-        if (m->group_obstacle[g] >= 0)
-            s->penetration[m->group_obstacle[g]] =
-                s->whole.backend->ops->measures->depth(s->whole.backend, g, pl_state_time(s), s->x);
+    pl_backend *b = s->whole.backend;
+    if (m->obstacle_count > 0)
+        b->ops->measures->depths(b, pl_state_time(s), s->x, s->penetration);
 }
 
 void pl_state_measure(const pl_model *m, pl_state *s, pl_metrics *out)

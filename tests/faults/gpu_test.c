@@ -106,24 +106,26 @@ static void solver_of(int row, char *text, size_t size)
              METHODS[row].device);
 }
 
-/* From memory that the worker cannot read while nothing is launched. */
-START_TEST(frames_are_the_cpu_s)
+/* From memory that the worker cannot read while nothing is launched; on the emulated device, then on CUDA's plug-in by
+ * the stand-in for its runtime. */
+static void hold_frames(int row, const char *file, const char *name)
 {
     session_fixture cpu, gpu;
-    char solver[256];
+    char solver[256], said[64];
     setenv("PLIANT_EMULATED", "closed", 1);
-    snprintf(solver, sizeof solver, "%s, \"initial_guess\": \"velocity\"", METHODS[_i].solver);
+    snprintf(said, sizeof said, ", %s on %s", is_single(row) ? "single" : "double", name);
+    snprintf(solver, sizeof solver, "%s, \"initial_guess\": \"velocity\"", METHODS[row].solver);
     create(&cpu, 10, solver);
-    solver_of(_i, solver, sizeof solver);
+    solver_of(row, solver, sizeof solver);
     create(&gpu, 10, solver);
     ck_assert_int_eq(session_fixture_preflight(&gpu), 0);
     ck_assert_int_eq(run(&cpu, "1", NULL, NULL), 0);
-    ck_assert_int_eq(run(&gpu, "1", "auto", plugin), 0);
+    ck_assert_int_eq(run(&gpu, "1", "auto", file), 0);
     for (int64_t k = 0; k <= 10; k++)
-        ck_assert_double_le(apart(&cpu, &gpu, k), METHODS[_i].tolerance);
+        ck_assert_double_le(apart(&cpu, &gpu, k), METHODS[row].tolerance);
     /* It was no CPU that computed them, and with floats only where asked. */
-    ck_assert_double_gt(apart(&cpu, &gpu, 10), is_single(_i) ? 1e-9 : 0);
-    ck_assert(session_said(&gpu, is_single(_i) ? ", single on emulated" : ", double on emulated"));
+    ck_assert_double_gt(apart(&cpu, &gpu, 10), is_single(row) ? 1e-9 : 0);
+    ck_assert(session_said(&gpu, said));
     pl_log_reader *reader;
     char *epoch;
     uint64_t length;
@@ -131,13 +133,21 @@ START_TEST(frames_are_the_cpu_s)
     pl_log_reader_refresh(reader);
     ck_assert_int_eq(pl_log_epoch(reader, 1, &epoch, &length), PL_LOG_OK);
     pl_json *told = pl_json_parse(epoch, length, NULL);
-    ck_assert_str_eq(pl_json_string(told, "precision", ""), is_single(_i) ? "single" : "double");
-    ck_assert_ptr_nonnull(strstr(pl_json_string(told, "class", ""), "on emulated"));
+    ck_assert_str_eq(pl_json_string(told, "precision", ""), is_single(row) ? "single" : "double");
+    ck_assert_ptr_nonnull(strstr(pl_json_string(told, "class", ""), said + 9));
     pl_json_free(told);
     free(epoch);
     pl_log_reader_close(reader);
     session_fixture_destroy(&gpu);
     session_fixture_destroy(&cpu);
+}
+
+START_TEST(frames_are_the_cpu_s)
+{
+    if (_i < METHOD_COUNT)
+        hold_frames(_i, plugin, "emulated");
+    else
+        hold_frames(_i - METHOD_COUNT, standin_plugin, "stand-in");
 }
 END_TEST
 
@@ -354,7 +364,7 @@ int main(void)
     TCase *t = tcase_create("gpu");
     tcase_set_timeout(t, 180);
     tcase_add_unchecked_fixture(t, find_plugin, NULL);
-    tcase_add_loop_test(t, frames_are_the_cpu_s, 0, METHOD_COUNT);
+    tcase_add_loop_test(t, frames_are_the_cpu_s, 0, 2 * METHOD_COUNT);
     tcase_add_loop_test(t, goes_on_with_the_same_bits, 0, 2);
     tcase_add_test(t, a_frame_is_written_while_the_next_step_runs);
     tcase_add_loop_test(t, bodies_touch, 0, 2);

@@ -31,6 +31,12 @@ typedef struct bench {
     bool good;
 } bench;
 
+/* Where kernels are run on the host. */
+static bool is_small(const bench *b)
+{
+    return b->options.emulated || gpu_is_standin();
+}
+
 /* Bytes that an iteration of chebyshev_descent reads and writes at least once: of a tetrahedron its shape,
  * volume, constants, corners and contributions, written and read; of a vertex its lists, mass, place,
  * prediction, diagonal and last step. The local step of methods with the matrix has the tetrahedron's share
@@ -86,13 +92,48 @@ _Noreturn static void give_up(void)
     exit(EXIT_FAILURE);
 }
 
+/* ---- on the stand-in: no times, but what an iteration asks of the runtime ---- */
+
+static void report_counts(const standin_counts *a, const standin_counts *z, double iterations)
+{
+    const double per[] = {
+        (double)(z->launches - a->launches),
+        (double)(z->recorded_launches - a->recorded_launches),
+        (double)(z->graphs - a->graphs),
+        (double)(z->waits - a->waits),
+        (double)(z->copies_up - a->copies_up),
+        (double)(z->copies_down - a->copies_down),
+        (double)(z->pageable - a->pageable),
+        (double)(z->copies_within - a->copies_within + z->clearings - a->clearings),
+        (double)(z->bytes_up - a->bytes_up),
+        (double)(z->bytes_down - a->bytes_down),
+    };
+    for (size_t k = 0; k < sizeof per / sizeof *per; k++)
+        printf(k < 8 ? " %8.2f" : " %9.0f", per[k] / iterations);
+    putchar('\n');
+}
+
+/* The first frame makes what later ones use again. */
+static void count_one(bench *b, gpu_run *r, const method *m, int64_t steps)
+{
+    enum { COUNTED = 2 };
+    bool good = gpu_run_frame(r);
+    standin_counts before = gpu_counts();
+    for (int k = 0; good && k < COUNTED; k++)
+        good = gpu_run_frame(r);
+    standin_counts after = gpu_counts();
+    if (good)
+        report_counts(&before, &after, (double)(COUNTED * steps * m->iterations));
+    b->good = b->good && good;
+}
+
 static void time_one(bench *b, where on, const size *s, const method *m)
 {
     gpu_body body = {
         .model = m->model, .mesh = s->mesh, .young = s->young, .poisson = 0.4, .pinned = true};
     pl_solver_settings solver = gpu_solver(m->method, m->iterations);
-    int64_t steps = b->options.emulated ? 1 : b->options.quick ? 3 : 10;
-    int frames = b->options.emulated ? 1 : b->options.quick ? 2 : 4;
+    int64_t steps = is_small(b) ? 1 : b->options.quick ? 3 : 10;
+    int frames = is_small(b) ? 1 : b->options.quick ? 2 : 4;
     int64_t before = gpu_unused();
     gpu_run *r = gpu_run_open(on, &body, &solver, 1.0 / 30, steps);
     double memory = (double)(before - gpu_unused());
@@ -106,8 +147,10 @@ static void time_one(bench *b, where on, const size *s, const method *m)
     printf("%-13s %8lld %9lld  %-25s %-6s ", s->name, (long long)r->model->vertices,
            (long long)r->model->tets, m->name, on == ON_GPU_SINGLE ? "single" : "double");
     fflush(stdout);
-    double best = time_frames(r, frames, steps);
-    if (best >= 0)
+    double best = gpu_is_standin() ? 0 : time_frames(r, frames, steps);
+    if (gpu_is_standin())
+        count_one(b, r, m, steps);
+    else if (best >= 0)
         report_row(b, r, on, m, best, memory);
     else
         printf("FAILED: %s\n", r->failure.message);
@@ -154,8 +197,8 @@ typedef struct way {
 static double time_way(bench *b, const way *w, int count, long long *tets)
 {
     gpu_run *all[SESSIONS];
-    const int64_t steps = b->options.emulated ? 1 : 10;
-    gpu_body body = {.mesh = b->options.emulated ? gpu_box(3, 2, 2) : gpu_box(14, 8, 8),
+    const int64_t steps = is_small(b) ? 1 : 10;
+    gpu_body body = {.mesh = is_small(b) ? gpu_box(3, 2, 2) : gpu_box(14, 8, 8),
                      .young = 1e6,
                      .poisson = 0.4,
                      .pinned = true,
@@ -170,7 +213,7 @@ static double time_way(bench *b, const way *w, int count, long long *tets)
         }
     gpu_share(false);
     double best = NAN;
-    for (int round = 0; b->good && round < (b->options.emulated ? 1 : ROUNDS); round++) {
+    for (int round = 0; b->good && round < (is_small(b) ? 1 : ROUNDS); round++) {
         double start = pl_clock_ms();
         b->good = run_frames(all, count, w->threads) && b->good;
         double ms = (pl_clock_ms() - start) / (double)steps;
@@ -188,7 +231,7 @@ static void time_sessions(bench *b)
 {
     static const way WAYS[] = {
         {"in turn", false, false}, {"side by side", true, false}, {"together", true, true}};
-    const int count = b->options.emulated ? 3 : SESSIONS;
+    const int count = is_small(b) ? 3 : SESSIONS;
     double first = NAN;
     for (size_t k = 0; b->good && k < sizeof WAYS / sizeof *WAYS; k++) {
         long long tets = 0;
@@ -223,7 +266,7 @@ static void time_methods(bench *b, const size *s)
 {
     for (size_t m = 0; m < sizeof METHODS / sizeof *METHODS; m++)
         for (where on = ON_GPU_SINGLE; on >= ON_GPU_DOUBLE; on--) {
-            bool quick = b->options.quick && !b->options.emulated;
+            bool quick = b->options.quick && !is_small(b);
             if (quick && m > 0 && (s->large || on == ON_GPU_DOUBLE))
                 continue;
             time_one(b, on, s, &METHODS[m]);
@@ -252,11 +295,16 @@ int main(int argc, char **argv)
         b.bandwidth[on == ON_GPU_SINGLE] = gpu_bandwidth(on);
     printf("%s, %.1f GB of %.1f GB unused; copies move %.0f GB/s; h = 1/30 s\n", gpu.name,
            (double)gpu.unused / 1e9, (double)gpu.memory / 1e9, b.bandwidth[1] / 1e9);
-    printf("%-13s %8s %9s  %-25s %-6s %9s %9s %9s %7s %7s\n", "body", "vertices", "tets", "method",
-           "", "ms/step", "us/iter", "bytes/tet", "GB/s", "share");
-    if (b.options.emulated)
+    printf("%-13s %8s %9s  %-25s %-6s ", "body", "vertices", "tets", "method", "");
+    if (gpu_is_standin())
+        printf("an iteration:\n%66s %8s %8s %8s %8s %8s %8s %8s %8s %9s %9s\n", "", "launches",
+               "recorded", "graphs", "waits", "up", "down", "pageable", "within", "bytes up",
+               "down");
+    else
+        printf("%9s %9s %9s %7s %7s\n", "ms/step", "us/iter", "bytes/tet", "GB/s", "share");
+    if (is_small(&b))
         time_methods(&b, &small);
-    for (size_t k = 0; !b.options.emulated && k < sizeof sizes / sizeof *sizes; k++)
+    for (size_t k = 0; !is_small(&b) && k < sizeof sizes / sizeof *sizes; k++)
         if (sizes[k].in_quick || !b.options.quick)
             time_methods(&b, &sizes[k]);
     time_sessions(&b);

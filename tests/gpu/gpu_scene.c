@@ -16,6 +16,7 @@ enum { NEWEST_MAJOR = 9 };
 
 static const pl_backend_ops *backends[2]; /* double, single */
 static const pl_plugin *plugin;           /* NULL: emulated */
+static standin_counts (*counts)(void);    /* NULL: no stand-in */
 
 /* libpliant_cuda.so, one folder above the program's own. */
 static void *open_library(char *why, size_t why_size)
@@ -75,6 +76,7 @@ bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size)
     if (!found->select(out->uuid, why, why_size))
         return false;
     plugin = found;
+    *(void **)&counts = dlsym(library, "pliant_standin_count");
     backends[0] = plugin->f64;
     backends[1] = plugin->f32;
     return true;
@@ -125,6 +127,16 @@ void gpu_finish(void)
         reset(device);
 }
 
+bool gpu_is_standin(void)
+{
+    return counts != NULL;
+}
+
+standin_counts gpu_counts(void)
+{
+    return counts ? counts() : (standin_counts){0};
+}
+
 int64_t gpu_unused(void)
 {
     pl_gpu gpu = {.unused = 0};
@@ -153,7 +165,7 @@ pl_shared_launches gpu_shared(void)
 double gpu_bandwidth(where on)
 {
     enum { COPIES = 20 };
-    const int64_t count = plugin ? 1 << 27 : 1 << 20;
+    const int64_t count = plugin && !counts ? 1 << 27 : 1 << 20;
     gpu_body body = {.mesh = gpu_box(1, 1, 1), .young = 1e5, .poisson = 0.3, .pinned = true};
     pl_solver_settings solver = gpu_solver(PL_METHOD_CHEBYSHEV_DESCENT, 1);
     gpu_run *r = gpu_run_open(on, &body, &solver, 0.01, 1);

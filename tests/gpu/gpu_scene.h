@@ -6,6 +6,7 @@
 
 #include "engine/backends/plugin.h"
 #include "engine/step/state.h"
+#include "tests/gpu/standin/standin.h"
 
 typedef enum where { ON_CPU, ON_GPU_DOUBLE, ON_GPU_SINGLE } where;
 
@@ -37,7 +38,12 @@ pl_shared_launches gpu_shared(void);
 /* What copies within the device's memory move a second, read and written, B/s. */
 double gpu_bandwidth(where on);
 
-/* Backends for the device: of the plug-in build/libpliant_cuda.so beside the program, or of the kernels
+/* Whether the plug-in is on the stand-in for CUDA's runtime (standin/standin.h), where times say nothing; and what was
+ * asked of that so far. */
+bool gpu_is_standin(void);
+standin_counts gpu_counts(void);
+
+/* Backends for the device: of the plug-in libpliant_cuda.so in the folder above the program's, or of the kernels
  * run on the host. False, and why, where there is none. */
 bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size);
 

@@ -1,4 +1,5 @@
-/* emulated_plugin.h - where the plug-in is whose one device is the host (tests/gpu/emulated_plugin.c). */
+/* emulated_plugin.h - where the plug-in is whose one device is the host (tests/gpu/emulated_plugin.c), and where CUDA's
+ * is on the stand-in for its runtime (tests/gpu/standin). */
 #ifndef PLIANT_TESTS_SUPPORT_EMULATED_PLUGIN_H
 #define PLIANT_TESTS_SUPPORT_EMULATED_PLUGIN_H
 
@@ -7,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static char plugin[PATH_MAX];
+static char plugin[PATH_MAX], standin_plugin[PATH_MAX];
 
-/* build/tests/libpliant_emulated.so: build/tests/KIND/NAME_test -> build/tests. */
+/* build/tests/libpliant_emulated.so: build/tests/KIND/NAME_test -> build/tests; build/standin/libpliant_cuda.so. */
 static inline void find_plugin(void)
 {
     ssize_t n = readlink("/proc/self/exe", plugin, sizeof plugin - 64);
@@ -17,6 +18,8 @@ static inline void find_plugin(void)
     plugin[n] = '\0';
     for (int up = 0; up < 2; up++)
         *strrchr(plugin, '/') = '\0';
+    strcpy(standin_plugin, plugin);
+    strcpy(strrchr(standin_plugin, '/'), "/standin/libpliant_cuda.so");
     strcat(plugin, "/libpliant_emulated.so");
 }
 

@@ -396,9 +396,9 @@ static int64_t strict_soft_force(pl_backend *b, int32_t group, const pl_array *x
 {
     return CPU->measures->soft_force(cpu_of(b), group, POS(x), force);
 }
-static double strict_depth(pl_backend *b, int32_t group, double time, const pl_array *x)
+static void strict_depths(pl_backend *b, double time, const pl_array *x, double *out)
 {
-    return CPU->measures->depth(cpu_of(b), group, time, POS(x));
+    CPU->measures->depths(cpu_of(b), time, POS(x), out);
 }
 static double strict_friction(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
                               const pl_array *x, const pl_array *v)
@@ -664,7 +664,7 @@ static const pl_objective_ops strict_objective = {
 
 static const pl_measures_ops strict_measures = {
     .soft_force = strict_soft_force,
-    .depth = strict_depth,
+    .depths = strict_depths,
     .dissipation = strict_dissipation,
     .elements = strict_measure,
     .motion = strict_motion,

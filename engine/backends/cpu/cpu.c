@@ -337,9 +337,12 @@ static int64_t soft_force(pl_backend *b, int32_t group, const pl_array *x, doubl
     return pl_cpu_soft_force(b, group, pl_numbers_read(x), force);
 }
 
-static double depth(pl_backend *b, int32_t group, double time, const pl_array *x)
+static void depths(pl_backend *b, double time, const pl_array *x, double *out)
 {
-    return pl_cpu_depth(b, group, time, pl_numbers_read(x));
+    const pl_model *m = b->model;
+    for (int32_t g = 0; g < m->group_count; g++)
+        if (m->group_obstacle[g] >= 0)
+            out[m->group_obstacle[g]] = pl_cpu_depth(b, g, time, pl_numbers_read(x));
 }
 
 static double dissipation(pl_backend *b, int32_t group, const pl_array *x)
@@ -359,7 +362,7 @@ static pl_motion_sums motion(pl_backend *b, const pl_array *x, const pl_array *v
 
 static const pl_measures_ops measures_ops = {
     .soft_force = soft_force,
-    .depth = depth,
+    .depths = depths,
     .dissipation = dissipation,
     .elements = measure,
     .motion = motion,

@@ -2,6 +2,7 @@
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
 #include "engine/backends/device/joint.h"
+#include "engine/backends/device/reading.h"
 
 #include <cuda_runtime.h>
 #include <new>
@@ -14,15 +15,15 @@ struct pl_device_queue {
     bool launching;
     bool launches_only; // a recording failed
     bool recording;     // the end of a recording reports its errors
-    char *pinned;       // [STAGED]: small copies go through it
-    bool staged;        // one to the device may be under way
+    char *pinned;       // [UP]: what goes to the device; [PL_DEVICE_READ]: what comes back
+    size_t staged;      // bytes of the first that copies under way may read
     // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
     pl_joint *joint;
     bool apart;
     cudaEvent_t so_far;
 };
 
-enum { STAGED = 4096 };
+enum { UP = 1 << 19, UP_MOST = 1 << 17, ALIGNMENT = 16 }; // UP_MOST: at a time
 
 // Of the process: its context.
 static pl_first_fault fault;
@@ -37,6 +38,24 @@ static bool good(cudaError_t code, const char *what)
     return pl_device_fault() == nullptr;
 }
 
+// Of what may be lacking: no memory is an answer, and no fault of the device; anything else is one.
+static bool had(cudaError_t code, const char *what)
+{
+    if (code != cudaErrorMemoryAllocation)
+        return good(code, what);
+    cudaGetLastError();
+    return false;
+}
+
+// The runtime has a device for each thread, and whichever thread uses a queue at a time is on the chosen one.
+static bool on_device(void)
+{
+    static thread_local int its_device = -1;
+    if (its_device != chosen_device && good(cudaSetDevice(chosen_device), "choosing the device"))
+        its_device = chosen_device;
+    return its_device == chosen_device;
+}
+
 extern "C" const char *pl_device_fault(void)
 {
     return pl_first_fault_of(&fault);
@@ -49,13 +68,14 @@ extern "C" void pl_device_share(bool together)
 
 static bool make_queue(pl_device_queue *q, bool shares)
 {
-    if (cudaSetDevice(chosen_device) != cudaSuccess ||
-        cudaMallocHost(reinterpret_cast<void **>(&q->pinned), STAGED) != cudaSuccess ||
-        cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking) != cudaSuccess ||
-        cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking) != cudaSuccess)
+    if (!on_device() ||
+        !had(cudaMallocHost(reinterpret_cast<void **>(&q->pinned), UP + PL_DEVICE_READ),
+             "pinning memory") ||
+        !had(cudaStreamCreateWithFlags(&q->launches, cudaStreamNonBlocking), "making a stream") ||
+        !had(cudaStreamCreateWithFlags(&q->copies, cudaStreamNonBlocking), "making a stream"))
         return false;
     return !shares ||
-           (cudaEventCreateWithFlags(&q->so_far, cudaEventDisableTiming) == cudaSuccess &&
+           (had(cudaEventCreateWithFlags(&q->so_far, cudaEventDisableTiming), "making an event") &&
             (q->joint = pl_joint_create(q)) != nullptr);
 }
 
@@ -65,7 +85,6 @@ extern "C" pl_device_queue *pl_device_queue_create(bool may_share)
         return nullptr;
     pl_device_queue *q = new (std::nothrow) pl_device_queue{};
     if (q && !make_queue(q, may_share && __atomic_load_n(&sharing, __ATOMIC_RELAXED))) {
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
         pl_device_queue_destroy(q);
         q = nullptr;
     }
@@ -77,6 +96,8 @@ extern "C" void pl_device_queue_destroy(pl_device_queue *q)
     if (!q)
         return;
     pl_joint_destroy(q->joint);
+    if (q->launches) // after a fault a copy may be under way that nobody waited for
+        cudaStreamSynchronize(q->launches);
     if (q->pinned)
         cudaFreeHost(q->pinned);
     if (q->so_far)
@@ -96,9 +117,18 @@ extern "C" bool pl_device_launching(const pl_device_queue *q)
 // What is launched after a fault was noticed has not caused it.
 static cudaStream_t stream_of(pl_device_queue *q)
 {
+    on_device();
     q->launching = q->launching || !pl_device_fault();
     q->apart = true;
     return q->launches;
+}
+
+static bool wait_for_launches(pl_device_queue *q, const char *what)
+{
+    if (!good(cudaStreamSynchronize(q->launches), what))
+        return false;
+    q->staged = 0;
+    return true;
 }
 
 extern "C" void pl_device_launch(pl_device_queue *q, const pl_device_kernel *kernel,
@@ -114,12 +144,8 @@ extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 {
     void *memory = nullptr;
     if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
-        !good(cudaSetDevice(chosen_device), "choosing the device"))
+        !on_device() || !had(cudaMalloc(&memory, bytes), "taking memory"))
         return nullptr;
-    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
-        return nullptr;
-    }
     good(cudaMemsetAsync(memory, 0, bytes, stream_of(q)), "clearing new memory");
     return memory;
 }
@@ -127,47 +153,60 @@ extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 // Nothing that was launched may still use it.
 extern "C" void pl_device_release(pl_device_queue *q, void *memory)
 {
+    if (!memory) // of what was never made, which has no queue either
+        return;
     pl_joint_flush(q->joint);
-    if (memory && good(cudaStreamSynchronize(q->launches), "waiting to release memory"))
+    if (wait_for_launches(q, "waiting to release memory"))
         good(cudaFree(memory), "releasing memory");
 }
 
-// What is copied has been read when this returns, which nothing promises of pageable memory: so it is waited for,
-// but for a small copy from pinned memory, where the next one waits.
+// What is copied has been read when this returns, which nothing promises of pageable memory: so it is waited for.
+// What is not large goes through pinned memory, and is waited for where that is full.
 extern "C" void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
     if (pl_joint_put(q->joint, to, from, bytes))
         return;
-    if (q->staged && !good(cudaStreamSynchronize(q->launches), "waiting for a copy"))
+    const bool pinned = bytes <= UP_MOST;
+    const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (pinned && q->staged + room > UP && !wait_for_launches(q, "waiting for copies"))
         return;
-    q->staged = bytes <= STAGED;
-    if (q->staged)
-        memcpy(q->pinned, from, bytes);
-    if (good(cudaMemcpyAsync(to, q->staged ? q->pinned : from, bytes, cudaMemcpyHostToDevice,
-                             stream_of(q)),
+    if (pinned) {
+        from = memcpy(q->pinned + q->staged, from, bytes);
+        q->staged += room;
+    }
+    if (good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(q)),
              "copying to the device") &&
-        !q->staged)
-        good(cudaStreamSynchronize(q->launches), "waiting for a copy");
+        !pinned)
+        wait_for_launches(q, "waiting for a copy");
+}
+
+static void bring(pl_device_queue *q, void *to, const void *from, size_t bytes)
+{
+    bool got = pl_joint_get(q->joint, to, from, bytes);
+    good(cudaGetLastError(), "a kernel's launch");
+    if (got ? pl_device_fault() == nullptr
+            : good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
+                   "copying from the device") &&
+                  wait_for_launches(q, "waiting for the device")) {
+        q->launching = false;
+        return;
+    }
+    cudaStreamSynchronize(q->launches); // the copy may be under way all the same
+    memset(to, 0xff, bytes);            // NaN
+}
+
+extern "C" const void *pl_device_read(pl_device_queue *q, const void *from, size_t bytes)
+{
+    bring(q, q->pinned + UP, from, bytes);
+    return q->pinned + UP;
 }
 
 extern "C" void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
-    bool got = pl_joint_get(q->joint, to, from, bytes);
-    good(cudaGetLastError(), "a kernel's launch");
-    void *by = bytes <= STAGED ? q->pinned : to;
-    bool good_copy =
-        got ? pl_device_fault() == nullptr
-            : good(cudaMemcpyAsync(by, from, bytes, cudaMemcpyDeviceToHost, stream_of(q)),
-                   "copying from the device") &&
-                  good(cudaStreamSynchronize(q->launches), "waiting for the device");
-    if (good_copy) {
-        q->launching = false;
-        q->staged = q->staged && got;
-        if (!got && by != to)
-            memcpy(to, by, bytes);
-    } else {
-        memset(to, 0xff, bytes); // NaN
-    }
+    if (bytes > PL_DEVICE_READ)
+        bring(q, to, from, bytes);
+    else
+        memcpy(to, pl_device_read(q, from, bytes), bytes);
 }
 
 extern "C" void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)
@@ -195,16 +234,15 @@ extern "C" bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer
 {
     cudaEvent_t launched = nullptr, arrived = nullptr;
     if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
-        !good(cudaSetDevice(chosen_device), "choosing the device"))
+        !on_device())
         return false;
     t->queue = q;
-    bool made = cudaMallocHost(&t->host, bytes > 0 ? bytes : 1) == cudaSuccess &&
-                cudaEventCreateWithFlags(&launched, cudaEventDisableTiming) == cudaSuccess &&
-                cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming) == cudaSuccess;
+    bool made = had(cudaMallocHost(&t->host, bytes > 0 ? bytes : 1), "pinning memory") &&
+                had(cudaEventCreateWithFlags(&launched, cudaEventDisableTiming),
+                    "making an event") &&
+                had(cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming), "making an event");
     t->launched = launched;
     t->arrived = arrived;
-    if (!made)
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
     return made;
 }
 
@@ -218,6 +256,13 @@ extern "C" void pl_device_transfer_destroy(pl_device_transfer *t)
     if (t->arrived)
         cudaEventDestroy(static_cast<cudaEvent_t>(t->arrived));
     *t = pl_device_transfer{};
+}
+
+// NaN, as of any copy that fails; it may be under way all the same.
+static void bring_no_numbers(pl_device_transfer *t)
+{
+    cudaStreamSynchronize(t->queue->copies);
+    memset(t->host, 0xff, t->bytes);
 }
 
 extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes)
@@ -234,7 +279,7 @@ extern "C" void pl_device_transfer_begin(pl_device_transfer *t, const void *from
         good(cudaEventRecord(static_cast<cudaEvent_t>(t->arrived), t->queue->copies),
              "noting a copy");
     if (!t->under_way)
-        memset(t->host, 0xff, bytes); // NaN
+        bring_no_numbers(t);
 }
 
 extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
@@ -255,7 +300,7 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
         came = good(code, "asking for a copy");
     }
     if (!came)
-        memset(t->host, 0xff, t->bytes); // NaN, as of any copy that fails
+        bring_no_numbers(t);
     t->under_way = false;
     return true;
 }
@@ -327,14 +372,12 @@ extern "C" const char *pl_device_recording_error(void)
 extern "C" bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down)
 {
     cudaStream_t stream = nullptr;
-    bool made = cudaMallocHost(reinterpret_cast<void **>(&m->up), up) == cudaSuccess &&
-                cudaMallocHost(reinterpret_cast<void **>(&m->down), down) == cudaSuccess &&
-                cudaMalloc(reinterpret_cast<void **>(&m->up_there), up) == cudaSuccess &&
-                cudaMalloc(reinterpret_cast<void **>(&m->down_there), down) == cudaSuccess &&
-                cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess;
+    bool made = had(cudaMallocHost(reinterpret_cast<void **>(&m->up), up), "pinning memory") &&
+                had(cudaMallocHost(reinterpret_cast<void **>(&m->down), down), "pinning memory") &&
+                had(cudaMalloc(reinterpret_cast<void **>(&m->up_there), up), "taking memory") &&
+                had(cudaMalloc(reinterpret_cast<void **>(&m->down_there), down), "taking memory") &&
+                had(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
     m->stream = stream;
-    if (!made)
-        cudaGetLastError(); // no memory is an answer, and no fault of the device
     return made;
 }
 
@@ -357,7 +400,7 @@ extern "C" void pl_round_begin(pl_round_memory *m, const pl_round_member *member
                                size_t up)
 {
     cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
-    good(cudaSetDevice(chosen_device), "choosing the device"); // of whichever thread leads
+    on_device(); // whichever thread leads
     for (int32_t i = 0; i < count; i++) {
         pl_device_queue *q = members[i].queue;
         q->launching = q->launching || !pl_device_fault();

@@ -1,5 +1,6 @@
 #include "engine/backends/device/device_model.h"
 
+#include "engine/backends/device/reading.h"
 #include "engine/scene/material_kind.h"
 #include "engine/model/groups/contact_springs.h"
 #include "engine/model/groups/contacts.h"
@@ -27,10 +28,10 @@ void PL_NAMED(pl_device_put_numbers)(pl_device_queue *queue, pl_number *to, cons
 void PL_NAMED(pl_device_get_numbers)(pl_device_queue *queue, double *to, const pl_number *from,
                                      int64_t count)
 {
-    pl_number piece[PIECE];
-    for (int64_t i = 0; i < count; i += PIECE) {
-        int64_t n = count - i < PIECE ? count - i : PIECE;
-        pl_device_get(queue, piece, from + i, (size_t)n * sizeof *piece);
+    const int64_t most = PL_DEVICE_READ / (int64_t)sizeof *from;
+    for (int64_t i = 0; i < count; i += most) {
+        int64_t n = count - i < most ? count - i : most;
+        const pl_number *piece = pl_device_read(queue, from + i, (size_t)n * sizeof *piece);
         for (int64_t k = 0; k < n; k++)
             to[i + k] = piece[k];
     }

@@ -4,6 +4,7 @@
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
 #include "engine/backends/device/joint.h"
+#include "engine/backends/device/reading.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -43,6 +44,7 @@ struct pl_device_queue {
     int transfer_count;
     int released_count;
     char *released[RELEASED_MAX];
+    char read[PL_DEVICE_READ];
 };
 
 /* Of the process: what tests ask for, and what they are told. */
@@ -374,6 +376,12 @@ void pl_device_get(pl_device_queue *q, void *to, const void *from, size_t bytes)
     q->launching = false;
     if (q->transfer_count > 0 && !held_back)
         arrive(q, 0);
+}
+
+const void *pl_device_read(pl_device_queue *q, const void *from, size_t bytes)
+{
+    pl_device_get(q, q->read, from, bytes);
+    return q->read;
 }
 
 void pl_device_copy(pl_device_queue *q, void *to, const void *from, size_t bytes)

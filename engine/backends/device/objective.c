@@ -147,11 +147,18 @@ static int64_t device_soft_force(pl_backend *b, int32_t group, const pl_array *x
 }
 
 /* On the host: it is of what is written, once a frame. */
-static double device_depth(pl_backend *b, int32_t group, double time, const pl_array *x)
+static void device_depths(pl_backend *b, double time, const pl_array *x, double *out)
 {
     pl_device *d = device_of(b);
-    const pl_group *g = &b->model->groups[group];
-    return g->ops->depth(g, time, shown(d, x, d->host_x), 0, g->blocks);
+    const pl_model *m = b->model;
+    const double *host = NULL;
+    for (int32_t i = 0; i < m->group_count; i++) {
+        const pl_group *g = &m->groups[i];
+        if (m->group_obstacle[i] < 0)
+            continue;
+        host = host ? host : shown(d, x, d->host_x);
+        out[m->group_obstacle[i]] = g->ops->depth(g, time, host, 0, g->blocks);
+    }
 }
 
 static pl_measures device_elements(pl_backend *b, const pl_array *x)
@@ -256,7 +263,7 @@ const pl_objective_ops PL_NAMED(pl_device_objective_ops) = {
 const pl_measures_ops PL_NAMED(pl_device_measures_ops) = {
     .dissipation = PL_NAMED(pl_device_dissipation),
     .soft_force = device_soft_force,
-    .depth = device_depth,
+    .depths = device_depths,
     .elements = device_elements,
     .motion = device_motion,
 };

@@ -1,0 +1,9 @@
+/* What the plug-in on the stand-in has beside the one symbol of every plug-in: a count for gpu-bench. */
+#include "tests/gpu/standin/standin.h"
+
+standin_counts pliant_standin_count(void);
+
+standin_counts pliant_standin_count(void)
+{
+    return standin_count();
+}
