@@ -1,8 +1,8 @@
 // Pages beside the sessions', by their name in the address: components that take {api, navigate, sessions,
 // session}, `session` being the one that the address names (?session=ID), or null.
 
-import { Scenes } from './editor.jsx';
 import { Machine } from './machine.jsx';
+import { Scenes } from './scenes.jsx';
 import { Share } from './share.jsx';
 import { Sweeps } from './sweeps.jsx';
 
