@@ -1,7 +1,22 @@
 // From the gallery to a session, the editor with its form, its faults and its estimate, mesh files, and
 // what a session is taken along by.
 import { createHash } from 'node:crypto';
-import { changed, check, endless, goBehind, open, quiet, run, scene, shot, textOf, until, writeText } from './rig.mjs';
+import {
+    changed,
+    check,
+    count,
+    endless,
+    goBehind,
+    look,
+    open,
+    quiet,
+    run,
+    scene,
+    shot,
+    textOf,
+    until,
+    writeText,
+} from './rig.mjs';
 
 const TEXT = 'The scene as JSON';
 const go = (page, where) =>
@@ -197,6 +212,46 @@ await run({
         await page.keyboard.press('Tab');
         check(!(await page.evaluate(() => document.activeElement.shadowRoot)), 'Tab stays in the text');
         check(!(await text(page)).includes('\t'), 'Tab writes');
+        await quiet(page);
+    },
+
+    // In 3-D, without a session: what is written moves there, and a fault leaves the last picture.
+    async the_scene_is_seen_before_it_runs(daemon) {
+        const page = await open(daemon, { allow: [REFUSED] });
+        await go(page, '/scenes?draft=1');
+        const preview = page.getByRole('region', { name: 'Preview' });
+        const canvas = preview.locator('canvas');
+        const warm = () => count(page, canvas, 'warm');
+        const blue = () => count(page, canvas, [36, 86, 230]);
+        await preview.getByLabel('The scene before it runs: box').waitFor();
+        const before = await until(warm, 'the box');
+        check((await blue()) === 0, 'pins that are not there');
+        const box = scene({ pins: [{ name: 'hand', body: 'box', select: { side: '-x' } }] });
+        box.bodies[0].mesh.box.size = [0.2, 1, 0.2];
+        await writeText(page, JSON.stringify(box));
+        await until(async () => (await warm()) < 0.7 * before, 'a thinner box');
+        await until(blue, 'its pins');
+        // A ball of obstacle, grey, in view.
+        const pixels = await look(page, canvas);
+        box.obstacles.push({ name: 'ball', sphere: { center: [2, 2, 0], radius: 1 } });
+        await writeText(page, JSON.stringify(box));
+        await until(async () => changed(pixels, await look(page, canvas)) > 100, 'the ball');
+        const thin = await warm();
+        await canvas.focus();
+        const here = await look(page, canvas);
+        for (let i = 0; i < 6; i++) await page.keyboard.press('4');
+        await until(async () => changed(here, await look(page, canvas)) > 60, 'it to turn');
+        await writeText(page, JSON.stringify({ ...box, bodies: [] }));
+        await preview.getByText('This is the last scene without faults.').waitFor();
+        check((await warm()) > 0.5 * thin, 'the last picture is gone');
+        await writeText(page, '{');
+        await status(page).getByText('1 fault').waitFor();
+        await preview.getByText('This is the last scene without faults.').waitFor();
+        const square = { name: 'sheet', mesh: { cloth: { size: [1, 1], cells: [500, 500] } } };
+        await writeText(page, JSON.stringify({ pliant: 1, bodies: [square] }));
+        await preview.getByText('too large for a preview').waitFor();
+        await shot(page, 'preview');
+        check((await daemon.call('GET', '/v1/sessions')).items.length === 0, 'a session was made');
         await quiet(page);
     },
 

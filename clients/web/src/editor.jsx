@@ -8,9 +8,12 @@ import { duration, number, quantity } from './format.js';
 import { submit } from './gallery.jsx';
 import { useAnswer } from './hooks.js';
 import { lineOfPointer, patched, placeOfPointer, pretty, read, removeAt, setAt } from './jsontext.js';
+import { lazy } from './lazy.jsx';
 import { withMeshes } from './meshfiles.js';
 import { SceneText } from './scenetext.jsx';
 import { about } from './schema.js';
+
+const Preview = lazy(() => import('./preview.jsx').then((part) => part.Preview), 'preview');
 
 const WAIT_MS = 350,
     QUEUE_MS = 3000;
@@ -66,28 +69,30 @@ function placed(faults, text, places) {
     });
 }
 
-// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, remarks, busy}.
+// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, remarks, busy,
+// drawn}; `drawn` is what there is to draw of the last text without faults, {geometry, scene}.
 function useVerdict(text) {
     const [verdict, setVerdict] = useState({ faults: [], busy: true });
     useEffect(() => {
         if (text === null) return undefined;
-        const { error, places } = read(text);
+        const { error, places, value } = read(text);
         if (error) {
-            setVerdict({ faults: [{ pointer: '', line: error.line, from: error.at, words: error.message }] });
+            const fault = { pointer: '', line: error.line, from: error.at, words: error.message };
+            setVerdict(({ drawn }) => ({ faults: [fault], drawn }));
             return undefined;
         }
         const abort = new AbortController();
         setVerdict((before) => ({ ...before, busy: true }));
         const timer = setTimeout(async () => {
             try {
-                const { estimate, warnings, remarks } = await api.post('/v1/validate', text, {
+                const { geometry, ...found } = await api.post('/v1/validate?geometry=true', text, {
                     signal: abort.signal,
                 });
-                setVerdict({ faults: [], estimate, warnings, remarks });
+                setVerdict({ ...found, faults: [], drawn: { geometry, scene: value } });
             } catch (problem) {
                 if (problem.name === 'AbortError') return;
                 const faults = placed(problem.faults ?? [], text, places);
-                setVerdict({ faults, trouble: faults.length ? null : problem.message });
+                setVerdict(({ drawn }) => ({ faults, trouble: faults.length ? null : problem.message, drawn }));
             }
         }, WAIT_MS);
         return () => {
@@ -247,6 +252,12 @@ function Submit({ text, verdict, navigate, onFaults }) {
     );
 }
 
+// Why the preview may show another scene than the text.
+function noteOf({ faults, trouble, drawn }) {
+    if (!faults.length && !trouble) return null;
+    return drawn ? 'This is the last scene without faults.' : 'It is drawn when the scene has no faults.';
+}
+
 export function Editor({ query, navigate }) {
     const start = useAnswer((signal) => begin(query, signal), [query.session, query.gallery, query.change]);
     const capabilities = useAnswer((signal) => api.get('/v1/capabilities', { signal }), []).value;
@@ -329,6 +340,7 @@ export function Editor({ query, navigate }) {
                 </p>
             )}
             <div class="sides">
+                <Preview drawn={verdict.drawn} note={noteOf(verdict)} />
                 {scene ? (
                     <Form
                         scene={scene}
