@@ -26,10 +26,12 @@ function keep(name, bytes) {
 
 // What the packages in the bundle ask to be passed on with them.
 function licences() {
-    const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
-    return Object.keys(dependencies)
-        .map((name) => {
-            const folder = join(modules, name);
+    const { packages: locked } = JSON.parse(readFileSync(join(here, 'package-lock.json'), 'utf8'));
+    return Object.entries(locked)
+        .filter(([place, { dev }]) => place && !dev && !place.includes('/@types/'))
+        .map(([place]) => {
+            const name = place.replace('node_modules/', '');
+            const folder = join(packages, place);
             const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
             const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
             return `${name} ${version}\n\n${file ? readFileSync(join(folder, file), 'utf8') : ''}`;

@@ -110,14 +110,17 @@ typedef struct pl_preflight {
     char **remarks;
     pl_file_sum sums[PL_FILE_COUNT];
 } pl_preflight;
+/* Most bytes of topology.json, and of surface.npy, that preview.json is written for. */
+enum { PL_PREVIEW_MOST = 8 << 20 };
 pl_status pl_preflight_read(int dir_fd, pl_preflight *out);
 pl_status pl_preflight_write(int dir_fd, const pl_preflight *p);
 void pl_preflight_clear(pl_preflight *p);
 /* Its "bodies" as the next value of a document being written. */
 void pl_bodies_encode(pl_json_writer *w, const pl_preflight *p);
 /* The answer to a scene without faults, as the next value: "valid", "estimate", "bodies", "warnings" and "remarks".
- * frames < 0: without an end. Times are the check's times `ratio`. */
-void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t frames, double ratio);
+ * frames < 0: without an end. Times are the check's times `ratio`. `geometry`: JSON of that key; NULL: without it. */
+void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t frames, double ratio,
+                          const char *geometry);
 /* Its "warnings" and "remarks" as the next keys. */
 void pl_remarks_encode(pl_json_writer *w, const pl_preflight *p);
 

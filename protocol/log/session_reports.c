@@ -281,7 +281,8 @@ pl_status pl_preflight_write(int dir_fd, const pl_preflight *p)
     return pl_sealed_put(dir_fd, "preflight.json", &w);
 }
 
-void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t frames, double ratio)
+void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t frames, double ratio,
+                          const char *geometry)
 {
     pl_json_begin_object(w);
     pl_json_set_boolean(w, "valid", true);
@@ -303,6 +304,8 @@ void pl_validation_encode(pl_json_writer *w, const pl_preflight *p, int64_t fram
     pl_json_key(w, "bodies");
     pl_bodies_encode(w, p);
     pl_remarks_encode(w, p);
+    if (geometry)
+        pl_json_set_raw(w, "geometry", geometry);
     pl_json_end_object(w);
 }
 

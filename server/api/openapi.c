@@ -52,6 +52,7 @@ static const parameter known_parameters[] = {
      "position, velocity, stress, contacts, or several separated by commas; only stored ones"},
     {"wait", "integer", "seconds to wait for a new state, at most 60"},
     {"sessions", "boolean", "also remove its sessions"},
+    {"geometry", "boolean", "also return what there is to draw"},
     {"prune", "boolean", "allow the change to delete stored frames"},
     {"state", "string", "only sessions in this state"},
     {"name", "string", "only sessions whose name contains this"},

@@ -406,6 +406,13 @@ static const pl_reply_field validation_fields[] = {
     {"bodies", "[]#Body", "bodies and their sizes"},
     {"warnings", "[]#Warning", "warnings its session would start with"},
     {"remarks", "[]string", "sentences on what is unusual but harmless"},
+    {"geometry?", "#Geometry?", "with geometry=true; null: larger than 8 MiB"},
+    {0},
+};
+static const pl_reply_field geometry_fields[] = {
+    {"topology", "#Topology", "as of a session"},
+    {"surface", "[]integer", "vertices that something drawn has"},
+    {"positions", "[]number", "their places at rest, three numbers a vertex, m"},
     {0},
 };
 static const pl_reply_field estimate_fields[] = {
@@ -845,6 +852,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"SessionList", "A page of sessions.", session_list_fields},
     {"Fault", "One mistake in a request.", fault_fields},
     {"Validation", "A scene that can be run.", validation_fields},
+    {"Geometry", "Bodies of a scene before it runs.", geometry_fields},
     {"Estimate", "The estimated cost of a run.", estimate_fields},
     {"Mesh", "Contents of a mesh file.", mesh_fields},
     {"MeshItem", "A mesh in a list.", mesh_item_fields},

@@ -134,7 +134,7 @@ void pl_admission_check(pl_admission *a, int64_t until_ms, void (*next)(pl_reque
     a->branch = NULL;
     a->ticket = (pl_check_ticket){.owner = a->owner,
                                   .order = a->created_us,
-                                  .option = "--session",
+                                  .option = a->preview ? "--preview" : "--session",
                                   .until_ms = until_ms,
                                   .done = go_on,
                                   .context = a};

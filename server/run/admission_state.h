@@ -33,6 +33,7 @@ typedef struct pl_admission {
     char incoming[96]; /* "incoming/ID", later where it was moved to */
     int64_t created_us;
     bool staged;      /* the directory is there */
+    bool preview;     /* the check writes preview.json, too */
     const char *text; /* the scene: the body, or a branch's */
     size_t length;
     const pl_branch *branch; /* NULL: none; not used after its directory is made, as `text` */

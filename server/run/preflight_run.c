@@ -20,7 +20,7 @@ pl_preflight_outcome pl_preflight_begin(const pl_preflight_host *host, const cha
                                         const char *option, const char *path, pl_preflight_run *run)
 {
     char program[PATH_MAX + 32], argument[PATH_MAX + 128], flag[32];
-    bool session = strcmp(option, "--session") == 0;
+    bool session = strcmp(option, "--mesh") != 0;
     snprintf(program, sizeof program, "%s/pliant-preflight", host->programs);
     /* A session's directory may be moved while it is checked, so it is named as the working one. */
     snprintf(argument, sizeof argument, "%s", session ? "." : path);

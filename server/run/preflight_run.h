@@ -38,7 +38,7 @@ typedef enum pl_preflight_outcome {
     PL_PREFLIGHT_BROKEN,  /* could not be run: ours, not the user's; a line is in the log */
 } pl_preflight_outcome;
 
-/* `option` is "--session" or "--mesh". PL_PREFLIGHT_RUNNING; PL_PREFLIGHT_BUSY or PL_PREFLIGHT_BROKEN if the child
+/* `option` is "--session", "--preview" or "--mesh". PL_PREFLIGHT_RUNNING; PL_PREFLIGHT_BUSY or PL_PREFLIGHT_BROKEN if the child
  * could not be started. */
 pl_preflight_outcome pl_preflight_begin(const pl_preflight_host *host, const char *owner,
                                         const char *option, const char *path,

@@ -6,6 +6,7 @@
 #include "protocol/log/session_file.h"
 #include "server/worker/mesh_warnings.h"
 #include "server/worker/overlap_warnings.h"
+#include "server/worker/preview.h"
 #include "server/worker/sandbox.h"
 #include "server/worker/session_scene.h"
 #include "server/worker/start_warnings.h"
@@ -348,7 +349,7 @@ static pl_preflight_exit report(preflight *p, const char *path, pl_status status
     return faults->total ? PL_PREFLIGHT_REFUSED : PL_PREFLIGHT_ACCEPTED;
 }
 
-pl_preflight_exit pl_preflight_session(const char *path)
+pl_preflight_exit pl_preflight_session(const char *path, bool preview)
 {
     preflight p = {.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (p.directory < 0) {
@@ -371,6 +372,8 @@ pl_preflight_exit pl_preflight_session(const char *path)
         if (status == PL_OK)
             status = pl_topology_write(p.directory, &p.scene, p.pin_counts, p.expected,
                                        p.report.sums);
+        if (status == PL_OK && preview)
+            status = pl_preview_write(p.directory, &p.scene);
         result = report(&p, path, status);
     }
     pl_preflight_clear(&p.report);

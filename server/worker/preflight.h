@@ -5,13 +5,16 @@
 #ifndef PLIANT_SERVER_WORKER_PREFLIGHT_H
 #define PLIANT_SERVER_WORKER_PREFLIGHT_H
 
+#include <stdbool.h>
+
 typedef enum pl_preflight_exit {
     PL_PREFLIGHT_ACCEPTED = 0,
     PL_PREFLIGHT_REFUSED = 1, /* preflight.json has the faults */
     PL_PREFLIGHT_ERROR = 2,   /* usage, or a file could not be written; message on stderr */
 } pl_preflight_exit;
 
-/* Check the session in the directory at `path`. Puts the process into a sandbox with limits. */
-pl_preflight_exit pl_preflight_session(const char *path);
+/* Check the session in the directory at `path`; `preview`: write preview.json too (preview.h). Puts the process into a
+ * sandbox with limits. */
+pl_preflight_exit pl_preflight_session(const char *path, bool preview);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,6 +301,51 @@ END_TEST
 
 /* ---- validate ---- */
 
+static const char drawn_scene[] =
+    "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [4, 4, "
+    "4]}}},"
+    " {\"name\": \"sheet\", \"mesh\": {\"cloth\": {\"size\": [2, 2], \"cells\": [1, 1]}},"
+    " \"transform\": {\"scale\": 2, \"translate\": [0, 5, 0]}}],"
+    " \"pins\": [{\"body\": \"sheet\", \"select\": {\"side\": \"-x\"}}],"
+    " \"obstacles\": [{\"sphere\": {\"center\": [0, -3, 0], \"radius\": 1}}]}";
+
+/* A box, of whose 125 vertices 27 are inside, and a square of cloth twice as large about (0, 5, 0). */
+START_TEST(test_validate_geometry)
+{
+    http_reply *r = http_post(d, "/v1/validate?geometry=true", drawn_scene);
+    http_expect(r, 200);
+    const json_t *surface = json_at(r->json, "geometry/surface");
+    const json_t *positions = json_at(r->json, "geometry/positions");
+    ck_assert_uint_eq(json_array_size(surface), 98 + 4);
+    ck_assert_int_eq(json_integer_value(json_array_get(surface, 98)), 125);
+    ck_assert_uint_eq(json_array_size(positions), 3 * json_array_size(surface));
+    for (size_t i = 0; i < json_array_size(positions); i++) {
+        double x = json_number_value(json_array_get(positions, i));
+        double centre = i >= 294 && i % 3 == 1 ? 5 : 0, reach = i >= 294 ? 2 : 0.5;
+        ck_assert_double_le(fabs(x - centre), reach);
+    }
+    ck_assert_double_eq(fabs(json_number_value(json_array_get(positions, 294))), 2);
+    ck_assert_uint_eq(json_array_size(json_at(r->json, "geometry/topology/pins/0/at")), 2);
+    ck_assert(json_is_object(json_at(r->json, "geometry/topology/obstacle_surfaces/0")));
+    http_reply_free(r);
+    r = http_post(d, "/v1/validate?geometry=0", drawn_scene);
+    http_expect(r, 200);
+    ck_assert_ptr_null(json_object_get(r->json, "geometry"));
+    http_reply_free(r);
+    r = http_post(d, "/v1/validate?geometry=yes", drawn_scene);
+    http_expect(r, 400);
+    http_reply_free(r);
+    /* Too large. */
+    r = http_post(d, "/v1/validate?geometry=true",
+                  "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"cloth\": {\"size\": [1, 1], "
+                  "\"cells\": [500, 500]}}}]}");
+    http_expect(r, 200);
+    ck_assert(json_is_null(json_object_get(r->json, "geometry")));
+    http_reply_free(r);
+    ck_assert_int_eq(daemon_fixture_entries(d, "incoming"), 0);
+}
+END_TEST
+
 START_TEST(test_validate)
 {
     char *scene = session_scene(6, 1, "");
@@ -426,6 +472,7 @@ int main(void)
     tcase_add_test(fresh, test_all_faults);
     tcase_add_test(fresh, test_idempotency);
     tcase_add_test(fresh, test_validate);
+    tcase_add_test(fresh, test_validate_geometry);
     tcase_add_test(fresh, test_scene);
     tcase_add_test(fresh, test_queue_full);
     suite_add_tcase(suite, fresh);

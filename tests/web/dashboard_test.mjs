@@ -13,6 +13,7 @@ import {
     scene,
     shot,
     sleep,
+    textOf,
     until,
 } from './rig.mjs';
 import { canvasOf, frameOf, shownBox, watch } from './watching.mjs';
@@ -415,14 +416,14 @@ await run({
         await page.locator('.picked').getByText(`box, vertex ${vertex}`, { exact: true }).waitFor();
         await page.getByRole('button', { name: 'a step of 5 ms' }).click();
         await page.getByLabel('The scene as JSON').waitFor();
-        const { time, output } = JSON.parse(await page.getByLabel('The scene as JSON').inputValue());
+        const { time, output } = JSON.parse(await textOf(page));
         const change = JSON.stringify({ time, output });
         check(change === '{"time":{"step":0.005,"steps":120},"output":{"every":2}}', change);
         await page.goBack();
         await box.waitFor();
         await page.getByRole('button', { name: 'open the scene to change it' }).click();
         await page.getByLabel('The scene as JSON').waitFor();
-        check((await page.getByLabel('The scene as JSON').inputValue()).includes('"step": 0.01'), 'it is changed');
+        check((await textOf(page)).includes('"step": 0.01'), 'it is changed');
         await quiet(page);
     },
 
@@ -508,7 +509,7 @@ await run({
         await until(async () => (await frameOf(page)) === 5, 'the frame that the mark is at');
         await page.getByRole('button', { name: 'method admm' }).click();
         await page.getByLabel('The scene as JSON').waitFor();
-        const { solver } = JSON.parse(await page.getByLabel('The scene as JSON').inputValue());
+        const { solver } = JSON.parse(await textOf(page));
         check(solver.method === 'admm' && solver.iterations === 30, JSON.stringify(solver));
         await page.locator('.estimate').getByText('ms a frame').waitFor(); // and the daemon takes it
         await quiet(page);

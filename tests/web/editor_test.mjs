@@ -1,17 +1,45 @@
 // From the gallery to a session, the editor with its form, its faults and its estimate, mesh files, and
 // what a session is taken along by.
 import { createHash } from 'node:crypto';
-import { changed, check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
+import {
+    changed,
+    check,
+    count,
+    endless,
+    goBehind,
+    look,
+    open,
+    quiet,
+    run,
+    scene,
+    shot,
+    textOf,
+    until,
+    writeText,
+} from './rig.mjs';
 
 const TEXT = 'The scene as JSON';
 const go = (page, where) =>
     page.evaluate((hash) => {
         location.hash = hash;
     }, where);
-const text = (page) => page.getByLabel(TEXT).inputValue();
+const text = textOf;
 const status = (page) => page.locator('.estimate');
 // The browser says each refusal in its console, and a scene that is being written is refused.
 const REFUSED = /status of 4(00|22)/;
+
+// The numbers of lines with a mark beside them.
+const markedLines = (page) =>
+    page.locator('.text .cm-editor').evaluate((editor) => {
+        const places = (kind) => [...editor.querySelectorAll(`${kind} .cm-gutterElement`)];
+        const numbers = new Map(
+            places('.cm-lineNumbers').map((one) => [one.getBoundingClientRect().top, Number(one.textContent)]),
+        );
+        return places('.cm-gutter-lint')
+            .filter((one) => one.querySelector('.cm-lint-marker-error'))
+            .map((one) => numbers.get(one.getBoundingClientRect().top));
+    });
+const markedText = (page) => page.locator('.cm-lintRange-error').allInnerTexts();
 
 const bytesOf = async (download) => Buffer.concat(await (await download.createReadStream()).toArray());
 
@@ -90,9 +118,7 @@ await run({
         await page.getByLabel('method').selectOption('lbfgs');
         const changed = JSON.parse(await text(page));
         check(changed.solver.method === 'lbfgs' && changed.bodies.length === 1, 'the rest of the text changed');
-        await page
-            .getByLabel(TEXT)
-            .fill(JSON.stringify({ ...changed, name: 'by hand', solver: { iterations: 9 } }));
+        await writeText(page, JSON.stringify({ ...changed, name: 'by hand', solver: { iterations: 9 } }));
         check((await page.getByLabel('iterations').inputValue()) === '9', 'the form does not follow the text');
         check((await page.getByLabel('name', { exact: true }).inputValue()) === 'by hand', 'nor does the name');
         await status(page).getByText('ms a frame').waitFor();
@@ -111,32 +137,121 @@ await run({
         const wrong = (await text(page))
             .replace('"step"', '"stp"')
             .replace('"poisson": 0.45', '"poisson": 0.7');
-        await page.getByLabel(TEXT).fill(wrong);
+        await writeText(page, wrong);
         await status(page).getByText('2 faults').waitFor();
         const line = wrong.split('\n').findIndex((one) => one.includes('"stp"')) + 1;
-        check(
-            (await page.locator('.gutter .wrong').first().innerText()) === String(line),
-            'the line is not marked',
-        );
+        check((await markedLines(page))[0] === line, `marked lines ${await markedLines(page)}, not ${line}`);
+        check((await markedText(page)).includes('"stp": 0.01'), `underlined ${await markedText(page)}`);
         await page.locator('.faults').getByText('did you mean "step"').waitFor();
         await page.locator('.field.wrong').getByLabel("Poisson's ratio").waitFor();
         check(await page.getByRole('button', { name: 'submit' }).isDisabled(), 'a bad scene can be submitted');
         await page.locator('.faults button').first().click();
-        const chosen = await page.evaluate(() =>
-            document.activeElement.value.slice(
-                document.activeElement.selectionStart,
-                document.activeElement.selectionEnd,
-            ),
-        );
+        const chosen = await page.getByLabel(TEXT).evaluate(() => getSelection().toString());
         check(chosen.includes('"stp"'), `it goes to ${chosen}`);
         await shot(page, 'faults');
-        await page.getByLabel(TEXT).fill(wrong.replace('"gravity"', 'gravity').replace('{', '{ nonsense'));
+        await writeText(page, wrong.replace('"gravity"', 'gravity').replace('{', '{ nonsense'));
         await page.locator('.faults').getByText('a key in quotes expected').waitFor();
         await page.getByText('The form comes back').waitFor();
-        await page.getByLabel(TEXT).fill(wrong.replace('"stp"', '"step"').replace('0.7', '0.3'));
+        await writeText(page, wrong.replace('"stp"', '"step"').replace('0.7', '0.3'));
         await status(page).getByText('starts at once').waitFor();
         await page.getByRole('button', { name: 'submit' }).click();
         await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
+        await quiet(page);
+    },
+
+    async the_schema_helps_to_write(daemon) {
+        const page = await open(daemon, { allow: [REFUSED] });
+        await go(page, '/scenes?draft=1');
+        await status(page).getByText('ms a frame').waitFor();
+        const offered = () => page.locator('.cm-tooltip-autocomplete li .cm-completionLabel').allInnerTexts();
+        const choose = async (name) => {
+            const marked = page.locator('.cm-tooltip-autocomplete [aria-selected] .cm-completionLabel');
+            await marked.getByText(name).waitFor();
+            await page.waitForTimeout(100); // a list takes no key in its first 75 ms
+            await page.keyboard.press('Enter');
+        };
+        // Keys of the object, without those that it has; each with what it is.
+        await goBehind(page, '"solver": {');
+        await page.keyboard.press('Control+Space');
+        await until(async () => (await offered()).includes('iterations'), 'keys of the solver');
+        check(!(await offered()).includes('method'), 'a key that is there is offered');
+        check(!(await offered()).includes('young'), 'a key of another object is offered');
+        await page.keyboard.type('"iter');
+        await page.locator('.cm-completionInfo').getByText('Most iterations of a step').waitFor();
+        await choose('iterations');
+        await page.keyboard.type('30,');
+        check((await text(page)).includes('"solver": {"iterations": 30, "method"'), await text(page));
+        // Values that are listed, and names that the scene gives.
+        await goBehind(page, '"method": "auto');
+        await page.keyboard.press('Control+Space');
+        await until(async () => (await offered()).includes('newton'), 'methods');
+        await page.locator('.cm-tooltip-autocomplete').getByText('newton', { exact: true }).click();
+        await until(async () => JSON.parse(await text(page)).solver.method === 'newton', 'the method');
+        await goBehind(page, '"material": "');
+        await page.keyboard.press('Control+Space');
+        await until(async () => (await offered()).join() === 'rubber', 'the material');
+        await page.keyboard.press('Escape');
+        // What is at the cursor, and under the pointer.
+        await goBehind(page, '"young');
+        await page.locator('.json .about').getByText(/materials\.rubber\.young.*Young's modulus/).waitFor();
+        await page.locator('.cm-line').getByText('"poisson"').hover();
+        await page.locator('.cm-tooltip-hover').getByText("Poisson's ratio").waitFor();
+        await shot(page, 'hover');
+        // A change of the form is one step back for the text; the cursor stays where it is.
+        await page.getByLabel('density').fill('1200');
+        await until(async () => (await text(page)).includes('"density": 1200'), 'the density');
+        await page.getByLabel(TEXT).focus();
+        await page.keyboard.type('g');
+        check((await text(page)).includes('"youngg"'), 'the cursor has moved');
+        await page.keyboard.press('Control+z');
+        await page.keyboard.press('Control+z');
+        await until(async () => (await page.getByLabel('density').inputValue()) === '1000', 'the density before');
+        // Keys of the page are letters here, and Tab leaves.
+        await page.keyboard.type('?');
+        check((await text(page)).includes('?'), 'the page takes a key that was meant for the text');
+        await page.keyboard.press('Tab');
+        check(!(await page.evaluate(() => document.activeElement.shadowRoot)), 'Tab stays in the text');
+        check(!(await text(page)).includes('\t'), 'Tab writes');
+        await quiet(page);
+    },
+
+    // In 3-D, without a session: what is written moves there, and a fault leaves the last picture.
+    async the_scene_is_seen_before_it_runs(daemon) {
+        const page = await open(daemon, { allow: [REFUSED] });
+        await go(page, '/scenes?draft=1');
+        const preview = page.getByRole('region', { name: 'Preview' });
+        const canvas = preview.locator('canvas');
+        const warm = () => count(page, canvas, 'warm');
+        const blue = () => count(page, canvas, [36, 86, 230]);
+        await preview.getByLabel('The scene before it runs: box').waitFor();
+        const before = await until(warm, 'the box');
+        check((await blue()) === 0, 'pins that are not there');
+        const box = scene({ pins: [{ name: 'hand', body: 'box', select: { side: '-x' } }] });
+        box.bodies[0].mesh.box.size = [0.2, 1, 0.2];
+        await writeText(page, JSON.stringify(box));
+        await until(async () => (await warm()) < 0.7 * before, 'a thinner box');
+        await until(blue, 'its pins');
+        // A ball of obstacle, grey, in view.
+        const pixels = await look(page, canvas);
+        box.obstacles.push({ name: 'ball', sphere: { center: [2, 2, 0], radius: 1 } });
+        await writeText(page, JSON.stringify(box));
+        await until(async () => changed(pixels, await look(page, canvas)) > 100, 'the ball');
+        const thin = await warm();
+        await canvas.focus();
+        const here = await look(page, canvas);
+        for (let i = 0; i < 6; i++) await page.keyboard.press('4');
+        await until(async () => changed(here, await look(page, canvas)) > 60, 'it to turn');
+        await writeText(page, JSON.stringify({ ...box, bodies: [] }));
+        await preview.getByText('This is the last scene without faults.').waitFor();
+        check((await warm()) > 0.5 * thin, 'the last picture is gone');
+        await writeText(page, '{');
+        await status(page).getByText('1 fault').waitFor();
+        await preview.getByText('This is the last scene without faults.').waitFor();
+        const square = { name: 'sheet', mesh: { cloth: { size: [1, 1], cells: [500, 500] } } };
+        await writeText(page, JSON.stringify({ pliant: 1, bodies: [square] }));
+        await preview.getByText('too large for a preview').waitFor();
+        await shot(page, 'preview');
+        check((await daemon.call('GET', '/v1/sessions')).items.length === 0, 'a session was made');
         await quiet(page);
     },
 
@@ -199,10 +314,10 @@ await run({
                 ([file, bytes]) => {
                     const dataTransfer = new DataTransfer();
                     dataTransfer.items.add(new File([bytes], file));
-                    const target = document.querySelector('.editor');
+                    const target = document.querySelector('.text').shadowRoot.querySelector('.cm-content');
                     for (const kind of ['dragover', 'drop']) {
                         target.dispatchEvent(
-                            new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }),
+                            new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true, composed: true }),
                         );
                     }
                 },

@@ -216,6 +216,107 @@ await run({
         await quiet(page);
     },
 
+    // A table: sorted by any column, grouped, with the parameters in which runs differ, and as CSV.
+    async runs_are_a_table(daemon) {
+        const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
+        const materials = (young) => ({ rubber: { young, poisson: 0.3, density: 1000 } });
+        const descent = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12 };
+        const list = [
+            short('=soft', { materials: materials(2e4), labels: { series: 'a' } }),
+            short('stiff', { materials: materials(1e6), labels: { series: 'b' }, solver: { method: 'newton' } }),
+            short('doubtful', { solver: descent, pins, labels: { series: 'a' } }),
+        ];
+        for (const one of list) await daemon.over((await daemon.submit(one)).id);
+        const page = await open(daemon);
+        await page.getByRole('link', { name: 'as a table' }).click();
+        const table = page.getByRole('region', { name: 'Table of runs' });
+        await page.getByText('3 runs', { exact: true }).waitFor();
+        const heads = async () => (await table.locator('thead th').allInnerTexts()).map((text) => text.trim());
+        await until(async () => (await heads()).includes('materials.rubber.young'), 'what differs');
+        const column = async (label) => {
+            const at = (await heads()).findIndex((text) => text.replace(/ [▾▴]/, '') === label);
+            return table.locator('tbody tr:not(.group)').evaluateAll(
+                (all, k) => all.map((row) => row.children[k].innerText.trim()), at,
+            );
+        };
+        const order = async (expected) =>
+            until(async () => (await column('name')).join() === expected, `the order ${expected}`);
+        await order('doubtful,stiff,=soft');
+        check((await column('method')).join() === 'gradient descent,newton,gradient descent', await column('method'));
+        check((await column('unconverged')).join() === '3,0,0', `unconverged ${await column('unconverged')}`);
+        const { items } = await daemon.call('GET', '/v1/sessions');
+        const metrics = await page.evaluate(
+            (id) => fetch(`/v1/sessions/${id}/metrics?from=3&to=3`).then((reply) => reply.text()),
+            items[0].id,
+        );
+        const elastic = Number(/"elastic":([^,}]+)/.exec(metrics)[1]);
+        const told = Number((await column('elastic [J]'))[0].replaceAll('−', '-'));
+        check(Math.abs(told - elastic) <= 1e-3 * Math.abs(elastic), `${told} J, not ${elastic}`);
+        const head = (name) => table.locator('thead').getByRole('button', { name });
+        await head('materials.rubber.young').click();
+        await order('=soft,doubtful,stiff');
+        await head('materials.rubber.young').click();
+        await order('stiff,doubtful,=soft');
+        check((await table.locator('[aria-sort=descending]').count()) === 1, 'it is not told');
+        await page.getByLabel('grouped by').selectOption('label.series');
+        const groups = () => table.locator('tr.group').allInnerTexts();
+        await until(async () => (await groups()).join() === 'series=b (1),series=a (2)', 'two groups');
+        await order('stiff,doubtful,=soft');
+        await page.getByLabel('grouped by').selectOption('age');
+        await until(async () => (await groups()).join() === 'the last hour (3)', 'one age');
+        const [file] = await Promise.all([
+            page.waitForEvent('download'),
+            page.getByRole('button', { name: 'csv' }).click(),
+        ]);
+        const lines = Buffer.concat(await (await file.createReadStream()).toArray()).toString().trim().split('\n');
+        check(lines.length === 4 && lines[0].startsWith('id,name,labels,state'), lines[0]);
+        check(lines[3].includes(",'=soft,series=a,succeeded,"), `a formula: ${lines[3]}`);
+        await shot(page, 'runs');
+        await page.getByLabel('Filter runs').fill('newton');
+        await page.getByText('0 runs', { exact: true }).waitFor();
+        await page.getByLabel('Filter runs').fill('stiff');
+        await page.getByText('1 run', { exact: true }).waitFor();
+        await quiet(page);
+    },
+
+    async a_thousand_runs_are_a_table(daemon) {
+        const { id } = await daemon.submit(short('one'));
+        const one = await daemon.over(id);
+        const page = await open(daemon);
+        const named = (k) => ({ ...one, id: k.toString(16).padStart(32, '0'), name: `run ${k}` });
+        const items = Array.from({ length: 1000 }, (_, k) => named(k + 1));
+        await page.route('**/v1/sessions?limit*', (route) => route.fulfill({ json: { items, next: null } }));
+        await page.route(/sessions\/0+[0-9a-f]+\/scene/, (route) => route.fulfill({ json: {} }));
+        await page.route(/sessions\/0+[0-9a-f]+\/metrics/, (route) => route.fulfill({ body: '' }));
+        await page.reload();
+        await item(page, 'run 1').first().waitFor();
+        const draw = (hash, place) =>
+            page.evaluate(
+                async ([where, what]) => {
+                    const begun = performance.now();
+                    location.hash = where;
+                    while (!document.querySelector(what)) await new Promise(requestAnimationFrame);
+                    await new Promise(requestAnimationFrame);
+                    return Math.round(performance.now() - begun);
+                },
+                [hash, place],
+            );
+        const took = [];
+        for (let i = 0; i < (process.env.TIMES ? 8 : 1); i++) {
+            took.push(await draw('/runs', '.runs tbody tr'));
+            if (process.env.TIMES) await draw('/sweeps', '.sweeppage, section[aria-label=Sweeps]');
+        }
+        if (process.env.TIMES) console.log(`1,000 runs are a table after ${took} ms`);
+        await draw('/runs', '.runs tbody tr');
+        const count = () => page.locator('.runs tbody tr').count();
+        await until(async () => (await count()) === 1000, 'all rows');
+        await page.getByRole('button', { name: 'name' }).click();
+        await until(
+            async () => (await page.locator('.runs tbody tr').nth(999).innerText()).startsWith('run 999'),
+            'them sorted',
+        );
+    },
+
     // Only of those in sight.
     async rows_have_pictures(daemon) {
         for (let i = 0; i < 30; i++) await daemon.submit(short(`p${i}`));

@@ -9,13 +9,27 @@ const LOGIN = 'Token or one-time code';
 const REFUSED = /status of 401/;
 
 await run({
-    // Every part of it, also those that come later.
+    // List and view with all that they load, a film's encoder too; and what the editor adds to them.
     async the_bundle_is_small() {
-        const bytes = bundle()
-            .filter((name) => /\.(js|css|svg)$/.test(name))
-            .map((name) => gzipSync(readFileSync(resolve('build/web/dist/assets', name)), { level: 9 }).length);
-        const all = bytes.reduce((sum, size) => sum + size, 0);
-        check(all > 50000 && all < 300000, `${all} bytes`);
+        const file = (name) => readFileSync(resolve('build/web/dist/assets', name));
+        const sum = (names) => [...names].reduce((all, name) => all + gzipSync(file(name), { level: 9 }).length, 0);
+        const scripts = bundle().filter((name) => name.endsWith('.js'));
+        const loads = (name, found = new Set()) => {
+            found.add(name);
+            const text = file(name).toString();
+            const others = scripts.filter((one) => text.includes(`./${one}`) && !one.startsWith('editor-'));
+            for (const one of others) if (!found.has(one)) loads(one, found);
+            return found;
+        };
+        const page = loads(scripts.find((name) => name.startsWith('main-')));
+        for (const part of ['view', 'charts']) check([...page].some((name) => name.startsWith(part)), `no ${part}`);
+        const sheets = bundle().filter((name) => /\.(css|svg)$/.test(name));
+        const all = sum(page) + sum(sheets);
+        check(all > 200000 && all < 320000, `list and view: ${all} bytes`);
+        const editor = scripts.filter((name) => !page.has(name));
+        check(editor.some((name) => name.startsWith('editor-')), `parts of the editor: ${editor}`);
+        const more = sum(editor);
+        check(more > 50000 && more < 160000, `the editor: ${more} bytes`);
         const pictures = bundle()
             .filter((name) => name.endsWith('.webp'))
             .map((name) => statSync(resolve('build/web/dist/assets', name)).size);

@@ -314,6 +314,32 @@ export async function run(tests, { options = [] } = {}) {
 
 export const bundle = () => readdirSync(resolve('build/web/dist/assets'));
 
+// ---- the editor of scenes ----------------------------------------------------------------------------
+
+const sceneText = (page) => page.getByLabel('The scene as JSON');
+
+export const textOf = (page) => sceneText(page).evaluate((content) => content.cmTile.view.state.doc.toString());
+
+// All of it by another text, as by Ctrl-A and Ctrl-V.
+export async function writeText(page, text) {
+    await sceneText(page).focus();
+    await page.keyboard.press('Control+a');
+    await sceneText(page).evaluate((content, pasted) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', pasted);
+        content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }, text);
+}
+
+// The cursor behind a part of the text.
+export async function goBehind(page, part) {
+    await sceneText(page).evaluate((content, found) => {
+        const { view } = content.cmTile;
+        view.focus();
+        view.dispatch({ selection: { anchor: view.state.doc.toString().indexOf(found) + found.length } });
+    }, part);
+}
+
 // ---- pictures --------------------------------------------------------------------------------------
 
 // What a part of the page looks like, as 48 x 32 grey values from 0 to 255.

@@ -65,7 +65,7 @@ static int check_here(pl_cli *cli, const pl_scene_files *scene)
         status = pl_run_session_preflight(cli, scratch.path, scratch.dir_fd, &p);
     if (status == PL_EXIT_OK) {
         pl_json_writer w = {0};
-        pl_validation_encode(&w, &p, frames_of(scene), 1);
+        pl_validation_encode(&w, &p, frames_of(scene), 1, NULL);
         char *text = pl_json_finish(&w, NULL);
         status = text ? report(cli, text) : pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
         free(text);

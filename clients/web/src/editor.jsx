@@ -1,19 +1,21 @@
-// The page of scenes: the gallery, and one of them as a form and as text side by side, judged by the
-// daemon while it is written. #/scenes?gallery=NAME, ?session=ID (with &change=MERGE-PATCH), ?draft.
+// One scene as a form and as text side by side, judged by the daemon while it is written.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from './api.js';
+import { store, stored } from './draft.js';
 import { Form } from './form.jsx';
 import { duration, number, quantity } from './format.js';
-import { Gallery, submit } from './gallery.jsx';
+import { submit } from './gallery.jsx';
 import { useAnswer } from './hooks.js';
-import { lineOfPointer, patched, pretty, read, removeAt, setAt } from './jsontext.js';
+import { lineOfPointer, patched, placeOfPointer, pretty, read, removeAt, setAt } from './jsontext.js';
+import { lazy } from './lazy.jsx';
 import { withMeshes } from './meshfiles.js';
-import { route } from './route.js';
-import './editor.css';
+import { SceneText } from './scenetext.jsx';
+import { about } from './schema.js';
 
-const DRAFT = 'pliant.draft',
-    WAIT_MS = 350,
+const Preview = lazy(() => import('./preview.jsx').then((part) => part.Preview), 'preview');
+
+const WAIT_MS = 350,
     QUEUE_MS = 3000;
 const EMPTY = {
     pliant: 1,
@@ -31,22 +33,6 @@ const EMPTY = {
     ],
     obstacles: [{ name: 'floor', plane: { normal: [0, 1, 0], offset: 0 }, friction: 0.3 }],
 };
-
-function stored() {
-    try {
-        return sessionStorage.getItem(DRAFT);
-    } catch {
-        return null;
-    }
-}
-
-function store(text) {
-    try {
-        sessionStorage.setItem(DRAFT, text);
-    } catch {
-        // It lasts as long as the page.
-    }
-}
 
 // What the page begins with: {text, origin}.
 async function begin({ session, gallery, change }, signal) {
@@ -79,32 +65,34 @@ function placed(faults, text, places) {
         ]
             .filter(Boolean)
             .join('');
-        return { ...fault, line, words };
+        return { ...fault, ...(places && !said ? placeOfPointer(places, fault.pointer) : {}), line, words };
     });
 }
 
-// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, remarks, busy}.
+// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, remarks, busy,
+// drawn}; `drawn` is what there is to draw of the last text without faults, {geometry, scene}.
 function useVerdict(text) {
     const [verdict, setVerdict] = useState({ faults: [], busy: true });
     useEffect(() => {
         if (text === null) return undefined;
-        const { error, places } = read(text);
+        const { error, places, value } = read(text);
         if (error) {
-            setVerdict({ faults: [{ pointer: '', line: error.line, words: error.message }] });
+            const fault = { pointer: '', line: error.line, from: error.at, words: error.message };
+            setVerdict(({ drawn }) => ({ faults: [fault], drawn }));
             return undefined;
         }
         const abort = new AbortController();
         setVerdict((before) => ({ ...before, busy: true }));
         const timer = setTimeout(async () => {
             try {
-                const { estimate, warnings, remarks } = await api.post('/v1/validate', text, {
+                const { geometry, ...found } = await api.post('/v1/validate?geometry=true', text, {
                     signal: abort.signal,
                 });
-                setVerdict({ faults: [], estimate, warnings, remarks });
+                setVerdict({ ...found, faults: [], drawn: { geometry, scene: value } });
             } catch (problem) {
                 if (problem.name === 'AbortError') return;
                 const faults = placed(problem.faults ?? [], text, places);
-                setVerdict({ faults, trouble: faults.length ? null : problem.message });
+                setVerdict(({ drawn }) => ({ faults, trouble: faults.length ? null : problem.message, drawn }));
             }
         }, WAIT_MS);
         return () => {
@@ -179,38 +167,6 @@ function Estimate({ verdict, scene }) {
     );
 }
 
-function Text({ text, faults, onChange, area }) {
-    const gutter = useRef(null);
-    const bad = new Map(faults.map((fault) => [fault.line, fault.words]));
-    const lines = text.split('\n').length;
-    return (
-        <div class="text">
-            <div class="gutter numbers" ref={gutter} aria-hidden="true">
-                {Array.from({ length: lines }, (_, i) => (
-                    <span key={i} class={bad.has(i + 1) ? 'wrong' : ''} title={bad.get(i + 1)}>
-                        {i + 1}
-                    </span>
-                ))}
-            </div>
-            <textarea
-                ref={area}
-                value={text}
-                spellcheck={false}
-                wrap="off"
-                autocapitalize="off"
-                autocomplete="off"
-                aria-label="The scene as JSON"
-                aria-invalid={faults.length > 0}
-                aria-describedby="faults"
-                onInput={(event) => onChange(event.currentTarget.value)}
-                onScroll={(event) => {
-                    gutter.current.scrollTop = event.currentTarget.scrollTop;
-                }}
-            />
-        </div>
-    );
-}
-
 function Faults({ faults, warnings = [], remarks = [], onGo }) {
     return (
         <ul class="faults" id="faults">
@@ -234,12 +190,15 @@ function Faults({ faults, warnings = [], remarks = [], onGo }) {
     );
 }
 
-function goToLine(area, line) {
-    const lines = area.value.split('\n');
-    const from = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
-    area.focus();
-    area.setSelectionRange(from, from + lines[line - 1].length);
-    area.scrollTop = Math.max(0, (area.scrollHeight / lines.length) * (line - 5));
+// What the key at the cursor is; a pointer that hovers sees the same.
+function About({ subject }) {
+    if (!subject) return <p class="about faint">Ctrl-Space lists what fits here; Tab leaves the text.</p>;
+    const { description, facts } = about(subject.schemas);
+    return (
+        <p class="about">
+            <code>{subject.path.join('.')}</code> {description} {facts && <span class="faint">({facts})</span>}
+        </p>
+    );
 }
 
 function Submit({ text, verdict, navigate, onFaults }) {
@@ -293,13 +252,21 @@ function Submit({ text, verdict, navigate, onFaults }) {
     );
 }
 
-function Editor({ query, navigate }) {
+// Why the preview may show another scene than the text.
+function noteOf({ faults, trouble, drawn }) {
+    if (!faults.length && !trouble) return null;
+    return drawn ? 'This is the last scene without faults.' : 'It is drawn when the scene has no faults.';
+}
+
+export function Editor({ query, navigate }) {
     const start = useAnswer((signal) => begin(query, signal), [query.session, query.gallery, query.change]);
     const capabilities = useAnswer((signal) => api.get('/v1/capabilities', { signal }), []).value;
+    const schema = useAnswer((signal) => api.get('/v1/schema/scene', { signal }), []).value;
     const [text, setText] = useState(null);
     const [said, setSaid] = useState([]);
     const [over, setOver] = useState(false);
     const [refused, setRefused] = useState([]);
+    const [subject, setSubject] = useState(null);
     const area = useRef(null),
         files = useRef(null);
     const verdict = useVerdict(text);
@@ -309,6 +276,10 @@ function Editor({ query, navigate }) {
         setRefused([]);
         store(now);
     };
+    const faults = useMemo(
+        () => (verdict.faults.length || text === null ? verdict.faults : placed(refused, text, read(text).places)),
+        [verdict.faults, refused],
+    );
     if (start.error)
         return (
             <p class="nothing trouble" role="alert">
@@ -316,11 +287,10 @@ function Editor({ query, navigate }) {
             </p>
         );
     if (text === null || !capabilities) return null;
-    const { value: scene, places } = read(text);
-    const faults = verdict.faults.length ? verdict.faults : placed(refused, text, places);
+    const scene = read(text).value;
     const take = async (list) => {
         setSaid([`${list.length === 1 ? list[0].name : `${list.length} files`} …`]);
-        const done = await withMeshes(area.current.value, [...list], capabilities.mesh_formats);
+        const done = await withMeshes(area.current.text(), [...list], capabilities.mesh_formats);
         change(done.text);
         setSaid(done.said);
     };
@@ -370,6 +340,7 @@ function Editor({ query, navigate }) {
                 </p>
             )}
             <div class="sides">
+                <Preview drawn={verdict.drawn} note={noteOf(verdict)} />
                 {scene ? (
                     <Form
                         scene={scene}
@@ -383,12 +354,18 @@ function Editor({ query, navigate }) {
                     <p class="form faint">The form comes back when the text is JSON again.</p>
                 )}
                 <div class="json">
-                    <Text text={text} faults={faults} onChange={change} area={area} />
+                    <SceneText
+                        {...{ text, faults, schema, scene }}
+                        onChange={change}
+                        onSubject={setSubject}
+                        tools={area}
+                    />
+                    <About subject={subject} />
                     <Faults
                         faults={faults}
                         warnings={verdict.warnings}
                         remarks={verdict.remarks}
-                        onGo={(line) => goToLine(area.current, line)}
+                        onGo={(line) => area.current.goTo(line)}
                     />
                 </div>
             </div>
@@ -397,23 +374,5 @@ function Editor({ query, navigate }) {
                 <Estimate verdict={verdict} scene={scene} />
             </div>
         </section>
-    );
-}
-
-// navigate(path) goes elsewhere.
-export function Scenes({ navigate }) {
-    const { query } = route.now;
-    if (query.session || query.gallery || 'draft' in query)
-        return <Editor key={JSON.stringify(query)} query={query} navigate={navigate} />;
-    return (
-        <div class="scenes">
-            <div class="head">
-                <h1>Scenes</h1>
-                <a href="#/scenes?draft=1">
-                    {stored() ? 'go on with the scene that you were writing' : 'write one'}
-                </a>
-            </div>
-            <Gallery navigate={navigate} />
-        </div>
     );
 }

@@ -9,7 +9,7 @@ export function number(value, digits = 3) {
         return value
             .toExponential(digits - 1)
             .replace('e+', 'e')
-            .replace('-', '−');
+            .replaceAll('-', '−');
     return String(+value.toPrecision(digits)).replace('-', '−');
 }
 

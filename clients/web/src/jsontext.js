@@ -120,11 +120,11 @@ export function read(text) {
         if (reader.at < text.length) throw new Wrong(reader.at, 'something behind the end');
         return { value, places: reader.places };
     } catch (error) {
-        if (error instanceof RangeError) return { error: { message: 'line 1: nested too deep', line: 1 } };
+        if (error instanceof RangeError) return { error: { message: 'line 1: nested too deep', line: 1, at: 0 } };
         if (!(error instanceof Wrong)) throw error;
         const line = lineOf(text, error.at);
         const column = error.at - text.lastIndexOf('\n', error.at - 1);
-        return { error: { message: `line ${line}, column ${column}: ${error.message}`, line } };
+        return { error: { message: `line ${line}, column ${column}: ${error.message}`, line, at: error.at } };
     }
 }
 
@@ -134,13 +134,16 @@ export function at(value, pointer) {
     return found;
 }
 
-// Where a fault is to be marked: its value, or the nearest that is there.
-export function lineOfPointer(text, places, pointer) {
+// Where a fault is to be marked, {from, to}: its value with its key, or the nearest that is there.
+export function placeOfPointer(places, pointer) {
     for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
         const place = places.get(p);
-        if (place) return lineOf(text, place.begin);
-        if (p === '') return 1;
+        if (place || p === '') return place ? { from: place.begin, to: place.to } : { from: 0, to: 0 };
     }
+}
+
+export function lineOfPointer(text, places, pointer) {
+    return lineOf(text, placeOfPointer(places, pointer).from);
 }
 
 // [1, 2, 3] in one line, objects of few words too.

@@ -17,6 +17,7 @@ const KEYS = [
     ['/', 'filter the sessions'],
     ['↑ ↓', 'in the list: another session (with shift: select)'],
     ['X', 'in the list: select (Ctrl-A: all; Delete: remove)'],
+    ['Ctrl-Space', 'in the text of a scene: what fits here (F8: next fault; Ctrl-F: find; Tab: leave)'],
     ['?', 'this page'],
     ['Esc', 'close what is open'],
 ];
@@ -35,15 +36,18 @@ function jump(model, way) {
     return model.player.seek(way > 0 ? Math.min(...frames) : Math.max(...frames));
 }
 
-const typing = (target) =>
-    target.closest?.('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]');
+// Also where that is in a shadow root, as the text of a scene is.
+const typing = (event) =>
+    event
+        .composedPath()[0]
+        .closest?.('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]');
 
 // `model()` and `view()` are what is looked at, or null.
 export function useKeys(model, view, openHelp) {
     useEffect(() => {
         const listen = (event) => {
             if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-            if (typing(event.target)) return;
+            if (typing(event)) return;
             const player = model()?.player;
             const size = event.shiftKey ? 10 : 1;
             const actions = {

@@ -67,7 +67,7 @@ export function lineOf(session, each = null) {
     return `${state}${progress?.frame != null ? ` · ${frames}` : ''}`;
 }
 
-function matches(session, words) {
+export function matches(session, words) {
     const text = `${session.name} ${session.id} ${session.owner} ${session.state} ${Object.entries(
         session.labels ?? {},
     )
@@ -225,6 +225,11 @@ export function SessionList({ sessions, id, onCompare }) {
                     list.current.querySelector('li > a')?.focus();
                 }}
             />
+            {sessions.items.length > 0 && (
+                <p class="astable">
+                    <a href="#/runs">as a table</a>
+                </p>
+            )}
             <BulkBar
                 bulk={bulk}
                 selected={selected}

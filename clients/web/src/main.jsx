@@ -12,7 +12,7 @@ import { lazy } from './lazy.jsx';
 import { SessionList } from './list.jsx';
 import { Login, enter, logout, watchAddress } from './login.jsx';
 import { SessionModel, basePath } from './model.js';
-import { PAGES } from './pages.js';
+import { NAMED, PAGES } from './pages.js';
 import { Panel } from './panel.jsx';
 import { route } from './route.js';
 import { Sessions } from './sessions.js';
@@ -47,7 +47,7 @@ function Header({ sessions, user, page, onHelp }) {
                     <a href="#/sessions" aria-current={page === 'sessions' ? 'page' : undefined}>
                         sessions
                     </a>
-                    {Object.keys(PAGES).map((name) => (
+                    {NAMED.map((name) => (
                         <a key={name} href={`#/${name}`} aria-current={page === name ? 'page' : undefined}>
                             {name}
                         </a>
