@@ -9,6 +9,7 @@ const AXE = readFileSync(join(process.env.PLIANT_RIG, 'node_modules/axe-core/axe
 const DESKTOP = { viewport: { width: 1280, height: 800 } },
     PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const FINGER = 44; // px
+const TOOLS = { cut: 'Section' }; // buttons of the view and what they open
 
 const go = (page, where) =>
     page.evaluate((hash) => {
@@ -56,6 +57,12 @@ async function visit(page, { id, failed, sweep }, look) {
         for (const tab of ['scene', 'log', 'compared', 'share']) {
             await page.getByRole('tab', { name: tab }).click();
             await look(`${name}, ${tab}`);
+        }
+        for (const [tool, bar] of Object.entries(TOOLS)) {
+            await page.getByRole('button', { name: tool, exact: true }).click();
+            await page.getByRole('group', { name: bar }).waitFor();
+            await look(`${name}, ${tool}`);
+            await page.getByRole('button', { name: tool, exact: true }).click();
         }
     }
 }

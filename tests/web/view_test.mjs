@@ -254,4 +254,68 @@ await run({
         check(share > 0.99, `the cloth is seen on ${(100 * share).toFixed(1)} %`);
         await quiet(page);
     },
+
+    // A block that nothing moves, cut through its middle: what is picked there is an inner vertex, and inner vertices
+    // are asked for only then. The address opens the same section; Escape closes it.
+    async a_section_is_solid(daemon) {
+        const block = { name: 'block', material: 'rubber', mesh: { box: { size: [1, 1, 1], cells: [4, 4, 4] } } };
+        const ball = { name: 'ball', sphere: { center: [1.5, 0, 0], radius: 0.5 } };
+        const still = scene({ gravity: [0, 0, 0], bodies: [block], obstacles: [ball], time: { step: 0.01, steps: 3 } });
+        const { id } = await daemon.submit(still);
+        await daemon.over(id);
+        const page = await open(daemon);
+        await page.locator('.user').waitFor();
+        const asked = [];
+        page.on('request', (request) => asked.push(request.url()));
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}?camera=0.06,0.08,4,0.06,0.08,0&frame=3`);
+        await page.locator('.view canvas[data-frame="3"]').waitFor();
+        const whole = () => asked.filter((url) => url.includes('f32&vertices=all')).length;
+        const cut = async (on = page) => Number(await canvasOf(on).getAttribute('data-cut'));
+        // The z of the vertex in the middle of the view.
+        const depth = async (on = page) => {
+            await canvasOf(on).focus();
+            await on.keyboard.press('Enter');
+            const words = await on.locator('.picked').innerText();
+            return Number(/z ([−\d.]+)/.exec(words)[1].replace('−', '-'));
+        };
+        check((await depth()) === 0.5 && whole() === 0, 'a whole block');
+        await page.keyboard.press('c');
+        await until(async () => (await cut()) > 0, 'a cut');
+        check(whole() > 0, 'no inner vertices were asked for');
+        const slider = page.getByRole('slider', { name: 'Place of the plane' });
+        check(await slider.evaluate((one) => one === document.activeElement), 'the slider has no keys');
+        await slider.fill('0.1');
+        check((await depth()) === 0, `the block is hollow: ${await depth()}`);
+        await shot(page, 'section');
+        // The other side is seen from behind only; here its cut faces away.
+        await page.getByRole('button', { name: 'flip' }).click();
+        check((await depth()) === 0.5, 'the same side');
+        await page.getByRole('button', { name: 'flip' }).click();
+        // Obstacles are cut on demand.
+        const grey = () => count(page, canvasOf(page), [165, 172, 184]);
+        await page.getByRole('button', { name: 'x', exact: true }).click();
+        await page.getByRole('button', { name: 'flip' }).click();
+        await slider.fill('1.5');
+        const before = await grey();
+        await page.getByLabel('obstacles', { exact: true }).check();
+        await until(async () => (await grey()) < 0.8 * before, 'half a ball');
+        await slider.fill('-0.1');
+        await page.locator('.tools select').selectOption('height');
+        await until(() => /section=-?x,-0.1\d*,obstacles/.test(page.url()), 'the section in the address');
+        const other = await open(daemon);
+        await other.locator('.user').waitFor();
+        await other.goto(page.url());
+        await until(async () => (await cut(other)) === (await cut()), 'the same section by its address');
+        await quiet(other);
+        await page.keyboard.press('Escape');
+        await until(async () => (await cut()) === 0 && !page.url().includes('section'), 'no section');
+        await page.locator('.view canvas[data-frame="3"]').waitFor();
+        const then = whole();
+        await page.getByRole('slider', { name: 'Frame' }).fill('1');
+        await page.locator('.view canvas[data-frame="1"]').waitFor();
+        check(whole() === then, 'inner vertices are still sent');
+        await quiet(page);
+    },
 });

@@ -11,6 +11,7 @@ const KEYS = [
     ['L', 'follow the newest frame'],
     ['F', 'bring all into view'],
     ['W', 'edges of the mesh'],
+    ['C', 'cut what is drawn by a plane; arrows then move it'],
     ['4 6 8 2', 'turn the view'],
     ['+ −', 'zoom'],
     ['Enter', 'in the view: values of the vertex in its middle'],
@@ -18,7 +19,7 @@ const KEYS = [
     ['↑ ↓', 'in the list: another session (with shift: select)'],
     ['X', 'in the list: select (Ctrl-A: all; Delete: remove)'],
     ['?', 'this page'],
-    ['Esc', 'close what is open'],
+    ['Esc', 'close what is open, as the section'],
 ];
 
 const TURN = Math.PI / 24,
@@ -33,6 +34,12 @@ function jump(model, way) {
         .filter((at) => (at - frame) * way > 0);
     if (!frames.length) return false;
     return model.player.seek(way > 0 ? Math.min(...frames) : Math.max(...frames));
+}
+
+// The tool of the view that was opened last; false where none is.
+function closeTool(view) {
+    if (!view?.section.on) return false;
+    return view.toggleSection();
 }
 
 const typing = (target) =>
@@ -55,6 +62,8 @@ export function useKeys(model, view, openHelp) {
                 l: () => player?.live(),
                 f: () => view()?.fit(),
                 w: () => view()?.toggleWires?.(),
+                c: () => view()?.toggleSection?.(),
+                Escape: () => !document.querySelector('dialog[open]') && closeTool(view()),
                 '[': () => jump(model(), -1),
                 ']': () => jump(model(), 1),
                 4: () => view()?.stage.turn(-TURN, 0),

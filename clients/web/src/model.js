@@ -42,6 +42,7 @@ export class SessionModel extends Emitter {
     #dirty = false;
     #timer = 0;
     #whole = false;
+    #needs = new Set(); // of what needs inner vertices
     #ticks = 0;
     #told = 0; // documents that the stream or the list has brought
     #first = null;
@@ -81,8 +82,10 @@ export class SessionModel extends Emitter {
         return `dtype=${quantised ? 'u16' : 'f32'}&vertices=${part}&fields=position${contacts}`;
     }
 
-    // Whether inner vertices are needed too, as for stress; frames are then read anew.
-    setWhole(whole) {
+    // Whether `reason`, as stress, needs inner vertices, too; frames are read again where that changes.
+    needWhole(reason, needed = true) {
+        this.#needs[needed ? 'add' : 'delete'](reason);
+        const whole = this.#needs.size > 0;
         if (whole === this.#whole || !this.surface) return;
         this.#whole = whole;
         this.#first = null;

@@ -10,13 +10,12 @@ import { useOn } from './hooks.js';
 import { sentenceOf } from './panel.jsx';
 import { PLAYING } from './player.js';
 import { route } from './route.js';
-import { save } from './save.js';
-import { hasStress } from './stress.js';
+import { SectionBar, needSection } from './sectionbar.jsx';
 import { theme } from './theme.js';
 import { View3D } from './view3d.js';
+import { Tools, chosen } from './viewtools.jsx';
 import { who } from './who.js';
 
-const chosen = { contacts: false }; // for every session that is looked at
 const CLICK_PX = 4;
 const NOTE_MS = 400,
     TELL_MS = 250,
@@ -112,7 +111,7 @@ async function highlight(view, model, again) {
     const corners =
         element !== null ? await cornersOf(model, body, element) : vertex !== null ? [owner.first_vertex + vertex] : [];
     if (model.closed) return;
-    if (corners.some((corner) => view.surface.indexOf(corner) < 0)) model.setWhole(true);
+    if (corners.some((corner) => view.surface.indexOf(corner) < 0)) model.needWhole('failure');
     if (element !== null) view.setOutline(corners);
     else if (corners.length) view.setPicked(view.surface.indexOf(corners[0]));
     again();
@@ -313,6 +312,7 @@ export function View({ model, tools }) {
                 () =>
                     route.note(model.id, {
                         camera: made.stage.view.join(','),
+                        section: made.section.text,
                         frame: model.player.follows ? null : model.player.frame,
                     }),
                 NOTE_MS,
@@ -345,9 +345,21 @@ export function View({ model, tools }) {
         };
         colours();
         made.setContacts(chosen.contacts);
+        // As the address says, also where another address of the session is gone to.
+        const goThere = () => {
+            const { id, query } = route.now;
+            if (id !== model.id || !model.topology) return;
+            const camera = query.camera?.split(',').map(Number);
+            if (made.furnished) made.stage.view = camera;
+            else made.wantedView = camera;
+            made.section.text = query.section;
+            needSection(made, model);
+            again();
+        };
         const prepare = () => {
             if (!model.topology) return;
-            made.wantedView = made.furnished ? made.stage.view : route.now.query.camera?.split(',').map(Number);
+            if (made.furnished) made.wantedView = made.stage.view;
+            else goThere();
             made.setSession(model.topology, model.drawn, model.scene);
             mark();
             again();
@@ -360,6 +372,7 @@ export function View({ model, tools }) {
         };
         const offs = [
             theme.on('change', colours),
+            route.on('change', goThere),
             model.on('ready', prepare),
             model.on('form', prepare),
             model.on('failure', mark),
@@ -376,6 +389,7 @@ export function View({ model, tools }) {
             }),
         ];
         prepare();
+        made.note = note;
         tools.current = made;
         setView(made);
         return () => {
@@ -392,134 +406,63 @@ export function View({ model, tools }) {
     const why = model.frames.whyMissing(model.player.shown);
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
     return (
-        <section class="view" aria-label="3-D view">
-            <h2 class="hidden">View</h2>
-            <canvas
-                ref={canvas}
-                tabIndex={0}
-                role="application"
-                aria-label="The bodies; drag to turn, wheel to zoom"
-                onKeyDown={(event) => {
-                    if (event.key !== 'Enter' || !view) return;
-                    view.setPicked(view.pick(canvas.current.clientWidth / 2, canvas.current.clientHeight / 2));
-                    view.stale = true;
-                    again();
-                }}
-            />
-            {view?.surface && <Tools view={view} model={model} again={again} />}
-            {view && <Axes view={view} />}
-            {view?.shown && (
-                <span class="scale numbers">
-                    grid {quantity(view.stage.gridStep, 'm')}
-                    {view.missing > 0 && `; ${view.missing} obstacles not drawn (checked by an older version)`}
-                </span>
-            )}
-            {view && (
-                <Legend
-                    view={view}
-                    onChange={() => {
-                        view.recolour();
+        <>
+            <section class="view" aria-label="3-D view">
+                <h2 class="hidden">View</h2>
+                <canvas
+                    ref={canvas}
+                    tabIndex={0}
+                    role="application"
+                    aria-label="The bodies; drag to turn, wheel to zoom"
+                    onKeyDown={(event) => {
+                        if (event.key !== 'Enter' || !view) return;
+                        view.setPicked(view.pick(canvas.current.clientWidth / 2, canvas.current.clientHeight / 2));
+                        view.stale = true;
                         again();
                     }}
                 />
-            )}
-            {view && (
-                <Picked
-                    view={view}
-                    model={model}
-                    say={say}
-                    onClose={() => {
-                        view.setPicked(null);
-                        again();
-                    }}
-                />
-            )}
-            {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
-            {why && (
-                <p class="over">
-                    Frame {model.player.shown} cannot be shown: {why}.
-                </p>
-            )}
-            {trouble && (
-                <p class="over" role="alert">
-                    {trouble}
-                </p>
-            )}
-        </section>
-    );
-}
-
-// Stress is of elements, which have inner vertices.
-async function readTets(view, model) {
-    model.setWhole(true);
-    view.tets = await model.tets();
-    view.stale = true;
-}
-
-function Tools({ view, model, again }) {
-    const [wires, setWires] = useState(false);
-    const [contacts, setContacts] = useState(chosen.contacts);
-    const shoot = async () =>
-        save(await view.screenshot(), `${model.id.slice(0, 8)}-${view.shown?.number ?? 0}.png`);
-    const toggleWires = () => {
-        view.setWireframe(!wires);
-        setWires(!wires);
-    };
-    view.toggleWires = toggleWires;
-    const { stress, ...others } = FIELDS;
-    const offered = hasStress(model.topology, model.scene) ? { ...others, stress } : others;
-    const colour = (event) => {
-        view.setField(event.currentTarget.value);
-        view.stale = true;
-        if (FIELDS[view.field].tets) readTets(view, model);
-        again();
-    };
-    return (
-        <div class="tools">
-            <label>
-                colour{' '}
-                <select value={view.field} onChange={colour}>
-                    {Object.entries(offered).map(([key, { label }]) => (
-                        <option key={key} value={key}>
-                            {label}
-                        </option>
-                    ))}
-                </select>
-            </label>
-            <button type="button" onClick={() => view.fit()} title="Bring it all into view (F)">
-                fit
-            </button>
-            <button type="button" aria-pressed={wires} onClick={toggleWires} title="Edges of the mesh (W)">
-                wires
-            </button>
-            <button
-                type="button"
-                aria-pressed={!view.flat}
-                onClick={() => {
-                    view.setFlat(!view.flat);
-                    again();
-                }}
-                title="Smooth or flat faces"
-            >
-                smooth
-            </button>
-            <button
-                type="button"
-                aria-pressed={contacts}
-                onClick={() => {
-                    chosen.contacts = !contacts;
-                    view.setContacts(!contacts);
-                    setContacts(!contacts);
-                    view.stale = true;
-                }}
-                title="Contacts and forces on obstacles; contacts between bodies where output.fields stores them"
-            >
-                contacts
-            </button>
-            <button type="button" onClick={shoot} title="Save the picture as PNG">
-                picture
-            </button>
-        </div>
+                {view?.surface && <Tools view={view} model={model} again={again} />}
+                {view && <Axes view={view} />}
+                {view?.shown && (
+                    <span class="scale numbers">
+                        grid {quantity(view.stage.gridStep, 'm')}
+                        {view.missing > 0 && `; ${view.missing} obstacles not drawn (checked by an older version)`}
+                    </span>
+                )}
+                {view && (
+                    <Legend
+                        view={view}
+                        onChange={() => {
+                            view.recolour();
+                            again();
+                        }}
+                    />
+                )}
+                {view && (
+                    <Picked
+                        view={view}
+                        model={model}
+                        say={say}
+                        onClose={() => {
+                            view.setPicked(null);
+                            again();
+                        }}
+                    />
+                )}
+                {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
+                {why && (
+                    <p class="over">
+                        Frame {model.player.shown} cannot be shown: {why}.
+                    </p>
+                )}
+                {trouble && (
+                    <p class="over" role="alert">
+                        {trouble}
+                    </p>
+                )}
+            </section>
+            {view?.section.on && view.surface && <SectionBar view={view} model={model} again={again} />}
+        </>
     );
 }
 

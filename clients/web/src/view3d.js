@@ -23,10 +23,11 @@ import {
 } from 'three';
 import { bodyColour, colourValues } from './colormap.js';
 import { Contacts } from './contacts.js';
-import { FIELDS, computeField, rangeOf } from './fields.js';
+import { FIELDS, InnerStretch, computeField, rangeOf } from './fields.js';
 import { handlesOf } from './handle.js';
 import { Track, obstacleGeometry, obstacleMaterial } from './obstacles.js';
 import { copyField } from './records.js';
+import { Section } from './section.js';
 import { Stage } from './stage.js';
 import { Stress } from './stress.js';
 import { Surface } from './surface.js';
@@ -49,6 +50,8 @@ export class View3D {
     flat = true;
     picked = null; // a drawn vertex
     contactsShown = false;
+    wires = false;
+    section = new Section(this);
     ink = 0x000000; // of what is drawn over bodies
     #bodies = null;
     #before = null; // positions of the frame shown before
@@ -163,7 +166,10 @@ export class View3D {
         for (const thing of [mesh, ropes, dots, mark, outline]) thing.frustumCulled = false;
         dots.visible = ropes.visible = surface.edges.length > 0;
         this.#bodies = { mesh, geometry, positions, ropes, mark, outline, wires: null, lines };
+        this.marks = [mark, outline];
         this.#paint();
+        this.section.make((thing) => this.#add(thing));
+        if (this.wires) this.setWireframe(true);
     }
 
     #makePins() {
@@ -284,6 +290,7 @@ export class View3D {
         this.#bodies.positions.needsUpdate = true;
         if (!this.flat) this.#updateNormals();
         this.recolour();
+        this.section.update();
         this.#moveObstacles(frame.time);
         this.#movePins();
         this.contacts.update(surface, frame.time);
@@ -324,6 +331,7 @@ export class View3D {
         this.stage.touch();
         if (!known) {
             if (!this.painted) this.#paint();
+            this.section.colour();
             return;
         }
         this.painted = false;
@@ -333,9 +341,19 @@ export class View3D {
         const colours = geometry.getAttribute('color');
         colourValues(this.values, this.seen[0], this.seen[1], field.map, colours.array);
         colours.needsUpdate = true;
+        this.section.colour();
+    }
+
+    // Of vertices, three numbers each.
+    get colours() {
+        return this.#bodies.geometry.getAttribute('color').array;
     }
 
     #compute() {
+        const { surface, tets } = this;
+        if (this.field === 'stretch' && tets && surface.rest && !surface.global) {
+            surface.inner ??= new InnerStretch(tets, surface.rest, surface.slack.share);
+        }
         const given = {
             before: this.#before,
             seconds: this.seconds,
@@ -396,6 +414,13 @@ export class View3D {
             bodies.wires.frustumCulled = false;
         }
         if (bodies.wires) bodies.wires.visible = shown;
+        this.wires = shown;
+        this.setSection();
+    }
+
+    // After a setting of the section has changed.
+    setSection() {
+        this.section.update();
         this.stage.touch();
     }
 
@@ -429,6 +454,11 @@ export class View3D {
         return this.#ray;
     }
 
+    // What of things is hit first, where it was not cut away.
+    #hit(ray, things) {
+        return ray.intersectObjects(things, false).find((hit) => this.section.shows(hit)) ?? null;
+    }
+
     // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body.
     pick(x, y) {
         if (!this.shown) return null;
@@ -437,8 +467,11 @@ export class View3D {
         geometry.boundingSphere = geometry.boundingBox = null;
         ropes.geometry.boundingSphere = ropes.geometry.boundingBox = null;
         ray.params.Line.threshold = 0.01 * this.size;
-        const [hit] = ray.intersectObjects([mesh, ropes], false);
+        const hit = this.#hit(ray, [mesh, ropes, this.section.surface]);
         if (!hit) return null;
+        if (hit.object === this.section.surface) {
+            return this.#nearest(this.section.cornersOf(hit.face).map(({ kept }) => kept), hit.point);
+        }
         const corners = hit.face
             ? [hit.face.a, hit.face.b, hit.face.c]
             : [hit.index, hit.index + 1].map((at) => this.surface.edges[at]);
@@ -483,11 +516,11 @@ export class View3D {
     grip(x, y) {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
-        const [body] = ray.intersectObject(this.#bodies.mesh, false);
+        const body = this.#hit(ray, [this.#bodies.mesh, this.section.surface]);
         const pin = this.#pinNear(x, y, body?.distance ?? Infinity);
         if (pin) return pin;
         const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
-        const [hit] = ray.intersectObjects(solid, false);
+        const hit = this.#hit(ray, solid);
         if (!hit || (body && body.distance < hit.distance)) return null;
         const { given } = this.obstacles.find(({ mesh }) => mesh === hit.object);
         return { kind: 'obstacle', name: given.name, point: hit.point };
