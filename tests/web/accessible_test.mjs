@@ -9,7 +9,7 @@ const AXE = readFileSync(join(process.env.PLIANT_RIG, 'node_modules/axe-core/axe
 const DESKTOP = { viewport: { width: 1280, height: 800 } },
     PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const FINGER = 44; // px
-const TOOLS = { cut: 'Section' }; // buttons of the view and what they open
+const TOOLS = { cut: 'Section', measure: 'Distance' }; // buttons of the view and what they open
 
 const go = (page, where) =>
     page.evaluate((hash) => {

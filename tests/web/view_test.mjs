@@ -318,4 +318,86 @@ await run({
         check(whole() === then, 'inner vertices are still sent');
         await quiet(page);
     },
+
+    // The distance of two vertices that are picked, one of a box that falls and one that is held; then of the box to an
+    // obstacle, by the keyboard. Both follow the frames.
+    async a_distance_is_measured(daemon) {
+        const box = (name, x) => ({
+            name,
+            material: 'rubber',
+            mesh: { box: { size: [1, 1, 1], cells: [2, 2, 2] } },
+            transform: { translate: [x, 2, 0] },
+        });
+        const { id } = await daemon.submit(
+            scene({
+                bodies: [box('box', 0), box('held', -1.5)],
+                pins: [{ name: 'hand', body: 'held', select: { side: '-x' } }],
+                obstacles: [{ name: 'ball', sphere: { center: [1.5, 2, 0], radius: 0.5 } }],
+                time: { step: 0.02, steps: 12 },
+            }),
+        );
+        await daemon.over(id);
+        const page = await open(daemon);
+        await page.locator('.user').waitFor();
+        await page.goto(`${daemon.url}/#/sessions/${id}?camera=0,2,6.5,0,2,0&frame=0`);
+        const go = async (frame) => {
+            await page.getByRole('slider', { name: 'Frame' }).fill(`${frame}`);
+            await page.locator(`.view canvas[data-frame="${frame}"]`).waitFor();
+        };
+        await page.locator('.view canvas[data-frame="0"]').waitFor();
+        // A click on a place with z = 0.5 as it is seen by that camera.
+        const click = async (x, y) => {
+            await until(
+                () => canvasOf(page).evaluate((one) => one.height === one.clientHeight),
+                'the view to take the room that the bar leaves',
+            );
+            const view = await canvasOf(page).boundingBox();
+            const scale = view.height / (2 * Math.tan(Math.PI / 9) * 6);
+            await page.mouse.click(view.x + view.width / 2 + x * scale, view.y + view.height / 2 - (y - 2) * scale);
+        };
+        const bar = page.getByRole('group', { name: 'Distance' });
+        const told = async () => Number(await canvasOf(page).getAttribute('data-distance'));
+        await page.keyboard.press('m');
+        await bar.getByText('Pick the first place').waitFor();
+        await click(0.49, 2.49);
+        await bar.getByText(/From box, vertex \d+: pick the second/).waitFor();
+        await click(-1.98, 1.52);
+        await bar.getByText('again').waitFor();
+        const [, a, b] = /box, vertex (\d+) to held, vertex (\d+)/.exec(await bar.innerText()).map(Number);
+        const { bodies } = await daemon.call('GET', `/v1/sessions/${id}/topology`);
+        const expected = async (frame) => {
+            const accept = { Accept: 'application/x-ndjson' };
+            const text = await daemon.call('GET', `/v1/sessions/${id}/frames/${frame}`, undefined, accept);
+            const { position } = typeof text === 'string' ? JSON.parse(text) : text;
+            const of = (vertex) => position.flat().slice(3 * vertex, 3 * vertex + 3);
+            const [p, q] = [of(bodies[0].first_vertex + a), of(bodies[1].first_vertex + b)];
+            return q.map((x, k) => x - p[k]);
+        };
+        await shot(page, 'distance');
+        for (const frame of [0, 12]) {
+            await go(frame);
+            const delta = await expected(frame);
+            const found = await told();
+            check(Math.abs(found - Math.hypot(...delta)) < 1e-5, `${found} m and not ${Math.hypot(...delta)}`);
+            const shown = `Δy ${String(+delta[1].toPrecision(4)).replace('-', '−')} m`;
+            await bar.getByText(shown).waitFor();
+        }
+        // From the middle of the view to the ball, whose tessellated surface the ray meets beside a vertex or at one.
+        await go(0);
+        await bar.getByText('again').click();
+        await canvasOf(page).focus();
+        await page.keyboard.press('Enter');
+        await bar.getByText(/From box, vertex \d+/).waitFor();
+        await click(1.6, 2.1);
+        await bar.getByText(/box, vertex \d+ to ball/).waitFor();
+        const rise = async () => Number(/Δy ([−\d.e]+) m/.exec(await bar.innerText())[1].replaceAll('−', '-'));
+        const before = await rise();
+        await go(12);
+        const fall = 9.81 * 0.02 ** 2 * ((12 * 13) / 2); // of the method's first-order steps
+        await until(async () => Math.abs((await rise()) - before - fall) < 0.003, `${fall} m more`);
+        await page.keyboard.press('Escape');
+        await bar.waitFor({ state: 'detached' });
+        check((await canvasOf(page).getAttribute('data-distance')) === '', 'the distance is still drawn');
+        await quiet(page);
+    },
 });

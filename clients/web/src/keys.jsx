@@ -12,14 +12,15 @@ const KEYS = [
     ['F', 'bring all into view'],
     ['W', 'edges of the mesh'],
     ['C', 'cut what is drawn by a plane; arrows then move it'],
+    ['M', 'measure the distance between two places that are picked'],
     ['4 6 8 2', 'turn the view'],
     ['+ −', 'zoom'],
-    ['Enter', 'in the view: values of the vertex in its middle'],
+    ['Enter', 'in the view: values of the vertex in its middle, or an end of a distance'],
     ['/', 'filter the sessions'],
     ['↑ ↓', 'in the list: another session (with shift: select)'],
     ['X', 'in the list: select (Ctrl-A: all; Delete: remove)'],
     ['?', 'this page'],
-    ['Esc', 'close what is open, as the section'],
+    ['Esc', 'close what is open, as a section or a distance'],
 ];
 
 const TURN = Math.PI / 24,
@@ -36,10 +37,10 @@ function jump(model, way) {
     return model.player.seek(way > 0 ? Math.min(...frames) : Math.max(...frames));
 }
 
-// The tool of the view that was opened last; false where none is.
+// Closes a tool of the view; false where none is open.
 function closeTool(view) {
-    if (!view?.section.on) return false;
-    return view.toggleSection();
+    if (view?.measure.on) return view.toggleMeasure();
+    return view?.section.on ? view.toggleSection() : false;
 }
 
 const typing = (target) =>
@@ -63,6 +64,7 @@ export function useKeys(model, view, openHelp) {
                 f: () => view()?.fit(),
                 w: () => view()?.toggleWires?.(),
                 c: () => view()?.toggleSection?.(),
+                m: () => view()?.toggleMeasure?.(),
                 Escape: () => !document.querySelector('dialog[open]') && closeTool(view()),
                 '[': () => jump(model(), -1),
                 ']': () => jump(model(), 1),

@@ -70,6 +70,17 @@ export class SessionModel extends Emitter {
         return this.topology ? this.player.frameSeconds : null;
     }
 
+    // The simulated time of a frame, and the last frame whose time is not after another; metrics that are thinned are
+    // a frame's interval apart in between.
+    timeOf(frame) {
+        return this.metrics.timeOf(frame, this.player.frameSeconds);
+    }
+
+    frameAt(time) {
+        const frame = this.metrics.frameAt(time, this.player.frameSeconds);
+        return Math.max(this.player.first, Math.min(this.player.newest, frame));
+    }
+
     get over() {
         return OVER.includes(this.session?.state);
     }
@@ -175,7 +186,7 @@ export class SessionModel extends Emitter {
         this.player.frameSeconds = (scene.time.step ?? 1 / 60) * (scene.output?.every ?? 1);
         this.emit('ready');
         await this.#readPast();
-        if (!this.closed) this.#follow();
+        if (!this.closed) this.follow();
     }
 
     // The past of a very long run, thinned: the stream then begins with what is new.
@@ -190,7 +201,7 @@ export class SessionModel extends Emitter {
         );
     }
 
-    #follow() {
+    follow() {
         this.#timer = setInterval(() => this.#tick(), TICK_MS);
         this.#stream = new Stream({
             path: () => `${this.base}/stream?from=${this.metrics.last + 1}&max_fps=${MAX_FPS}&${this.form}`,

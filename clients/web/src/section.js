@@ -148,13 +148,25 @@ export class Section {
     // Whether what a ray hits is in the picture, or was cut away.
     shows({ object, point }) {
         if (object === this.#lit) return this.#lit.visible;
-        return !object.material.clippingPlanes || this.#plane.distanceToPoint(point) >= 0;
+        return !object.material.clippingPlanes || this.keeps(point);
     }
 
-    // Of a face of the cut: its points as kept and other vertices of edges with their shares.
-    cornersOf({ a, b, c }) {
+    // Whether a point is in the part that is left.
+    keeps(point) {
+        return !this.on || this.#plane.distanceToPoint(point) >= 0;
+    }
+
+    // A point of a triangle of the cut, as the vertices of its corners' edges with their weights.
+    cornersOf(triangle, weights) {
         const { ends, share } = this.#cut;
-        return [a, b, c].map((n) => ({ kept: ends[2 * n], other: ends[2 * n + 1], share: share[n] }));
+        return triangle.flatMap((n, k) => [
+            { index: ends[2 * n], weight: weights[k] * (1 - share[n]) },
+            { index: ends[2 * n + 1], weight: weights[k] * share[n] },
+        ]);
+    }
+
+    get positions() {
+        return this.#cut.position;
     }
 
     get surface() {

@@ -4,12 +4,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { MAPS, bodyColour } from './colormap.js';
 import { Drag } from './drag.js';
 import { FIELDS } from './fields.js';
+import { changesOf, follow } from './follow.js';
 import { takeHold } from './handle.js';
 import { number, quantity } from './format.js';
 import { useOn } from './hooks.js';
 import { sentenceOf } from './panel.jsx';
-import { PLAYING } from './player.js';
 import { route } from './route.js';
+import { MeasureBar } from './measurebar.jsx';
 import { SectionBar, needSection } from './sectionbar.jsx';
 import { theme } from './theme.js';
 import { View3D } from './view3d.js';
@@ -20,74 +21,6 @@ const CLICK_PX = 4;
 const NOTE_MS = 400,
     TELL_MS = 250,
     SAID_MS = 8000;
-
-// Brings the frame that the player names into the picture, and asks for it where it is not here.
-function follow(view, model, status) {
-    const { player, frames } = model;
-    const wanted = player.shown;
-    if (player.mode === PLAYING) frames.want(wanted, true, player.newest);
-    const frame = frames.get(wanted);
-    const changed = frame && (view.shown?.number !== wanted || view.stale);
-    if (!frame) frames.want(wanted);
-    if (!changed) return;
-    const needs = FIELDS[view.field].needs;
-    const rest = model.first;
-    const before = needs === 'before' && wanted > 0 ? previous(view, frames, wanted) : null;
-    const milliseconds = view.show(frame, before, rest);
-    tellPicture(view, model, wanted, milliseconds);
-    view.stale = needs === 'before' && !before && wanted > 0 && !frames.whyMissing(wanted - 1);
-    showForces(view, model, wanted);
-    status(frame);
-}
-
-// What the picture costs, for the panel; which frame it shows, for whoever drives the page.
-function tellPicture(view, model, frame, decode) {
-    const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
-    model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };
-    const { count: contacts } = view.contacts,
-        { count: touches } = view.touches;
-    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs, contacts, touches });
-}
-
-// The frame before, or one shortly before it that is here.
-function previous(view, frames, number) {
-    for (let back = 1; back <= 8 && number >= back; back++) {
-        if (frames.has(number - back)) return frames.get(number - back);
-    }
-    frames.want(number - 1);
-    return null;
-}
-
-function showForces(view, model, frame) {
-    const { metrics } = model,
-        row = metrics.rowOf(frame);
-    if (row < 0 || !view.contacts) return;
-    const forceOf = (name) => {
-        const force = ['x', 'y', 'z'].map((c) => metrics.at(`reactions/obstacles/${name}/${c}`, row));
-        return force.every((f) => f !== null) ? force : null;
-    };
-    for (const { given } of view.obstacles) {
-        const column = metrics.column(`reactions/obstacles/${given.name}`);
-        const now = column ? column[row] : 0;
-        if (now > (view.mostForce ?? 0)) view.mostForce = now;
-    }
-    view.contacts.setForces(forceOf, view.mostForce || 1);
-}
-
-// When controls moved an obstacle or a pin: the start of the frame that each is first in effect in.
-function changesOf(model, kind, name) {
-    return model.controls.flatMap(({ frame, control }) => {
-        const part = control[kind]?.find((one) => one.name === name);
-        if (!part?.motion || frame === null) return [];
-        const row = model.metrics.rowOf(frame - 1);
-        return [
-            {
-                time: model.metrics.at('time', row) ?? (frame - 1) * model.player.frameSeconds,
-                motion: part.motion,
-            },
-        ];
-    });
-}
 
 // Global vertices of an element: tetrahedra count first, then the triangles of sheets, which a body's
 // triangles end with.
@@ -416,8 +349,7 @@ export function View({ model, tools }) {
                     aria-label="The bodies; drag to turn, wheel to zoom"
                     onKeyDown={(event) => {
                         if (event.key !== 'Enter' || !view) return;
-                        view.setPicked(view.pick(canvas.current.clientWidth / 2, canvas.current.clientHeight / 2));
-                        view.stale = true;
+                        pointAt(view, canvas.current.clientWidth / 2, canvas.current.clientHeight / 2);
                         again();
                     }}
                 />
@@ -461,9 +393,20 @@ export function View({ model, tools }) {
                     </p>
                 )}
             </section>
+            {view?.measure.on && view.surface && <MeasureBar view={view} again={again} />}
             {view?.section.on && view.surface && <SectionBar view={view} model={model} again={again} />}
         </>
     );
+}
+
+// A vertex is picked, or an end of a distance.
+function pointAt(view, x, y) {
+    if (view.measure.on) {
+        view.measure.add(view.hitAt(x, y), x, y);
+        return;
+    }
+    view.setPicked(view.pick(x, y));
+    view.stale = true; // so that it is told how far the vertex moved
 }
 
 // Clicks pick a vertex; a drag that begins on a pin or an obstacle of a running session moves it.
@@ -491,8 +434,7 @@ function pointer(view, model, canvas, again, say) {
         view.stage.orbit.enabled = true;
         const moved = begun ? Math.hypot(event.clientX - begun[0], event.clientY - begun[1]) : CLICK_PX;
         if (!drag && moved < CLICK_PX) {
-            view.setPicked(view.pick(...place(event)));
-            view.stale = true; // so that it is told how far the vertex moved
+            pointAt(view, ...place(event));
             again();
         }
         begun = drag = null;

@@ -18,6 +18,7 @@ import {
     Quaternion,
     Raycaster,
     SphereGeometry,
+    Triangle,
     Vector2,
     Vector3,
 } from 'three';
@@ -26,6 +27,7 @@ import { Contacts } from './contacts.js';
 import { FIELDS, InnerStretch, computeField, rangeOf } from './fields.js';
 import { handlesOf } from './handle.js';
 import { Track, obstacleGeometry, obstacleMaterial } from './obstacles.js';
+import { Measure } from './measure.js';
 import { copyField } from './records.js';
 import { Section } from './section.js';
 import { Stage } from './stage.js';
@@ -52,6 +54,7 @@ export class View3D {
     contactsShown = false;
     wires = false;
     section = new Section(this);
+    measure = new Measure(this);
     ink = 0x000000; // of what is drawn over bodies
     #bodies = null;
     #before = null; // positions of the frame shown before
@@ -61,7 +64,7 @@ export class View3D {
     // `changes(kind, name)`: what controls did to a motion of 'obstacles' or 'pins', [{time, motion}].
     constructor(canvas, { beforeDraw, onCamera, changes }) {
         this.changes = changes;
-        this.stage = new Stage(canvas, { beforeDraw, onCamera });
+        this.stage = new Stage(canvas, { beforeDraw, onCamera, onResize: () => this.measure.size() });
         this.#ray.params.Line.threshold = 0.01;
     }
 
@@ -166,9 +169,11 @@ export class View3D {
         for (const thing of [mesh, ropes, dots, mark, outline]) thing.frustumCulled = false;
         dots.visible = ropes.visible = surface.edges.length > 0;
         this.#bodies = { mesh, geometry, positions, ropes, mark, outline, wires: null, lines };
-        this.marks = [mark, outline];
         this.#paint();
-        this.section.make((thing) => this.#add(thing));
+        const add = (thing) => this.#add(thing);
+        this.section.make(add);
+        this.measure.make(add);
+        this.marks = [mark, outline, ...this.measure.things];
         if (this.wires) this.setWireframe(true);
     }
 
@@ -296,6 +301,7 @@ export class View3D {
         this.contacts.update(surface, frame.time);
         this.touches.update(frame.contacts);
         this.#moveMark();
+        this.measure.update();
         this.stage.touch();
         return performance.now() - begun;
     }
@@ -434,6 +440,7 @@ export class View3D {
     setInk(ink) {
         this.ink = ink;
         this.touches?.setInk(ink);
+        this.measure.update();
         this.stage.touch();
     }
 
@@ -459,40 +466,70 @@ export class View3D {
         return ray.intersectObjects(things, false).find((hit) => this.section.shows(hit)) ?? null;
     }
 
-    // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body.
-    pick(x, y) {
+    // What is drawn at a place of the canvas, in pixels: {point, corners: [{index, weight}]} of a body, of which corners
+    // are drawn vertices; {point, obstacle}; null where nothing is.
+    hitAt(x, y, obstacles = true) {
         if (!this.shown) return null;
         const { mesh, geometry, ropes } = this.#bodies;
         const ray = this.#aim(x, y);
         geometry.boundingSphere = geometry.boundingBox = null;
         ropes.geometry.boundingSphere = ropes.geometry.boundingBox = null;
         ray.params.Line.threshold = 0.01 * this.size;
-        const hit = this.#hit(ray, [mesh, ropes, this.section.surface]);
+        const solid = obstacles ? this.obstacles.map((one) => one.mesh) : [];
+        const hit = this.#hit(ray, [mesh, ropes, this.section.surface, ...solid]);
         if (!hit) return null;
-        if (hit.object === this.section.surface) {
-            return this.#nearest(this.section.cornersOf(hit.face).map(({ kept }) => kept), hit.point);
+        const obstacle = this.obstacles.find((one) => one.mesh === hit.object);
+        return obstacle ? { point: hit.point, obstacle } : { point: hit.point, corners: this.#cornersOf(hit) };
+    }
+
+    #cornersOf({ object, face, index, point }) {
+        const { positions, edges } = this.surface;
+        if (!face) {
+            const [a, b] = [edges[index], edges[index + 1]].map((i) => this.pointOf(i));
+            const along = b.clone().sub(a);
+            const share = Math.min(1, Math.max(0, point.clone().sub(a).dot(along) / along.lengthSq()));
+            return [
+                { index: edges[index], weight: 1 - share },
+                { index: edges[index + 1], weight: share },
+            ];
         }
-        const corners = hit.face
-            ? [hit.face.a, hit.face.b, hit.face.c]
-            : [hit.index, hit.index + 1].map((at) => this.surface.edges[at]);
-        return this.#nearest(corners, hit.point);
+        const cut = object === this.section.surface;
+        const list = cut ? this.section.positions : positions;
+        const triangle = [face.a, face.b, face.c];
+        const [a, b, c] = triangle.map((i) => new Vector3().fromArray(list, 3 * i));
+        const weights = Triangle.getBarycoord(point, a, b, c, new Vector3())?.toArray() ?? [1, 0, 0];
+        if (!cut) return triangle.map((i, k) => ({ index: i, weight: weights[k] }));
+        return this.section.cornersOf(triangle, weights);
+    }
+
+    // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body. Of a cut, one that
+    // was kept.
+    pick(x, y) {
+        const hit = this.hitAt(x, y, false);
+        if (!hit) return null;
+        const kept = hit.corners.filter(({ index }) => this.section.keeps(this.pointOf(index)));
+        return this.#nearest((kept.length ? kept : hit.corners).map(({ index }) => index), hit.point);
+    }
+
+    // Where a drawn vertex is.
+    pointOf(index) {
+        return new Vector3().fromArray(this.surface.positions, 3 * index);
+    }
+
+    // Where a drawn vertex is.
+    pointOf(index) {
+        return new Vector3().fromArray(this.surface.positions, 3 * index);
     }
 
     #nearest(indices, point) {
-        const { positions } = this.surface;
-        const distance = (i) =>
-            Math.hypot(
-                positions[3 * i] - point.x,
-                positions[3 * i + 1] - point.y,
-                positions[3 * i + 2] - point.z,
-            );
+        const distance = (i) => this.pointOf(i).distanceTo(point);
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
     }
 
     // The pin that is drawn nearest to a place of the canvas, within what a hand can hit, and not behind a body
     // that is `hidden` away.
     #pinNear(x, y, hidden) {
-        const { camera, canvas } = this.stage;
+        const { camera } = this.stage;
         const { positions } = this.surface;
         const point = new Vector3(),
             seen = new Vector3();
@@ -500,10 +537,7 @@ export class View3D {
             least = GRIP_PX;
         for (const pin of this.pins) {
             seen.copy(point.fromArray(positions, 3 * pin.index)).project(camera);
-            const away = Math.hypot(
-                ((seen.x + 1) / 2) * canvas.clientWidth - x,
-                ((1 - seen.y) / 2) * canvas.clientHeight - y,
-            );
+            const away = this.stage.pixelsFrom(point, x, y);
             const behind = camera.position.distanceTo(point) > hidden + 0.05 * this.size;
             if (away >= least || behind || Math.abs(seen.z) > 1) continue;
             least = away;

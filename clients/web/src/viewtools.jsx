@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { FIELDS } from './fields.js';
+import { toggleMeasure } from './measurebar.jsx';
 import { save } from './save.js';
 import { needTets, toggleSection } from './sectionbar.jsx';
 import { hasStress } from './stress.js';
@@ -17,7 +18,8 @@ export function Tools({ view, model, again }) {
         again();
     };
     const cut = () => toggleSection(view, model, again);
-    Object.assign(view, { toggleWires, toggleSection: cut });
+    const measure = () => toggleMeasure(view, again);
+    Object.assign(view, { toggleWires, toggleSection: cut, toggleMeasure: measure });
     const { stress, ...others } = FIELDS;
     const offered = hasStress(model.topology, model.scene) ? { ...others, stress } : others;
     const colour = (event) => {
@@ -75,6 +77,14 @@ export function Tools({ view, model, again }) {
                 title="Cut what is drawn by a plane (C)"
             >
                 cut
+            </button>
+            <button
+                type="button"
+                aria-pressed={view.measure.on}
+                onClick={measure}
+                title="The distance between two places that are picked (M)"
+            >
+                measure
             </button>
             <button type="button" onClick={shoot} title="Save the picture as PNG">
                 picture
