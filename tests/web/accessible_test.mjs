@@ -96,6 +96,14 @@ async function axe(daemon, colorScheme, device) {
         found.push(...(await faults(page, place)));
         await shot(page, `${colorScheme}-${device === PHONE ? 'phone' : 'desktop'}-${place.replaceAll(/\W+/g, '-')}`);
     });
+    await go(page, '/sessions');
+    const boxes = ['select falls, too', 'select falls'].map((name) => page.getByLabel(name, { exact: true }).last());
+    for (const box of boxes) await box.check();
+    await page.getByRole('button', { name: 'compare', exact: true }).click();
+    const bar = page.getByRole('group', { name: 'Compared sessions' });
+    await bar.getByRole('button', { name: 'side by side' }).click();
+    await page.locator('.pane canvas[data-frame]').nth(1).waitFor();
+    found.push(...(await faults(page, 'side by side')));
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     found.push(...(await faults(page, 'keys')));

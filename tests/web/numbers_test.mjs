@@ -15,6 +15,7 @@ const part = (name) => import(addressOf(name));
 const { Surface } = await part('surface.js');
 const { InnerStretch, computeField, rangeOf } = await part('fields.js');
 const { Cut } = await part('cut.js');
+const { FrameStore } = await part('frames.js');
 const { MetricsTable } = await part('metrics.js');
 const { Player } = await part('player.js');
 const { csvOf, sizesDiffer } = await part('chartnumbers.js');
@@ -86,6 +87,33 @@ await run({
                 check(normal.reduce((sum, a, k) => sum + a * kept[k], 0) <= place + 1e-6, 'the kept end is cut away');
             }
         }
+    },
+
+    // Frames by time: of metrics of each frame, of thinned ones, before the first and after the last.
+    async a_time_has_a_frame() {
+        const table = new MetricsTable();
+        for (let frame = 0; frame <= 10; frame++) table.push({ frame, time: 1 + 0.02 * frame });
+        const at = (time) => table.frameAt(time, 0.02);
+        check([1, 1.019, 1.06, 1.1 - 1e-9, 1.2, 0.5].map(at).join() === '0,0,3,5,10,0', 'a frame for each');
+        check(near(table.timeOf(7, 0.02), 1.14), `${table.timeOf(7, 0.02)} s`);
+        const thin = new MetricsTable();
+        for (let frame = 0; frame <= 100; frame += 50) thin.push({ frame, time: 0.1 * frame });
+        const thinned = [0.05, 2.55, 4.99, 5, 12].map((time) => thin.frameAt(time, 0.1)).join();
+        check(thinned === '0,25,49,50,120', thinned);
+        check(near(thin.timeOf(73, 0.1), 7.3), `${thin.timeOf(73, 0.1)} s`);
+        check(new MetricsTable().frameAt(0.35, 0.1) === 3, 'without metrics');
+    },
+
+    // Sessions in one picture share the memory of frames: those that were not used lately go first.
+    async frames_are_forgotten() {
+        const store = new FrameStore(() => '');
+        for (let number = 0; number < 10; number++) store.put({ number, bytes: 100 });
+        store.get(0);
+        store.setLimit(300);
+        const kept = () => [...Array(12).keys()].filter((number) => store.has(number)).join();
+        check(kept() === '0,8,9', kept());
+        store.put({ number: 11, bytes: 100 });
+        check(kept() === '0,9,11', kept());
     },
 
     // The middle of the cube has no edge of the surface; its stretch is that of the edges around it.

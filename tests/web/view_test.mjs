@@ -400,4 +400,72 @@ await run({
         check((await canvasOf(page).getAttribute('data-distance')) === '', 'the distance is still drawn');
         await quiet(page);
     },
+
+    // Two boxes fall, at other intervals of frames: at one time they have fallen as far. The second ends before the
+    // first, a third was removed meanwhile.
+    async sessions_are_seen_together(daemon) {
+        const falls = (name, x, step, steps) => {
+            const mesh = { box: { size: [1, 1, 1], cells: [2, 2, 2] } };
+            const bodies = [{ name: 'box', material: 'rubber', mesh, transform: { translate: [x, 2 + x / 2, 0] } }];
+            return daemon.submit(scene({ name, bodies, time: { step, steps } }));
+        };
+        const lost = await falls('lost', 0, 0.01, 2);
+        const second = await falls('second', 1.2, 0.02, 10);
+        const first = await falls('first', 0, 0.01, 30);
+        for (const { id } of [first, second, lost]) await daemon.over(id);
+        const page = await watch(daemon, first.id, { allow: [/status of 404/] });
+        for (const name of ['second', 'lost']) await page.getByLabel(`select ${name}`).check();
+        await page.getByRole('button', { name: 'compare', exact: true }).click();
+        await page.locator('.panel').getByText('lost').waitFor();
+        await daemon.call('DELETE', `/v1/sessions/${lost.id}`);
+        const bar = page.getByRole('group', { name: 'Compared sessions' });
+        const main = canvasOf(page).first();
+        const seen = () =>
+            main.evaluate(({ dataset }) => [dataset.frame, dataset.ghosts.split(',')[0]].map(Number));
+        const violet = () => count(page, main, [123, 98, 184]);
+        const go = (frame) => page.getByRole('slider', { name: 'Frame' }).fill(`${frame}`);
+        const alone = await violet();
+        await bar.getByRole('button', { name: 'ghosted' }).click();
+        await bar.getByText('lost cannot be shown: there is no session').waitFor();
+        await go(13);
+        await until(async () => (await seen()).join() === '13,6', 'the ghost at the same time');
+        await until(async () => (await violet()) > alone + 2000, 'a ghost');
+        await shot(page, 'ghosts');
+        await go(30);
+        await bar.getByText('stays at its last frame, 0.2 s').waitFor();
+        check((await seen()).join() === '30,10', `${await seen()}`);
+        // Playing moves both.
+        await page.getByRole('button', { name: 'Play' }).click();
+        await until(async () => {
+            const [frame, ghost] = await seen();
+            return frame > 3 && frame < 20 && ghost === Math.floor(frame / 2);
+        }, 'both to play');
+        await page.getByRole('button', { name: 'Pause', exact: true }).click();
+        // Side by side: one camera, one time, and one range of colours.
+        await bar.getByRole('button', { name: 'side by side' }).click();
+        await go(16);
+        const other = page.getByRole('img', { name: 'The bodies of second' });
+        await until(async () => (await other.getAttribute('data-frame')) === '8', 'the second picture');
+        check(!(await main.getAttribute('data-ghosts')), 'the ghost is still there');
+        const camera = () => /camera=([^&]*)/.exec(page.url())?.[1];
+        await until(camera, 'a camera');
+        const then = camera();
+        const place = await other.boundingBox();
+        await page.mouse.move(place.x + 50, place.y + 150);
+        await page.mouse.down();
+        await page.mouse.move(place.x + 120, place.y + 160, { steps: 3 });
+        await page.mouse.up();
+        await until(() => camera() !== then, 'the camera of both to turn');
+        await page.locator('.tools select').selectOption('height');
+        await until(async () => {
+            const ends = page.locator('.legend input');
+            const [low, high] = await ends.evaluateAll((list) => list.map(({ value }) => +value));
+            return high > 2.7 && low < 1.5;
+        }, 'a range');
+        await shot(page, 'beside');
+        // What cannot be read is said beside the curves, too.
+        await page.locator('.difference', { hasText: 'second' }).getByRole('button', { name: 'take away' }).click();
+        await page.locator('.panel').getByText('It cannot be read: there is no session').waitFor();
+        await quiet(page);
+    },
 });

@@ -200,7 +200,7 @@ export class Section {
         const { view } = this;
         const solid = new Set(view.obstacles.map(({ mesh }) => mesh));
         const never = new Set([...this.things, ...view.marks]);
-        for (const thing of view.things) {
+        for (const thing of [...view.things, ...view.ghosts.flatMap(({ things }) => things)]) {
             const cuts = this.on && !never.has(thing) && (this.obstacles || !solid.has(thing));
             thing.traverse(({ material }) => material && (material.clippingPlanes = cuts ? [this.#plane] : null));
         }

@@ -217,6 +217,21 @@ export class Stage {
         this.touch();
     }
 
+    // The camera of another stage.
+    copyCamera({ camera, orbit }) {
+        const mine = this.camera;
+        const same = mine.position.equals(camera.position) && this.orbit.target.equals(orbit.target);
+        if (same && mine.up.equals(camera.up) && mine.far === camera.far) return;
+        mine.position.copy(camera.position);
+        mine.up.copy(camera.up);
+        [mine.near, mine.far] = [camera.near, camera.far];
+        mine.updateProjectionMatrix();
+        this.orbit.target.copy(orbit.target);
+        this.#reorient();
+        this.orbit.update();
+        this.touch();
+    }
+
     // OrbitControls looks at the camera's up once, when it is made.
     #reorient() {
         this.orbit._quat?.setFromUnitVectors(this.camera.up, new Vector3(0, 1, 0));

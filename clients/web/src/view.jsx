@@ -8,6 +8,7 @@ import { changesOf, follow } from './follow.js';
 import { takeHold } from './handle.js';
 import { number, quantity } from './format.js';
 import { useOn } from './hooks.js';
+import { OthersBar, Panes, useCompanions, useGhosts } from './others.jsx';
 import { sentenceOf } from './panel.jsx';
 import { route } from './route.js';
 import { MeasureBar } from './measurebar.jsx';
@@ -209,7 +210,7 @@ function Picked({ view, model, onClose, say }) {
     );
 }
 
-export function View({ model, tools }) {
+export function View({ model, tools, compared }) {
     const canvas = useRef(null);
     const [view, setView] = useState(null);
     const [, redraw] = useState(0);
@@ -259,6 +260,7 @@ export function View({ model, tools }) {
                         (k) => model.frames.has(k) || model.frames.whyMissing(k) !== null,
                     );
                     if (made?.surface) follow(made, model, tell);
+                    if (made?.shown) made.onFrame?.();
                 },
                 changes: (kind, name) => changesOf(model, kind, name),
                 onCamera: () => {
@@ -272,10 +274,7 @@ export function View({ model, tools }) {
             );
             return undefined;
         }
-        const colours = () => {
-            made.stage.setColours(theme.colour('view'), theme.colour('grid'));
-            made.setInk(theme.colour('text'));
-        };
+        const colours = () => made.setTheme(theme);
         colours();
         made.setContacts(chosen.contacts);
         // As the address says, also where another address of the session is gone to.
@@ -334,25 +333,36 @@ export function View({ model, tools }) {
         };
     }, [model]);
 
+    const [shown, setShown] = useState(chosen.others);
+    const companions = useCompanions(model, compared, shown, again);
+    useGhosts(view, model, companions, shown);
+    const beside = shown === 'beside' && view?.surface ? companions : [];
+
     useEffect(() => (view ? pointer(view, model, canvas.current, again, say) : undefined), [view]);
 
     const why = model.frames.whyMissing(model.player.shown);
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
     return (
         <>
-            <section class="view" aria-label="3-D view">
+            <section class={`view with-${beside.length}`} aria-label="3-D view">
                 <h2 class="hidden">View</h2>
-                <canvas
-                    ref={canvas}
-                    tabIndex={0}
-                    role="application"
-                    aria-label="The bodies; drag to turn, wheel to zoom"
-                    onKeyDown={(event) => {
-                        if (event.key !== 'Enter' || !view) return;
-                        pointAt(view, canvas.current.clientWidth / 2, canvas.current.clientHeight / 2);
-                        again();
-                    }}
-                />
+                <div class={`panes of-${beside.length + 1}`}>
+                    <div class="pane">
+                        <canvas
+                            ref={canvas}
+                            tabIndex={0}
+                            role="application"
+                            aria-label="The bodies; drag to turn, wheel to zoom"
+                            onKeyDown={(event) => {
+                                if (event.key !== 'Enter' || !view) return;
+                                pointAt(view, canvas.current.clientWidth / 2, canvas.current.clientHeight / 2);
+                                again();
+                            }}
+                        />
+                        {beside.length > 0 && <b class="name">{model.session?.name}</b>}
+                    </div>
+                    <Panes view={view} model={model} companions={beside} />
+                </div>
                 {view?.surface && <Tools view={view} model={model} again={again} />}
                 {view && <Axes view={view} />}
                 {view?.shown && (
@@ -393,6 +403,15 @@ export function View({ model, tools }) {
                     </p>
                 )}
             </section>
+            {view && compared.length > 0 && (
+                <OthersBar
+                    {...{ view, model, companions, shown }}
+                    onShow={(how) => {
+                        chosen.others = how;
+                        setShown(how);
+                    }}
+                />
+            )}
             {view?.measure.on && view.surface && <MeasureBar view={view} again={again} />}
             {view?.section.on && view.surface && <SectionBar view={view} model={model} again={again} />}
         </>

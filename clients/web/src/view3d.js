@@ -55,6 +55,7 @@ export class View3D {
     wires = false;
     section = new Section(this);
     measure = new Measure(this);
+    ghosts = []; // of other sessions
     ink = 0x000000; // of what is drawn over bodies
     #bodies = null;
     #before = null; // positions of the frame shown before
@@ -437,6 +438,11 @@ export class View3D {
         this.stage.touch();
     }
 
+    setTheme(theme) {
+        this.stage.setColours(theme.colour('view'), theme.colour('grid'));
+        this.setInk(theme.colour('text'));
+    }
+
     setInk(ink) {
         this.ink = ink;
         this.touches?.setInk(ink);
@@ -466,8 +472,8 @@ export class View3D {
         return ray.intersectObjects(things, false).find((hit) => this.section.shows(hit)) ?? null;
     }
 
-    // What is drawn at a place of the canvas, in pixels: {point, corners: [{index, weight}]} of a body, of which corners
-    // are drawn vertices; {point, obstacle}; null where nothing is.
+    // What is drawn at a place of the canvas, in pixels: {point, corners: [{index, weight}]} of a body, of which
+    // corners are drawn vertices; {point, obstacle}; null where nothing is.
     hitAt(x, y, obstacles = true) {
         if (!this.shown) return null;
         const { mesh, geometry, ropes } = this.#bodies;
@@ -618,7 +624,7 @@ function upOf(gravity = [0, -9.81, 0]) {
 }
 
 // A range that takes in another one, so that colours do not flicker from frame to frame.
-function widened(range, found) {
+export function widened(range, found) {
     if (!range) return found;
     return [Math.min(range[0], found[0]), Math.max(range[1], found[1])];
 }

@@ -7,7 +7,7 @@ import { save } from './save.js';
 import { needTets, toggleSection } from './sectionbar.jsx';
 import { hasStress } from './stress.js';
 
-export const chosen = { contacts: false }; // for every session that is looked at
+export const chosen = { contacts: false, others: 'off' }; // for every session that is looked at
 
 export function Tools({ view, model, again }) {
     const [contacts, setContacts] = useState(chosen.contacts);
