@@ -9,6 +9,7 @@ const AXE = readFileSync(join(process.env.PLIANT_RIG, 'node_modules/axe-core/axe
 const DESKTOP = { viewport: { width: 1280, height: 800 } },
     PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const FINGER = 44; // px
+const TOOLS = { cut: 'Section', measure: 'Distance' }; // buttons of the view and what they open
 
 const go = (page, where) =>
     page.evaluate((hash) => {
@@ -58,6 +59,12 @@ async function visit(page, { id, failed, sweep }, look) {
             await page.getByRole('tab', { name: tab }).click();
             await look(`${name}, ${tab}`);
         }
+        for (const [tool, bar] of Object.entries(TOOLS)) {
+            await page.getByRole('button', { name: tool, exact: true }).click();
+            await page.getByRole('group', { name: bar }).waitFor();
+            await look(`${name}, ${tool}`);
+            await page.getByRole('button', { name: tool, exact: true }).click();
+        }
     }
 }
 
@@ -90,6 +97,14 @@ async function axe(daemon, colorScheme, device) {
         found.push(...(await faults(page, place)));
         await shot(page, `${colorScheme}-${device === PHONE ? 'phone' : 'desktop'}-${place.replaceAll(/\W+/g, '-')}`);
     });
+    await go(page, '/sessions');
+    const boxes = ['select falls, too', 'select falls'].map((name) => page.getByLabel(name, { exact: true }).last());
+    for (const box of boxes) await box.check();
+    await page.getByRole('button', { name: 'compare', exact: true }).click();
+    const bar = page.getByRole('group', { name: 'Compared sessions' });
+    await bar.getByRole('button', { name: 'side by side' }).click();
+    await page.locator('.pane canvas[data-frame]').nth(1).waitFor();
+    found.push(...(await faults(page, 'side by side')));
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     found.push(...(await faults(page, 'keys')));

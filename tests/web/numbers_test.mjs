@@ -13,7 +13,9 @@ function addressOf(name) {
 const part = (name) => import(addressOf(name));
 
 const { Surface } = await part('surface.js');
-const { computeField, rangeOf } = await part('fields.js');
+const { InnerStretch, computeField, rangeOf } = await part('fields.js');
+const { Cut } = await part('cut.js');
+const { FrameStore } = await part('frames.js');
 const { MetricsTable } = await part('metrics.js');
 const { Player } = await part('player.js');
 const { csvOf, sizesDiffer } = await part('chartnumbers.js');
@@ -36,7 +38,94 @@ function folded() {
     return surface;
 }
 
+// A unit cube about the origin as twelve tetrahedra around its middle, vertex 8.
+function cube() {
+    const positions = [];
+    for (let k = 0; k < 8; k++) positions.push((k & 1) - 0.5, ((k >> 1) & 1) - 0.5, (k >> 2) - 0.5);
+    const faces = ['0132', '4576', '0154', '2376', '0264', '1375'].map((face) => [...face].map(Number));
+    const tets = faces.flatMap(([a, b, c, d]) => [8, a, b, c, 8, a, c, d]);
+    return { tets: Int32Array.from(tets), positions: Float32Array.from([...positions, 0, 0, 0]) };
+}
+
+// The area of a cut's triangles.
+function areaOf({ index, triangles, position: x }) {
+    let sum = 0;
+    for (let t = 0; t < 3 * triangles; t += 3) {
+        const [a, b, c] = [0, 1, 2].map((k) => x.subarray(3 * index[t + k], 3 * index[t + k] + 3));
+        const [u, v] = [b, c].map((p) => p.map((value, k) => value - a[k]));
+        sum += Math.hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]) / 2;
+    }
+    return sum;
+}
+
 await run({
+    // A cut fills the cube's cross-section once, on the plane, also where the plane passes through vertices, and a
+    // linear field is exact on it.
+    async tetrahedra_are_closed_by_their_cut() {
+        const { tets, positions } = cube();
+        const cut = new Cut(tets);
+        const s = Math.SQRT1_2;
+        for (const [normal, place, area] of [
+            [[0, 0, 1], 0.1, 1],
+            [[0, 0, -1], 0.3, 1],
+            [[1, 0, 0], 0, 1],
+            [[s, s, 0], 0, 2 * s],
+            [[0, s, s], 0.25, 2 * s - 0.5],
+            [[1, 1, 3].map((x) => x / Math.sqrt(11)), 0.05, Math.sqrt(11) / 3],
+            [[0, 1, 0], 0.6, 0],
+        ]) {
+            cut.update(positions, normal, place);
+            check(Math.abs(areaOf(cut) - area) < 1e-6, `${normal} at ${place}: ${areaOf(cut)}, not ${area}`);
+            const values = Float32Array.from({ length: 9 }, (_, v) => 3 + positions[3 * v] - 2 * positions[3 * v + 2]);
+            const found = new Float32Array(cut.corners);
+            cut.interpolate(values, 1, found);
+            for (let n = 0; n < cut.corners; n++) {
+                const [x, y, z] = cut.position.subarray(3 * n, 3 * n + 3);
+                check(near(normal[0] * x + normal[1] * y + normal[2] * z, place), `corner ${x} ${y} ${z}`);
+                check(near(found[n], 3 + x - 2 * z), `the field at ${x} ${y} ${z} is ${found[n]}`);
+                const kept = positions.subarray(3 * cut.ends[2 * n], 3 * cut.ends[2 * n] + 3);
+                check(normal.reduce((sum, a, k) => sum + a * kept[k], 0) <= place + 1e-6, 'the kept end is cut away');
+            }
+        }
+    },
+
+    // Frames by time: of metrics of each frame, of thinned ones, before the first and after the last.
+    async a_time_has_a_frame() {
+        const table = new MetricsTable();
+        for (let frame = 0; frame <= 10; frame++) table.push({ frame, time: 1 + 0.02 * frame });
+        const at = (time) => table.frameAt(time, 0.02);
+        check([1, 1.019, 1.06, 1.1 - 1e-9, 1.2, 0.5].map(at).join() === '0,0,3,5,10,0', 'a frame for each');
+        check(near(table.timeOf(7, 0.02), 1.14), `${table.timeOf(7, 0.02)} s`);
+        const thin = new MetricsTable();
+        for (let frame = 0; frame <= 100; frame += 50) thin.push({ frame, time: 0.1 * frame });
+        const thinned = [0.05, 2.55, 4.99, 5, 12].map((time) => thin.frameAt(time, 0.1)).join();
+        check(thinned === '0,25,49,50,120', thinned);
+        check(near(thin.timeOf(73, 0.1), 7.3), `${thin.timeOf(73, 0.1)} s`);
+        check(new MetricsTable().frameAt(0.35, 0.1) === 3, 'without metrics');
+    },
+
+    // Sessions in one picture share the memory of frames: those that were not used lately go first.
+    async frames_are_forgotten() {
+        const store = new FrameStore(() => '');
+        for (let number = 0; number < 10; number++) store.put({ number, bytes: 100 });
+        store.get(0);
+        store.setLimit(300);
+        const kept = () => [...Array(12).keys()].filter((number) => store.has(number)).join();
+        check(kept() === '0,8,9', kept());
+        store.put({ number: 11, bytes: 100 });
+        check(kept() === '0,9,11', kept());
+    },
+
+    // The middle of the cube has no edge of the surface; its stretch is that of the edges around it.
+    async inner_vertices_are_stretched() {
+        const { tets, positions } = cube();
+        const out = new Float32Array(9);
+        const share = Float32Array.from({ length: 9 }, (_, v) => (v < 8 ? 1 / 3 : 0));
+        const wider = positions.map((x) => 1.25 * x);
+        new InnerStretch(tets, positions, share).add(wider, out);
+        check(near(out[8], 25) && out.subarray(0, 8).every((value) => value === 0), `${out}`);
+    },
+
     // The page notes its frame in the address; an address that the user has just entered is not overwritten.
     async an_entered_address_is_kept() {
         const id = 'ab'.repeat(16);

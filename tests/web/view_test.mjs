@@ -254,4 +254,218 @@ await run({
         check(share > 0.99, `the cloth is seen on ${(100 * share).toFixed(1)} %`);
         await quiet(page);
     },
+
+    // A block that nothing moves, cut through its middle: what is picked there is an inner vertex, and inner vertices
+    // are asked for only then. The address opens the same section; Escape closes it.
+    async a_section_is_solid(daemon) {
+        const block = { name: 'block', material: 'rubber', mesh: { box: { size: [1, 1, 1], cells: [4, 4, 4] } } };
+        const ball = { name: 'ball', sphere: { center: [1.5, 0, 0], radius: 0.5 } };
+        const still = scene({ gravity: [0, 0, 0], bodies: [block], obstacles: [ball], time: { step: 0.01, steps: 3 } });
+        const { id } = await daemon.submit(still);
+        await daemon.over(id);
+        const page = await open(daemon);
+        await page.locator('.user').waitFor();
+        const asked = [];
+        page.on('request', (request) => asked.push(request.url()));
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${id}?camera=0.06,0.08,4,0.06,0.08,0&frame=3`);
+        await page.locator('.view canvas[data-frame="3"]').waitFor();
+        const whole = () => asked.filter((url) => url.includes('f32&vertices=all')).length;
+        const cut = async (on = page) => Number(await canvasOf(on).getAttribute('data-cut'));
+        // The z of the vertex in the middle of the view.
+        const depth = async (on = page) => {
+            await canvasOf(on).focus();
+            await on.keyboard.press('Enter');
+            const words = await on.locator('.picked').innerText();
+            return Number(/z ([−\d.]+)/.exec(words)[1].replace('−', '-'));
+        };
+        check((await depth()) === 0.5 && whole() === 0, 'a whole block');
+        await page.keyboard.press('c');
+        await until(async () => (await cut()) > 0, 'a cut');
+        check(whole() > 0, 'no inner vertices were asked for');
+        const slider = page.getByRole('slider', { name: 'Place of the plane' });
+        check(await slider.evaluate((one) => one === document.activeElement), 'the slider has no keys');
+        await slider.fill('0.1');
+        check((await depth()) === 0, `the block is hollow: ${await depth()}`);
+        await shot(page, 'section');
+        // The other side is seen from behind only; here its cut faces away.
+        await page.getByRole('button', { name: 'flip' }).click();
+        check((await depth()) === 0.5, 'the same side');
+        await page.getByRole('button', { name: 'flip' }).click();
+        // Obstacles are cut on demand.
+        const grey = () => count(page, canvasOf(page), [165, 172, 184]);
+        await page.getByRole('button', { name: 'x', exact: true }).click();
+        await page.getByRole('button', { name: 'flip' }).click();
+        await slider.fill('1.5');
+        const before = await grey();
+        await page.getByLabel('obstacles', { exact: true }).check();
+        await until(async () => (await grey()) < 0.8 * before, 'half a ball');
+        await slider.fill('-0.1');
+        await page.locator('.tools select').selectOption('height');
+        await until(() => /section=-?x,-0.1\d*,obstacles/.test(page.url()), 'the section in the address');
+        const other = await open(daemon);
+        await other.locator('.user').waitFor();
+        await other.goto(page.url());
+        await until(async () => (await cut(other)) === (await cut()), 'the same section by its address');
+        await quiet(other);
+        await page.keyboard.press('Escape');
+        await until(async () => (await cut()) === 0 && !page.url().includes('section'), 'no section');
+        await page.locator('.view canvas[data-frame="3"]').waitFor();
+        const then = whole();
+        await page.getByRole('slider', { name: 'Frame' }).fill('1');
+        await page.locator('.view canvas[data-frame="1"]').waitFor();
+        check(whole() === then, 'inner vertices are still sent');
+        await quiet(page);
+    },
+
+    // The distance of two vertices that are picked, one of a box that falls and one that is held; then of the box to an
+    // obstacle, by the keyboard. Both follow the frames.
+    async a_distance_is_measured(daemon) {
+        const box = (name, x) => ({
+            name,
+            material: 'rubber',
+            mesh: { box: { size: [1, 1, 1], cells: [2, 2, 2] } },
+            transform: { translate: [x, 2, 0] },
+        });
+        const { id } = await daemon.submit(
+            scene({
+                bodies: [box('box', 0), box('held', -1.5)],
+                pins: [{ name: 'hand', body: 'held', select: { side: '-x' } }],
+                obstacles: [{ name: 'ball', sphere: { center: [1.5, 2, 0], radius: 0.5 } }],
+                time: { step: 0.02, steps: 12 },
+            }),
+        );
+        await daemon.over(id);
+        const page = await open(daemon);
+        await page.locator('.user').waitFor();
+        await page.goto(`${daemon.url}/#/sessions/${id}?camera=0,2,6.5,0,2,0&frame=0`);
+        const go = async (frame) => {
+            await page.getByRole('slider', { name: 'Frame' }).fill(`${frame}`);
+            await page.locator(`.view canvas[data-frame="${frame}"]`).waitFor();
+        };
+        await page.locator('.view canvas[data-frame="0"]').waitFor();
+        // A click on a place with z = 0.5 as it is seen by that camera.
+        const click = async (x, y) => {
+            await until(
+                () => canvasOf(page).evaluate((one) => one.height === one.clientHeight),
+                'the view to take the room that the bar leaves',
+            );
+            const view = await canvasOf(page).boundingBox();
+            const scale = view.height / (2 * Math.tan(Math.PI / 9) * 6);
+            await page.mouse.click(view.x + view.width / 2 + x * scale, view.y + view.height / 2 - (y - 2) * scale);
+        };
+        const bar = page.getByRole('group', { name: 'Distance' });
+        const told = async () => Number(await canvasOf(page).getAttribute('data-distance'));
+        await page.keyboard.press('m');
+        await bar.getByText('Pick the first place').waitFor();
+        await click(0.49, 2.49);
+        await bar.getByText(/From box, vertex \d+: pick the second/).waitFor();
+        await click(-1.98, 1.52);
+        await bar.getByText('again').waitFor();
+        const [, a, b] = /box, vertex (\d+) to held, vertex (\d+)/.exec(await bar.innerText()).map(Number);
+        const { bodies } = await daemon.call('GET', `/v1/sessions/${id}/topology`);
+        const expected = async (frame) => {
+            const accept = { Accept: 'application/x-ndjson' };
+            const text = await daemon.call('GET', `/v1/sessions/${id}/frames/${frame}`, undefined, accept);
+            const { position } = typeof text === 'string' ? JSON.parse(text) : text;
+            const of = (vertex) => position.flat().slice(3 * vertex, 3 * vertex + 3);
+            const [p, q] = [of(bodies[0].first_vertex + a), of(bodies[1].first_vertex + b)];
+            return q.map((x, k) => x - p[k]);
+        };
+        await shot(page, 'distance');
+        for (const frame of [0, 12]) {
+            await go(frame);
+            const delta = await expected(frame);
+            const found = await told();
+            check(Math.abs(found - Math.hypot(...delta)) < 1e-5, `${found} m and not ${Math.hypot(...delta)}`);
+            const shown = `Δy ${String(+delta[1].toPrecision(4)).replace('-', '−')} m`;
+            await bar.getByText(shown).waitFor();
+        }
+        // From the middle of the view to the ball, whose tessellated surface the ray meets beside a vertex or at one.
+        await go(0);
+        await bar.getByText('again').click();
+        await canvasOf(page).focus();
+        await page.keyboard.press('Enter');
+        await bar.getByText(/From box, vertex \d+/).waitFor();
+        await click(1.6, 2.1);
+        await bar.getByText(/box, vertex \d+ to ball/).waitFor();
+        const rise = async () => Number(/Δy ([−\d.e]+) m/.exec(await bar.innerText())[1].replaceAll('−', '-'));
+        const before = await rise();
+        await go(12);
+        const fall = 9.81 * 0.02 ** 2 * ((12 * 13) / 2); // of the method's first-order steps
+        await until(async () => Math.abs((await rise()) - before - fall) < 0.003, `${fall} m more`);
+        await page.keyboard.press('Escape');
+        await bar.waitFor({ state: 'detached' });
+        check((await canvasOf(page).getAttribute('data-distance')) === '', 'the distance is still drawn');
+        await quiet(page);
+    },
+
+    // Two boxes fall, at other intervals of frames: at one time they have fallen as far. The second ends before the
+    // first, a third was removed meanwhile.
+    async sessions_are_seen_together(daemon) {
+        const falls = (name, x, step, steps) => {
+            const mesh = { box: { size: [1, 1, 1], cells: [2, 2, 2] } };
+            const bodies = [{ name: 'box', material: 'rubber', mesh, transform: { translate: [x, 2 + x / 2, 0] } }];
+            return daemon.submit(scene({ name, bodies, time: { step, steps } }));
+        };
+        const lost = await falls('lost', 0, 0.01, 2);
+        const second = await falls('second', 1.2, 0.02, 10);
+        const first = await falls('first', 0, 0.01, 30);
+        for (const { id } of [first, second, lost]) await daemon.over(id);
+        const page = await watch(daemon, first.id, { allow: [/status of 404/] });
+        for (const name of ['second', 'lost']) await page.getByLabel(`select ${name}`).check();
+        await page.getByRole('button', { name: 'compare', exact: true }).click();
+        await page.locator('.panel').getByText('lost').waitFor();
+        await daemon.call('DELETE', `/v1/sessions/${lost.id}`);
+        const bar = page.getByRole('group', { name: 'Compared sessions' });
+        const main = canvasOf(page).first();
+        const seen = () =>
+            main.evaluate(({ dataset }) => [dataset.frame, dataset.ghosts.split(',')[0]].map(Number));
+        const violet = () => count(page, main, [123, 98, 184]);
+        const go = (frame) => page.getByRole('slider', { name: 'Frame' }).fill(`${frame}`);
+        const alone = await violet();
+        await bar.getByRole('button', { name: 'ghosted' }).click();
+        await bar.getByText('lost cannot be shown: there is no session').waitFor();
+        await go(13);
+        await until(async () => (await seen()).join() === '13,6', 'the ghost at the same time');
+        await until(async () => (await violet()) > alone + 2000, 'a ghost');
+        await shot(page, 'ghosts');
+        await go(30);
+        await bar.getByText('stays at its last frame, 0.2 s').waitFor();
+        check((await seen()).join() === '30,10', `${await seen()}`);
+        // Playing moves both.
+        await page.getByRole('button', { name: 'Play' }).click();
+        await until(async () => {
+            const [frame, ghost] = await seen();
+            return frame > 3 && frame < 20 && ghost === Math.floor(frame / 2);
+        }, 'both to play');
+        await page.getByRole('button', { name: 'Pause', exact: true }).click();
+        // Side by side: one camera, one time, and one range of colours.
+        await bar.getByRole('button', { name: 'side by side' }).click();
+        await go(16);
+        const other = page.getByRole('img', { name: 'The bodies of second' });
+        await until(async () => (await other.getAttribute('data-frame')) === '8', 'the second picture');
+        check(!(await main.getAttribute('data-ghosts')), 'the ghost is still there');
+        const camera = () => /camera=([^&]*)/.exec(page.url())?.[1];
+        await until(camera, 'a camera');
+        const then = camera();
+        const place = await other.boundingBox();
+        await page.mouse.move(place.x + 50, place.y + 150);
+        await page.mouse.down();
+        await page.mouse.move(place.x + 120, place.y + 160, { steps: 3 });
+        await page.mouse.up();
+        await until(() => camera() !== then, 'the camera of both to turn');
+        await page.locator('.tools select').selectOption('height');
+        await until(async () => {
+            const ends = page.locator('.legend input');
+            const [low, high] = await ends.evaluateAll((list) => list.map(({ value }) => +value));
+            return high > 2.7 && low < 1.5;
+        }, 'a range');
+        await shot(page, 'beside');
+        // What cannot be read is said beside the curves, too.
+        await page.locator('.difference', { hasText: 'second' }).getByRole('button', { name: 'take away' }).click();
+        await page.locator('.panel').getByText('It cannot be read: there is no session').waitFor();
+        await quiet(page);
+    },
 });

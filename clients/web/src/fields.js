@@ -37,6 +37,46 @@ function stretches(surface, out) {
         out[b] += value;
     }
     for (let v = 0; v < out.length; v++) out[v] *= share[v];
+    surface.inner?.add(x, out);
+}
+
+const PAIRS = [0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3];
+
+// Stretches inside of bodies: of a vertex that no drawn edge has, over the edges of its tetrahedra.
+export class InnerStretch {
+    // `tets`: vertices, four each; `share`: of the vertices, 0 where they have no drawn edge.
+    constructor(tets, rest, share) {
+        this.tets = tets;
+        this.rest = rest;
+        this.count = new Uint32Array(share.length);
+        this.#each((a) => share[a] === 0 && this.count[a]++);
+    }
+
+    #each(take) {
+        const { tets } = this;
+        for (let t = 0; t < tets.length; t += 4) {
+            for (let k = 0; k < PAIRS.length; k += 2) {
+                const a = tets[t + PAIRS[k]],
+                    b = tets[t + PAIRS[k + 1]];
+                take(a, b);
+                take(b, a);
+            }
+        }
+    }
+
+    // Vertices without a drawn edge have 0 in `out`.
+    add(x, out) {
+        const { rest, count } = this;
+        const length = (at, a, b) => {
+            const u = at[3 * a] - at[3 * b],
+                v = at[3 * a + 1] - at[3 * b + 1],
+                w = at[3 * a + 2] - at[3 * b + 2];
+            return Math.sqrt(u * u + v * v + w * w);
+        };
+        this.#each((a, b) => {
+            if (count[a]) out[a] += (100 * (length(x, a, b) / length(rest, a, b) - 1)) / count[a];
+        });
+    }
 }
 
 // False where what it needs is not there: the frame before, or frame 0.

@@ -5,7 +5,7 @@ import { Emitter } from './emitter.js';
 import { FRAME, GAP, frameOf, jsonOf } from './records.js';
 import { readRecords } from './stream.js';
 
-const KEPT_BYTES = 256 << 20;
+export const KEPT_BYTES = 256 << 20; // of all sessions that are in a picture
 const AHEAD_BYTES = 24 << 20;
 const AHEAD_FRAMES = 240;
 const AGAIN_MS = 1000; // after the daemon did not answer, or the answer was cut
@@ -24,6 +24,8 @@ export class FrameStore extends Emitter {
     #missing = new Map();
     #load = null; // {from, to, next, abort}
     #wish = null;
+
+    limit = KEPT_BYTES;
 
     // `path(from, to)` is the address of a run of frames.
     constructor(path) {
@@ -62,12 +64,22 @@ export class FrameStore extends Emitter {
         this.#cache.set(frame.number, frame);
         this.#bytes += frame.bytes;
         this.#missing.delete(frame.number);
-        while (this.#bytes > KEPT_BYTES && this.#cache.size > 2) {
+        this.#forget();
+        this.emit('frame', frame);
+    }
+
+    // Another limit on the bytes that are kept.
+    setLimit(bytes) {
+        this.limit = bytes;
+        this.#forget();
+    }
+
+    #forget() {
+        while (this.#bytes > this.limit && this.#cache.size > 2) {
             const [number, oldest] = this.#cache.entries().next().value;
             this.#cache.delete(number);
             this.#bytes -= oldest.bytes;
         }
-        this.emit('frame', frame);
     }
 
     // Ask for a frame, and `ahead` (true: many) after it up to `last`, where they are to be played.

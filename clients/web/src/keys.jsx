@@ -11,15 +11,17 @@ const KEYS = [
     ['L', 'follow the newest frame'],
     ['F', 'bring all into view'],
     ['W', 'edges of the mesh'],
+    ['C', 'cut what is drawn by a plane; arrows then move it'],
+    ['M', 'measure the distance between two places that are picked'],
     ['4 6 8 2', 'turn the view'],
     ['+ −', 'zoom'],
-    ['Enter', 'in the view: values of the vertex in its middle'],
+    ['Enter', 'in the view: values of the vertex in its middle, or an end of a distance'],
     ['/', 'filter the sessions'],
     ['↑ ↓', 'in the list: another session (with shift: select)'],
     ['X', 'in the list: select (Ctrl-A: all; Delete: remove)'],
     ['Ctrl-Space', 'in the text of a scene: what fits here (F8: next fault; Ctrl-F: find; Tab: leave)'],
     ['?', 'this page'],
-    ['Esc', 'close what is open'],
+    ['Esc', 'close what is open, as a section or a distance'],
 ];
 
 const TURN = Math.PI / 24,
@@ -34,6 +36,12 @@ function jump(model, way) {
         .filter((at) => (at - frame) * way > 0);
     if (!frames.length) return false;
     return model.player.seek(way > 0 ? Math.min(...frames) : Math.max(...frames));
+}
+
+// Closes a tool of the view; false where none is open.
+function closeTool(view) {
+    if (view?.measure.on) return view.toggleMeasure();
+    return view?.section.on ? view.toggleSection() : false;
 }
 
 // Also where that is in a shadow root, as the text of a scene is.
@@ -59,6 +67,9 @@ export function useKeys(model, view, openHelp) {
                 l: () => player?.live(),
                 f: () => view()?.fit(),
                 w: () => view()?.toggleWires?.(),
+                c: () => view()?.toggleSection?.(),
+                m: () => view()?.toggleMeasure?.(),
+                Escape: () => !document.querySelector('dialog[open]') && closeTool(view()),
                 '[': () => jump(model(), -1),
                 ']': () => jump(model(), 1),
                 4: () => view()?.stage.turn(-TURN, 0),

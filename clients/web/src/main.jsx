@@ -99,9 +99,11 @@ function useOthers(ids, id) {
     const wanted = ids.filter((other) => other !== id).slice(0, OTHERS);
     const { value } = useAnswer(
         async (signal) =>
-            (await Promise.allSettled(wanted.map((other) => readOther(other, signal))))
-                .filter(({ status }) => status === 'fulfilled')
-                .map((one) => one.value),
+            Promise.all(
+                wanted.map((other) =>
+                    readOther(other, signal).catch((error) => ({ id: other, name: other.slice(0, 8), error })),
+                ),
+            ),
         [wanted.join()],
     );
     return value ?? [];
@@ -123,7 +125,14 @@ function playsByItself({ session, over, player, surface, topology }) {
 function Session({ id, sessions, current, tools, compared, onCompare, listed }) {
     const [model, setModel] = useState(null);
     const [gone, setGone] = useState(null);
-    const others = useOthers(compared, id);
+    const all = useOthers(compared, id);
+    const others = all.filter(({ error }) => !error);
+    const nameOf = (other) =>
+        (sessions?.get(other) ?? all.find((one) => one.id === other))?.name || other.slice(0, 8);
+    const shown = compared
+        .filter((other) => other !== id)
+        .slice(0, OTHERS)
+        .map((other) => ({ id: other, name: nameOf(other) }));
     useEffect(() => {
         const made = new SessionModel(id);
         // The frame of the address, also where another address of the session is gone to.
@@ -168,10 +177,10 @@ function Session({ id, sessions, current, tools, compared, onCompare, listed }) 
                         ‹ All sessions
                     </a>
                 )}
-                <View model={model} tools={tools} key={id} />
+                <View model={model} tools={tools} compared={shown} key={id} />
                 <Timeline model={model} />
             </div>
-            <Panel model={model} navigate={navigate} others={others} onCompare={onCompare} tools={tools} />
+            <Panel model={model} navigate={navigate} others={all} onCompare={onCompare} tools={tools} />
             <Charts model={model} others={others} key={id} />
         </>
     );

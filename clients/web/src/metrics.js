@@ -1,6 +1,7 @@
 // The metrics records of a session as columns: a number a frame, by the path of its key.
 
 const GROWTH = 1.6;
+const SAME = 1e-3; // of a frame's interval
 const DETAILS = 400; // frames whose iterations are kept
 
 export class MetricsTable {
@@ -43,6 +44,28 @@ export class MetricsTable {
             else high = middle;
         }
         return low - 1;
+    }
+
+    // The time of a frame, whose records may be thinned: frames between two of them are `each` seconds apart.
+    timeOf(frame, each) {
+        const row = this.rowOf(frame);
+        return row < 0 ? frame * each : this.at('time', row) + (frame - this.#frames[row]) * each;
+    }
+
+    // The last frame whose time is not after `time`; times that differ by less than a thousandth of `each` are one.
+    frameAt(time, each) {
+        const times = this.column('time');
+        if (!times?.length) return Math.floor(time / each + SAME);
+        let low = 0,
+            high = this.rows;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (times[middle] <= time + SAME * each) low = middle + 1;
+            else high = middle;
+        }
+        if (low === 0) return this.#frames[0];
+        const frame = this.#frames[low - 1] + Math.floor((time - times[low - 1]) / each + SAME);
+        return low < this.rows ? Math.min(frame, this.#frames[low] - 1) : frame;
     }
 
     // What each iteration of a frame showed, or null where the scene does not ask for it.

@@ -42,6 +42,7 @@ export class SessionModel extends Emitter {
     #dirty = false;
     #timer = 0;
     #whole = false;
+    #needs = new Set(); // of what needs inner vertices
     #ticks = 0;
     #told = 0; // documents that the stream or the list has brought
     #first = null;
@@ -69,6 +70,17 @@ export class SessionModel extends Emitter {
         return this.topology ? this.player.frameSeconds : null;
     }
 
+    // The simulated time of a frame, and the last frame whose time is not after another; metrics that are thinned are
+    // a frame's interval apart in between.
+    timeOf(frame) {
+        return this.metrics.timeOf(frame, this.player.frameSeconds);
+    }
+
+    frameAt(time) {
+        const frame = this.metrics.frameAt(time, this.player.frameSeconds);
+        return Math.max(this.player.first, Math.min(this.player.newest, frame));
+    }
+
     get over() {
         return OVER.includes(this.session?.state);
     }
@@ -81,8 +93,10 @@ export class SessionModel extends Emitter {
         return `dtype=${quantised ? 'u16' : 'f32'}&vertices=${part}&fields=position${contacts}`;
     }
 
-    // Whether inner vertices are needed too, as for stress; frames are then read anew.
-    setWhole(whole) {
+    // Whether `reason`, as stress, needs inner vertices, too; frames are read again where that changes.
+    needWhole(reason, needed = true) {
+        this.#needs[needed ? 'add' : 'delete'](reason);
+        const whole = this.#needs.size > 0;
         if (whole === this.#whole || !this.surface) return;
         this.#whole = whole;
         this.#first = null;
@@ -172,7 +186,7 @@ export class SessionModel extends Emitter {
         this.player.frameSeconds = (scene.time.step ?? 1 / 60) * (scene.output?.every ?? 1);
         this.emit('ready');
         await this.#readPast();
-        if (!this.closed) this.#follow();
+        if (!this.closed) this.follow();
     }
 
     // The past of a very long run, thinned: the stream then begins with what is new.
@@ -187,7 +201,7 @@ export class SessionModel extends Emitter {
         );
     }
 
-    #follow() {
+    follow() {
         this.#timer = setInterval(() => this.#tick(), TICK_MS);
         this.#stream = new Stream({
             path: () => `${this.base}/stream?from=${this.metrics.last + 1}&max_fps=${MAX_FPS}&${this.form}`,

@@ -228,18 +228,20 @@ function Compared({ model, others, onCompare }) {
         );
     }
     return others.map((other, i) => {
-        const list = model.scene ? differences(unnamed(model.scene), unnamed(other.scene)) : [];
+        const list = model.scene && other.scene ? differences(unnamed(model.scene), unnamed(other.scene)) : [];
         return (
             <div key={other.id} class="difference">
                 <p>
                     <b>
-                        {i + 2}: {other.name}
+                        {other.error ? '' : `${i + 2}: `}
+                        {other.name}
                     </b>{' '}
                     <button type="button" onClick={() => onCompare(other.id)}>
                         take away
                     </button>
                 </p>
-                {list.length === 0 && <p class="empty">Its scene is the same.</p>}
+                {other.error && <p class="bad">It cannot be read: {other.error.message}</p>}
+                {list.length === 0 && !other.error && <p class="empty">Its scene is the same.</p>}
                 <dl>
                     {list.slice(0, 100).map(({ path, a, b }) => (
                         <div key={path}>

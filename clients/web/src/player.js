@@ -62,6 +62,12 @@ export class Player extends Emitter {
         this.setPreview(null);
     }
 
+    // A frame that another player has chosen, which may be playing.
+    join(number, playing) {
+        this.mode = playing ? PLAYING : PAUSED;
+        this.#goto(number);
+    }
+
     // All of it once.
     playThrough() {
         this.seek(this.first);

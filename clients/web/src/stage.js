@@ -60,7 +60,8 @@ export class Stage {
     #timer = 0;
 
     // `beforeDraw(now)` is called once for each picture of the screen; `onCamera` when it was moved.
-    constructor(canvas, { beforeDraw, onCamera }) {
+    constructor(canvas, { beforeDraw, onCamera, onResize }) {
+        this.onResize = onResize;
         this.canvas = canvas;
         this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
         this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
@@ -92,6 +93,7 @@ export class Stage {
             this.renderer.setSize(width, height, false);
             this.camera.aspect = width / height;
             this.camera.updateProjectionMatrix();
+            this.onResize();
             this.draw();
         });
         this.watcher.observe(this.canvas.parentElement);
@@ -215,10 +217,37 @@ export class Stage {
         this.touch();
     }
 
+    // The camera of another stage.
+    copyCamera({ camera, orbit }) {
+        const mine = this.camera;
+        const same = mine.position.equals(camera.position) && this.orbit.target.equals(orbit.target);
+        if (same && mine.up.equals(camera.up) && mine.far === camera.far) return;
+        mine.position.copy(camera.position);
+        mine.up.copy(camera.up);
+        [mine.near, mine.far] = [camera.near, camera.far];
+        mine.updateProjectionMatrix();
+        this.orbit.target.copy(orbit.target);
+        this.#reorient();
+        this.orbit.update();
+        this.touch();
+    }
+
     // OrbitControls looks at the camera's up once, when it is made.
     #reorient() {
         this.orbit._quat?.setFromUnitVectors(this.camera.up, new Vector3(0, 1, 0));
         this.orbit._quatInverse?.copy(this.orbit._quat).invert();
+    }
+
+    // How large something at a distance of 1 is that has one pixel of the picture.
+    get pixel() {
+        return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / this.canvas.clientHeight;
+    }
+
+    // How many pixels a point of the scene is from a place of the canvas.
+    pixelsFrom(point, x, y) {
+        const { clientWidth: width, clientHeight: height } = this.canvas;
+        const seen = point.clone().project(this.camera);
+        return Math.hypot(((seen.x + 1) / 2) * width - x, ((1 - seen.y) / 2) * height - y);
     }
 
     // Six numbers that bring the same view back.

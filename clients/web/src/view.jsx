@@ -4,91 +4,24 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { MAPS, bodyColour } from './colormap.js';
 import { Drag } from './drag.js';
 import { FIELDS } from './fields.js';
+import { changesOf, follow } from './follow.js';
 import { takeHold } from './handle.js';
 import { number, quantity } from './format.js';
 import { useOn } from './hooks.js';
+import { OthersBar, Panes, useCompanions, useGhosts } from './others.jsx';
 import { sentenceOf } from './panel.jsx';
-import { PLAYING } from './player.js';
 import { route } from './route.js';
-import { save } from './save.js';
-import { hasStress } from './stress.js';
+import { MeasureBar } from './measurebar.jsx';
+import { SectionBar, needSection } from './sectionbar.jsx';
 import { theme } from './theme.js';
 import { View3D } from './view3d.js';
+import { Tools, chosen } from './viewtools.jsx';
 import { who } from './who.js';
 
-const chosen = { contacts: false }; // for every session that is looked at
 const CLICK_PX = 4;
 const NOTE_MS = 400,
     TELL_MS = 250,
     SAID_MS = 8000;
-
-// Brings the frame that the player names into the picture, and asks for it where it is not here.
-function follow(view, model, status) {
-    const { player, frames } = model;
-    const wanted = player.shown;
-    if (player.mode === PLAYING) frames.want(wanted, true, player.newest);
-    const frame = frames.get(wanted);
-    const changed = frame && (view.shown?.number !== wanted || view.stale);
-    if (!frame) frames.want(wanted);
-    if (!changed) return;
-    const needs = FIELDS[view.field].needs;
-    const rest = model.first;
-    const before = needs === 'before' && wanted > 0 ? previous(view, frames, wanted) : null;
-    const milliseconds = view.show(frame, before, rest);
-    tellPicture(view, model, wanted, milliseconds);
-    view.stale = needs === 'before' && !before && wanted > 0 && !frames.whyMissing(wanted - 1);
-    showForces(view, model, wanted);
-    status(frame);
-}
-
-// What the picture costs, for the panel; which frame it shows, for whoever drives the page.
-function tellPicture(view, model, frame, decode) {
-    const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
-    model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };
-    const { count: contacts } = view.contacts,
-        { count: touches } = view.touches;
-    Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs, contacts, touches });
-}
-
-// The frame before, or one shortly before it that is here.
-function previous(view, frames, number) {
-    for (let back = 1; back <= 8 && number >= back; back++) {
-        if (frames.has(number - back)) return frames.get(number - back);
-    }
-    frames.want(number - 1);
-    return null;
-}
-
-function showForces(view, model, frame) {
-    const { metrics } = model,
-        row = metrics.rowOf(frame);
-    if (row < 0 || !view.contacts) return;
-    const forceOf = (name) => {
-        const force = ['x', 'y', 'z'].map((c) => metrics.at(`reactions/obstacles/${name}/${c}`, row));
-        return force.every((f) => f !== null) ? force : null;
-    };
-    for (const { given } of view.obstacles) {
-        const column = metrics.column(`reactions/obstacles/${given.name}`);
-        const now = column ? column[row] : 0;
-        if (now > (view.mostForce ?? 0)) view.mostForce = now;
-    }
-    view.contacts.setForces(forceOf, view.mostForce || 1);
-}
-
-// When controls moved an obstacle or a pin: the start of the frame that each is first in effect in.
-function changesOf(model, kind, name) {
-    return model.controls.flatMap(({ frame, control }) => {
-        const part = control[kind]?.find((one) => one.name === name);
-        if (!part?.motion || frame === null) return [];
-        const row = model.metrics.rowOf(frame - 1);
-        return [
-            {
-                time: model.metrics.at('time', row) ?? (frame - 1) * model.player.frameSeconds,
-                motion: part.motion,
-            },
-        ];
-    });
-}
 
 // Global vertices of an element: tetrahedra count first, then the triangles of sheets, which a body's
 // triangles end with.
@@ -112,7 +45,7 @@ async function highlight(view, model, again) {
     const corners =
         element !== null ? await cornersOf(model, body, element) : vertex !== null ? [owner.first_vertex + vertex] : [];
     if (model.closed) return;
-    if (corners.some((corner) => view.surface.indexOf(corner) < 0)) model.setWhole(true);
+    if (corners.some((corner) => view.surface.indexOf(corner) < 0)) model.needWhole('failure');
     if (element !== null) view.setOutline(corners);
     else if (corners.length) view.setPicked(view.surface.indexOf(corners[0]));
     again();
@@ -277,7 +210,7 @@ function Picked({ view, model, onClose, say }) {
     );
 }
 
-export function View({ model, tools }) {
+export function View({ model, tools, compared }) {
     const canvas = useRef(null);
     const [view, setView] = useState(null);
     const [, redraw] = useState(0);
@@ -313,6 +246,7 @@ export function View({ model, tools }) {
                 () =>
                     route.note(model.id, {
                         camera: made.stage.view.join(','),
+                        section: made.section.text,
                         frame: model.player.follows ? null : model.player.frame,
                     }),
                 NOTE_MS,
@@ -326,6 +260,7 @@ export function View({ model, tools }) {
                         (k) => model.frames.has(k) || model.frames.whyMissing(k) !== null,
                     );
                     if (made?.surface) follow(made, model, tell);
+                    if (made?.shown) made.onFrame?.();
                 },
                 changes: (kind, name) => changesOf(model, kind, name),
                 onCamera: () => {
@@ -339,15 +274,24 @@ export function View({ model, tools }) {
             );
             return undefined;
         }
-        const colours = () => {
-            made.stage.setColours(theme.colour('view'), theme.colour('grid'));
-            made.setInk(theme.colour('text'));
-        };
+        const colours = () => made.setTheme(theme);
         colours();
         made.setContacts(chosen.contacts);
+        // As the address says, also where another address of the session is gone to.
+        const goThere = () => {
+            const { id, query } = route.now;
+            if (id !== model.id || !model.topology) return;
+            const camera = query.camera?.split(',').map(Number);
+            if (made.furnished) made.stage.view = camera;
+            else made.wantedView = camera;
+            made.section.text = query.section;
+            needSection(made, model);
+            again();
+        };
         const prepare = () => {
             if (!model.topology) return;
-            made.wantedView = made.furnished ? made.stage.view : route.now.query.camera?.split(',').map(Number);
+            if (made.furnished) made.wantedView = made.stage.view;
+            else goThere();
             made.setSession(model.topology, model.drawn, model.scene);
             mark();
             again();
@@ -360,6 +304,7 @@ export function View({ model, tools }) {
         };
         const offs = [
             theme.on('change', colours),
+            route.on('change', goThere),
             model.on('ready', prepare),
             model.on('form', prepare),
             model.on('failure', mark),
@@ -376,6 +321,7 @@ export function View({ model, tools }) {
             }),
         ];
         prepare();
+        made.note = note;
         tools.current = made;
         setView(made);
         return () => {
@@ -387,140 +333,99 @@ export function View({ model, tools }) {
         };
     }, [model]);
 
+    const [shown, setShown] = useState(chosen.others);
+    const companions = useCompanions(model, compared, shown, again);
+    useGhosts(view, model, companions, shown);
+    const beside = shown === 'beside' && view?.surface ? companions : [];
+
     useEffect(() => (view ? pointer(view, model, canvas.current, again, say) : undefined), [view]);
 
     const why = model.frames.whyMissing(model.player.shown);
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
     return (
-        <section class="view" aria-label="3-D view">
-            <h2 class="hidden">View</h2>
-            <canvas
-                ref={canvas}
-                tabIndex={0}
-                role="application"
-                aria-label="The bodies; drag to turn, wheel to zoom"
-                onKeyDown={(event) => {
-                    if (event.key !== 'Enter' || !view) return;
-                    view.setPicked(view.pick(canvas.current.clientWidth / 2, canvas.current.clientHeight / 2));
-                    view.stale = true;
-                    again();
-                }}
-            />
-            {view?.surface && <Tools view={view} model={model} again={again} />}
-            {view && <Axes view={view} />}
-            {view?.shown && (
-                <span class="scale numbers">
-                    grid {quantity(view.stage.gridStep, 'm')}
-                    {view.missing > 0 && `; ${view.missing} obstacles not drawn (checked by an older version)`}
-                </span>
-            )}
-            {view && (
-                <Legend
-                    view={view}
-                    onChange={() => {
-                        view.recolour();
-                        again();
+        <>
+            <section class={`view with-${beside.length}`} aria-label="3-D view">
+                <h2 class="hidden">View</h2>
+                <div class={`panes of-${beside.length + 1}`}>
+                    <div class="pane">
+                        <canvas
+                            ref={canvas}
+                            tabIndex={0}
+                            role="application"
+                            aria-label="The bodies; drag to turn, wheel to zoom"
+                            onKeyDown={(event) => {
+                                if (event.key !== 'Enter' || !view) return;
+                                pointAt(view, canvas.current.clientWidth / 2, canvas.current.clientHeight / 2);
+                                again();
+                            }}
+                        />
+                        {beside.length > 0 && <b class="name">{model.session?.name}</b>}
+                    </div>
+                    <Panes view={view} model={model} companions={beside} />
+                </div>
+                {view?.surface && <Tools view={view} model={model} again={again} />}
+                {view && <Axes view={view} />}
+                {view?.shown && (
+                    <span class="scale numbers">
+                        grid {quantity(view.stage.gridStep, 'm')}
+                        {view.missing > 0 && `; ${view.missing} obstacles not drawn (checked by an older version)`}
+                    </span>
+                )}
+                {view && (
+                    <Legend
+                        view={view}
+                        onChange={() => {
+                            view.recolour();
+                            again();
+                        }}
+                    />
+                )}
+                {view && (
+                    <Picked
+                        view={view}
+                        model={model}
+                        say={say}
+                        onClose={() => {
+                            view.setPicked(null);
+                            again();
+                        }}
+                    />
+                )}
+                {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
+                {why && (
+                    <p class="over">
+                        Frame {model.player.shown} cannot be shown: {why}.
+                    </p>
+                )}
+                {trouble && (
+                    <p class="over" role="alert">
+                        {trouble}
+                    </p>
+                )}
+            </section>
+            {view && compared.length > 0 && (
+                <OthersBar
+                    {...{ view, model, companions, shown }}
+                    onShow={(how) => {
+                        chosen.others = how;
+                        setShown(how);
                     }}
                 />
             )}
-            {view && (
-                <Picked
-                    view={view}
-                    model={model}
-                    say={say}
-                    onClose={() => {
-                        view.setPicked(null);
-                        again();
-                    }}
-                />
-            )}
-            {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
-            {why && (
-                <p class="over">
-                    Frame {model.player.shown} cannot be shown: {why}.
-                </p>
-            )}
-            {trouble && (
-                <p class="over" role="alert">
-                    {trouble}
-                </p>
-            )}
-        </section>
+            {view?.measure.on && view.surface && <MeasureBar view={view} again={again} />}
+            {view?.section.on && view.surface && <SectionBar view={view} model={model} again={again} />}
+        </>
     );
 }
 
-// Stress is of elements, which have inner vertices.
-async function readTets(view, model) {
-    model.setWhole(true);
-    view.tets = await model.tets();
-    view.stale = true;
-}
-
-function Tools({ view, model, again }) {
-    const [wires, setWires] = useState(false);
-    const [contacts, setContacts] = useState(chosen.contacts);
-    const shoot = async () =>
-        save(await view.screenshot(), `${model.id.slice(0, 8)}-${view.shown?.number ?? 0}.png`);
-    const toggleWires = () => {
-        view.setWireframe(!wires);
-        setWires(!wires);
-    };
-    view.toggleWires = toggleWires;
-    const { stress, ...others } = FIELDS;
-    const offered = hasStress(model.topology, model.scene) ? { ...others, stress } : others;
-    const colour = (event) => {
-        view.setField(event.currentTarget.value);
-        view.stale = true;
-        if (FIELDS[view.field].tets) readTets(view, model);
-        again();
-    };
-    return (
-        <div class="tools">
-            <label>
-                colour{' '}
-                <select value={view.field} onChange={colour}>
-                    {Object.entries(offered).map(([key, { label }]) => (
-                        <option key={key} value={key}>
-                            {label}
-                        </option>
-                    ))}
-                </select>
-            </label>
-            <button type="button" onClick={() => view.fit()} title="Bring it all into view (F)">
-                fit
-            </button>
-            <button type="button" aria-pressed={wires} onClick={toggleWires} title="Edges of the mesh (W)">
-                wires
-            </button>
-            <button
-                type="button"
-                aria-pressed={!view.flat}
-                onClick={() => {
-                    view.setFlat(!view.flat);
-                    again();
-                }}
-                title="Smooth or flat faces"
-            >
-                smooth
-            </button>
-            <button
-                type="button"
-                aria-pressed={contacts}
-                onClick={() => {
-                    chosen.contacts = !contacts;
-                    view.setContacts(!contacts);
-                    setContacts(!contacts);
-                    view.stale = true;
-                }}
-                title="Contacts and forces on obstacles; contacts between bodies where output.fields stores them"
-            >
-                contacts
-            </button>
-            <button type="button" onClick={shoot} title="Save the picture as PNG">
-                picture
-            </button>
-        </div>
-    );
+// A vertex is picked, or an end of a distance.
+function pointAt(view, x, y) {
+    if (view.measure.on) {
+        view.measure.add(view.hitAt(x, y), x, y);
+        return;
+    }
+    view.setPicked(view.pick(x, y));
+    view.stale = true; // so that it is told how far the vertex moved
 }
 
 // Clicks pick a vertex; a drag that begins on a pin or an obstacle of a running session moves it.
@@ -548,8 +453,7 @@ function pointer(view, model, canvas, again, say) {
         view.stage.orbit.enabled = true;
         const moved = begun ? Math.hypot(event.clientX - begun[0], event.clientY - begun[1]) : CLICK_PX;
         if (!drag && moved < CLICK_PX) {
-            view.setPicked(view.pick(...place(event)));
-            view.stale = true; // so that it is told how far the vertex moved
+            pointAt(view, ...place(event));
             again();
         }
         begun = drag = null;

@@ -18,15 +18,18 @@ import {
     Quaternion,
     Raycaster,
     SphereGeometry,
+    Triangle,
     Vector2,
     Vector3,
 } from 'three';
 import { bodyColour, colourValues } from './colormap.js';
 import { Contacts } from './contacts.js';
-import { FIELDS, computeField, rangeOf } from './fields.js';
+import { FIELDS, InnerStretch, computeField, rangeOf } from './fields.js';
 import { handlesOf } from './handle.js';
 import { Track, obstacleGeometry, obstacleMaterial } from './obstacles.js';
+import { Measure } from './measure.js';
 import { copyField } from './records.js';
+import { Section } from './section.js';
 import { Stage } from './stage.js';
 import { Stress } from './stress.js';
 import { Surface } from './surface.js';
@@ -49,6 +52,10 @@ export class View3D {
     flat = true;
     picked = null; // a drawn vertex
     contactsShown = false;
+    wires = false;
+    section = new Section(this);
+    measure = new Measure(this);
+    ghosts = []; // of other sessions
     ink = 0x000000; // of what is drawn over bodies
     #bodies = null;
     #before = null; // positions of the frame shown before
@@ -58,7 +65,7 @@ export class View3D {
     // `changes(kind, name)`: what controls did to a motion of 'obstacles' or 'pins', [{time, motion}].
     constructor(canvas, { beforeDraw, onCamera, changes }) {
         this.changes = changes;
-        this.stage = new Stage(canvas, { beforeDraw, onCamera });
+        this.stage = new Stage(canvas, { beforeDraw, onCamera, onResize: () => this.measure.size() });
         this.#ray.params.Line.threshold = 0.01;
     }
 
@@ -164,6 +171,11 @@ export class View3D {
         dots.visible = ropes.visible = surface.edges.length > 0;
         this.#bodies = { mesh, geometry, positions, ropes, mark, outline, wires: null, lines };
         this.#paint();
+        const add = (thing) => this.#add(thing);
+        this.section.make(add);
+        this.measure.make(add);
+        this.marks = [mark, outline, ...this.measure.things];
+        if (this.wires) this.setWireframe(true);
     }
 
     #makePins() {
@@ -284,11 +296,13 @@ export class View3D {
         this.#bodies.positions.needsUpdate = true;
         if (!this.flat) this.#updateNormals();
         this.recolour();
+        this.section.update();
         this.#moveObstacles(frame.time);
         this.#movePins();
         this.contacts.update(surface, frame.time);
         this.touches.update(frame.contacts);
         this.#moveMark();
+        this.measure.update();
         this.stage.touch();
         return performance.now() - begun;
     }
@@ -324,6 +338,7 @@ export class View3D {
         this.stage.touch();
         if (!known) {
             if (!this.painted) this.#paint();
+            this.section.colour();
             return;
         }
         this.painted = false;
@@ -333,9 +348,19 @@ export class View3D {
         const colours = geometry.getAttribute('color');
         colourValues(this.values, this.seen[0], this.seen[1], field.map, colours.array);
         colours.needsUpdate = true;
+        this.section.colour();
+    }
+
+    // Of vertices, three numbers each.
+    get colours() {
+        return this.#bodies.geometry.getAttribute('color').array;
     }
 
     #compute() {
+        const { surface, tets } = this;
+        if (this.field === 'stretch' && tets && surface.rest && !surface.global) {
+            surface.inner ??= new InnerStretch(tets, surface.rest, surface.slack.share);
+        }
         const given = {
             before: this.#before,
             seconds: this.seconds,
@@ -396,6 +421,13 @@ export class View3D {
             bodies.wires.frustumCulled = false;
         }
         if (bodies.wires) bodies.wires.visible = shown;
+        this.wires = shown;
+        this.setSection();
+    }
+
+    // After a setting of the section has changed.
+    setSection() {
+        this.section.update();
         this.stage.touch();
     }
 
@@ -406,9 +438,15 @@ export class View3D {
         this.stage.touch();
     }
 
+    setTheme(theme) {
+        this.stage.setColours(theme.colour('view'), theme.colour('grid'));
+        this.setInk(theme.colour('text'));
+    }
+
     setInk(ink) {
         this.ink = ink;
         this.touches?.setInk(ink);
+        this.measure.update();
         this.stage.touch();
     }
 
@@ -429,37 +467,75 @@ export class View3D {
         return this.#ray;
     }
 
-    // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body.
-    pick(x, y) {
+    // What of things is hit first, where it was not cut away.
+    #hit(ray, things) {
+        return ray.intersectObjects(things, false).find((hit) => this.section.shows(hit)) ?? null;
+    }
+
+    // What is drawn at a place of the canvas, in pixels: {point, corners: [{index, weight}]} of a body, of which
+    // corners are drawn vertices; {point, obstacle}; null where nothing is.
+    hitAt(x, y, obstacles = true) {
         if (!this.shown) return null;
         const { mesh, geometry, ropes } = this.#bodies;
         const ray = this.#aim(x, y);
         geometry.boundingSphere = geometry.boundingBox = null;
         ropes.geometry.boundingSphere = ropes.geometry.boundingBox = null;
         ray.params.Line.threshold = 0.01 * this.size;
-        const [hit] = ray.intersectObjects([mesh, ropes], false);
+        const solid = obstacles ? this.obstacles.map((one) => one.mesh) : [];
+        const hit = this.#hit(ray, [mesh, ropes, this.section.surface, ...solid]);
         if (!hit) return null;
-        const corners = hit.face
-            ? [hit.face.a, hit.face.b, hit.face.c]
-            : [hit.index, hit.index + 1].map((at) => this.surface.edges[at]);
-        return this.#nearest(corners, hit.point);
+        const obstacle = this.obstacles.find((one) => one.mesh === hit.object);
+        return obstacle ? { point: hit.point, obstacle } : { point: hit.point, corners: this.#cornersOf(hit) };
+    }
+
+    #cornersOf({ object, face, index, point }) {
+        const { positions, edges } = this.surface;
+        if (!face) {
+            const [a, b] = [edges[index], edges[index + 1]].map((i) => this.pointOf(i));
+            const along = b.clone().sub(a);
+            const share = Math.min(1, Math.max(0, point.clone().sub(a).dot(along) / along.lengthSq()));
+            return [
+                { index: edges[index], weight: 1 - share },
+                { index: edges[index + 1], weight: share },
+            ];
+        }
+        const cut = object === this.section.surface;
+        const list = cut ? this.section.positions : positions;
+        const triangle = [face.a, face.b, face.c];
+        const [a, b, c] = triangle.map((i) => new Vector3().fromArray(list, 3 * i));
+        const weights = Triangle.getBarycoord(point, a, b, c, new Vector3())?.toArray() ?? [1, 0, 0];
+        if (!cut) return triangle.map((i, k) => ({ index: i, weight: weights[k] }));
+        return this.section.cornersOf(triangle, weights);
+    }
+
+    // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body. Of a cut, one that
+    // was kept.
+    pick(x, y) {
+        const hit = this.hitAt(x, y, false);
+        if (!hit) return null;
+        const kept = hit.corners.filter(({ index }) => this.section.keeps(this.pointOf(index)));
+        return this.#nearest((kept.length ? kept : hit.corners).map(({ index }) => index), hit.point);
+    }
+
+    // Where a drawn vertex is.
+    pointOf(index) {
+        return new Vector3().fromArray(this.surface.positions, 3 * index);
+    }
+
+    // Where a drawn vertex is.
+    pointOf(index) {
+        return new Vector3().fromArray(this.surface.positions, 3 * index);
     }
 
     #nearest(indices, point) {
-        const { positions } = this.surface;
-        const distance = (i) =>
-            Math.hypot(
-                positions[3 * i] - point.x,
-                positions[3 * i + 1] - point.y,
-                positions[3 * i + 2] - point.z,
-            );
+        const distance = (i) => this.pointOf(i).distanceTo(point);
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
     }
 
     // The pin that is drawn nearest to a place of the canvas, within what a hand can hit, and not behind a body
     // that is `hidden` away.
     #pinNear(x, y, hidden) {
-        const { camera, canvas } = this.stage;
+        const { camera } = this.stage;
         const { positions } = this.surface;
         const point = new Vector3(),
             seen = new Vector3();
@@ -467,10 +543,7 @@ export class View3D {
             least = GRIP_PX;
         for (const pin of this.pins) {
             seen.copy(point.fromArray(positions, 3 * pin.index)).project(camera);
-            const away = Math.hypot(
-                ((seen.x + 1) / 2) * canvas.clientWidth - x,
-                ((1 - seen.y) / 2) * canvas.clientHeight - y,
-            );
+            const away = this.stage.pixelsFrom(point, x, y);
             const behind = camera.position.distanceTo(point) > hidden + 0.05 * this.size;
             if (away >= least || behind || Math.abs(seen.z) > 1) continue;
             least = away;
@@ -483,11 +556,11 @@ export class View3D {
     grip(x, y) {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
-        const [body] = ray.intersectObject(this.#bodies.mesh, false);
+        const body = this.#hit(ray, [this.#bodies.mesh, this.section.surface]);
         const pin = this.#pinNear(x, y, body?.distance ?? Infinity);
         if (pin) return pin;
         const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
-        const [hit] = ray.intersectObjects(solid, false);
+        const hit = this.#hit(ray, solid);
         if (!hit || (body && body.distance < hit.distance)) return null;
         const { given } = this.obstacles.find(({ mesh }) => mesh === hit.object);
         return { kind: 'obstacle', name: given.name, point: hit.point };
@@ -551,7 +624,7 @@ function upOf(gravity = [0, -9.81, 0]) {
 }
 
 // A range that takes in another one, so that colours do not flicker from frame to frame.
-function widened(range, found) {
+export function widened(range, found) {
     if (!range) return found;
     return [Math.min(range[0], found[0]), Math.max(range[1], found[1])];
 }
