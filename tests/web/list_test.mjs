@@ -9,6 +9,18 @@ const short = (name, more = {}) => scene({ name, time: { step: 0.01, steps: 3 },
 const tick = (page, name) => page.getByLabel(`select ${name}`, { exact: true });
 const button = (page, name) => page.getByRole('toolbar').getByRole('button', { name });
 
+// The keys of pictures that the browser keeps, [user, ID]; `more` are put there first.
+const stored = (page, more = []) =>
+    page.evaluate(async (records) => {
+        const done = (request) => new Promise((go) => (request.onsuccess = () => go(request.result)));
+        const database = await done(indexedDB.open('pliant.pictures'));
+        const store = database.transaction('pictures', 'readwrite').objectStore('pictures');
+        records.forEach((record) => store.put(record));
+        const keys = await done(store.getAllKeys());
+        database.close();
+        return keys;
+    }, more);
+
 // The page's question, answered with yes.
 function sayYes(page) {
     const asked = [];
@@ -342,9 +354,24 @@ await run({
         check(coloured > 0.2 && coloured < 0.9, `the box takes ${coloured} of the picture`);
         await sleep(1000);
         check(asked <= inSight + 1, `${asked} frames are asked for, ${inSight} rows are in sight`);
+        const record = (user, id, at) => ({ user, id, frame: 1, pixels: null, at });
+        const old = Array.from({ length: 450 }, (_, k) => record('owner', `${k}`, k));
+        await stored(page, [...old, record('mia', '1', Date.now()), record('zoe', '1', Date.now())]);
         await page.locator('.list ul').evaluate((list) => list.scrollTo(0, list.scrollHeight));
         await until(async () => (await rows(page).last().locator('[data-frame="3"]').count()) === 1, 'the last one');
         await shot(page, 'thumbs');
+        // They are there again after a reload, without a request. The oldest go, and others'; a logout leaves none.
+        await until(async () => (await stored(page)).length === 400, 'the oldest to go');
+        await page.reload();
+        asked = 0;
+        await rows(page).nth(29).waitFor();
+        await until(async () => (await drawn.count()) >= inSight - 1, 'those in sight again');
+        check(asked === 0, `${asked} frames are asked for again`);
+        const users = new Set((await stored(page)).map(([user]) => user));
+        check([...users].join() === 'owner', `pictures of ${[...users]}`);
         await quiet(page);
+        await page.getByRole('button', { name: 'log out' }).click();
+        await page.getByRole('button', { name: 'Log in' }).waitFor();
+        await until(async () => (await stored(page)).length === 0, 'no picture to be left');
     },
 });

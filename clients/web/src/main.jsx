@@ -14,6 +14,7 @@ import { Login, enter, logout, watchAddress } from './login.jsx';
 import { SessionModel, basePath } from './model.js';
 import { NAMED, PAGES } from './pages.js';
 import { Panel } from './panel.jsx';
+import { pictureStore } from './picturestore.js';
 import { route } from './route.js';
 import { Sessions } from './sessions.js';
 import { theme } from './theme.js';
@@ -35,6 +36,7 @@ function Header({ sessions, user, page, onHelp }) {
         queued = sessions?.count('queued') ?? 0;
     const leave = async () => {
         await logout();
+        await pictureStore.clear();
         location.reload();
     };
     return (
@@ -305,7 +307,11 @@ function App({ entered, link }) {
     useEffect(() => {
         if (!user) return undefined;
         who.enter(user);
-        onUnauthorized(() => setUser(null));
+        pictureStore.enter(user);
+        onUnauthorized(() => {
+            pictureStore.clear();
+            setUser(null);
+        });
         const made = new Sessions();
         setSessions(made);
         return () => made.stop();

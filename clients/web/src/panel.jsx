@@ -218,6 +218,38 @@ function Log({ model }) {
     );
 }
 
+const MOST = 100;
+
+// "/materials/rubber/young" is the key materials.rubber.young, which may be broken behind its dots.
+const Key = ({ path }) => {
+    const [first, ...others] = path.slice(1).split('/');
+    return [first, ...others.map((part) => [<wbr key={part} />, `.${part}`])];
+};
+
+function Differences({ list, all }) {
+    return (
+        <table aria-label="How the scenes differ">
+            <thead>
+                <tr>
+                    <th scope="col">key</th>
+                    <th scope="col">here</th>
+                    <th scope="col">there</th>
+                </tr>
+            </thead>
+            <tbody>
+                {list.map(({ path, a, b }) => (
+                    <tr key={path}>
+                        <th scope="row"><Key path={path} /></th>
+                        <td class="numbers">{shortText(a)}</td>
+                        <td class="numbers">{shortText(b)}</td>
+                    </tr>
+                ))}
+            </tbody>
+            {all > list.length && <caption>the first {list.length} of {all}</caption>}
+        </table>
+    );
+}
+
 function Compared({ model, others, onCompare }) {
     if (!others.length) {
         return (
@@ -242,16 +274,7 @@ function Compared({ model, others, onCompare }) {
                 </p>
                 {other.error && <p class="bad">It cannot be read: {other.error.message}</p>}
                 {list.length === 0 && !other.error && <p class="empty">Its scene is the same.</p>}
-                <dl>
-                    {list.slice(0, 100).map(({ path, a, b }) => (
-                        <div key={path}>
-                            <dt>{path}</dt>
-                            <dd>
-                                {shortText(a)} <span class="faint">→</span> {shortText(b)}
-                            </dd>
-                        </div>
-                    ))}
-                </dl>
+                {list.length > 0 && <Differences list={list.slice(0, MOST)} all={list.length} />}
             </div>
         );
     });
@@ -259,7 +282,12 @@ function Compared({ model, others, onCompare }) {
 
 const rounded = (_, value) => (typeof value === 'number' ? +value.toPrecision(6) : value);
 const unnamed = ({ name, ...scene }) => scene;
-const shortText = (value) => (value === undefined ? '–' : JSON.stringify(value, rounded).slice(0, 120));
+
+// A word without quotes, numbers with six digits.
+function shortText(value) {
+    if (value === undefined) return '–';
+    return typeof value === 'string' ? value : JSON.stringify(value, rounded).replaceAll(',', ', ').slice(0, 120);
+}
 
 // One stop of the tab key; arrows go from one to the next.
 function Tabs({ tabs, chosen, onChoose }) {

@@ -7,6 +7,7 @@ import { OVER, basePath } from './model.js';
 import { FRAME, copyField, frameOf } from './records.js';
 import { readRecords } from './stream.js';
 import { bodyColour } from './colormap.js';
+import { pictureStore } from './picturestore.js';
 import { GREY, thumbOf } from './thumb.js';
 
 const WIDTH = 128,
@@ -122,7 +123,10 @@ class Thumbs {
     async #make(canvas, session) {
         const kept = { frame: session.progress.frame, at: Date.now(), pixels: null };
         try {
-            kept.pixels = await draw(session);
+            const before = this.#kept.has(session.id) ? null : await pictureStore.get(session.id);
+            kept.pixels = before?.frame === kept.frame ? before.pixels : await draw(session);
+            if (kept.pixels && kept.pixels !== before?.pixels)
+                pictureStore.put(session.id, kept.frame, kept.pixels);
         } catch (error) {
             if (!(error instanceof ApiError) || [429, 503].includes(error.status)) {
                 kept.frame = null; // to be tried again
