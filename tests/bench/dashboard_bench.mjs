@@ -1,7 +1,8 @@
 // How fast the dashboard takes frames of 100,352 triangles, and a list of 1,000 sessions: by hand, tests/web/run
 // tests/bench/dashboard_bench.mjs.
 // `buffers` is from the bytes of a frame to filled buffers, `draw` until the card has its commands, uploads
-// included; what SwiftShader then takes to draw is not in them. `stream` is a frame of all of them by one request.
+// included; what SwiftShader then takes to draw is only in the frames a second. `stream` is a frame of all of them by
+// one request.
 import { open, run, scene, until } from '../web/rig.mjs';
 
 const CELLS = 224,
@@ -57,6 +58,8 @@ await run({
         console.log(`displacement: ${await watch(page)}`);
         await page.getByRole('button', { name: 'smooth' }).click();
         console.log(`smooth, displacement: ${await watch(page)}`);
+        await page.getByRole('button', { name: 'shadow', exact: true }).click();
+        console.log(`smooth, displacement, shadows: ${await watch(page)}`);
         await page.locator('.timeline [aria-label=Pause]').click();
         const stream = await page.evaluate(async (path) => {
             const begin = performance.now();

@@ -16,6 +16,7 @@ const { Surface } = await part('surface.js');
 const { InnerStretch, computeField, rangeOf } = await part('fields.js');
 const { Cut } = await part('cut.js');
 const { FrameStore } = await part('frames.js');
+const { Pace, shadowsFit } = await part('pace.js');
 const { MetricsTable } = await part('metrics.js');
 const { Player } = await part('player.js');
 const { csvOf, sizesDiffer } = await part('chartnumbers.js');
@@ -86,6 +87,23 @@ await run({
                 const kept = positions.subarray(3 * cut.ends[2 * n], 3 * cut.ends[2 * n] + 3);
                 check(normal.reduce((sum, a, k) => sum + a * kept[k], 0) <= place + 1e-6, 'the kept end is cut away');
             }
+        }
+    },
+
+    // Shadows by default: on a graphics card, of not too many triangles, as long as pictures come fast.
+    async shadows_are_left_where_they_are_slow() {
+        const card = 'ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x00002504) Direct3D11 vs_5_0 ps_5_0)';
+        const processor = 'ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero)), SwiftShader driver)';
+        check(shadowsFit(card, 100352) && !shadowsFit(card, 1e6), 'by triangles');
+        check(!shadowsFit(processor, 12) && !shadowsFit('llvmpipe (LLVM 15.0.6, 256 bits)', 12), 'processors');
+        const seen = (ms, count, pace = new Pace()) =>
+            [...Array(count).keys()].some((k) => pace.add(1000 + k * ms));
+        check(seen(60, 30) && !seen(60, 20), 'slow pictures');
+        check(!seen(16, 500) && !seen(2000, 500), 'fast pictures, and those of a page in the background');
+        const pace = new Pace();
+        for (let k = 0; k < 100; k++) {
+            check(!pace.add(100 * k), 'single pictures');
+            pace.rest();
         }
     },
 

@@ -1,5 +1,5 @@
 // The 3-D view: what is in the picture, in which colours, and a run that plays.
-import { count, open, quiet, run, scene, shot, until, check } from './rig.mjs';
+import { check, count, open, quiet, run, scene, shot, until } from './rig.mjs';
 import { canvasOf, contactsButton, frameOf, shownBox, watch } from './watching.mjs';
 
 const INK = [22, 25, 29];
@@ -466,6 +466,34 @@ await run({
         // What cannot be read is said beside the curves, too.
         await page.locator('.difference', { hasText: 'second' }).getByRole('button', { name: 'take away' }).click();
         await page.locator('.panel').getByText('It cannot be read: there is no session').waitFor();
+        await quiet(page);
+    },
+
+    // A box over the floor has a shadow there, which moves as it does; processors draw none until it is asked for.
+    async shadows_are_cast(daemon) {
+        const { id } = await daemon.submit(scene({ time: { step: 0.02, steps: 20 } }));
+        await daemon.over(id);
+        const page = await open(daemon);
+        await page.locator('.user').waitFor();
+        await page.goto(`${daemon.url}/#/sessions/${id}?camera=0.3,6,6,0.3,0.8,0&frame=0`);
+        await page.locator('.view canvas[data-frame="0"]').waitFor();
+        const button = page.getByRole('button', { name: 'shadow', exact: true });
+        check((await button.getAttribute('aria-pressed')) === 'false', 'a processor draws shadows');
+        const dark = (part = canvasOf(page)) => count(page, part, [155, 158, 162]);
+        const without = await dark();
+        await page.keyboard.press('s');
+        await until(async () => (await dark()) > without + 1500, 'a shadow on the floor');
+        await shot(page, 'shadow');
+        // The light comes from the left: its right end goes left as the box comes down.
+        const { x, y, width, height } = await canvasOf(page).boundingBox();
+        const clip = { x: x + width / 2 + 67, y: y + height / 2 - 8, width: 26, height: 45 };
+        const end = { screenshot: () => page.screenshot({ clip }) };
+        check((await dark(end)) > 700, `${await dark(end)} pixels of the shadow's end`);
+        await page.getByRole('slider', { name: 'Frame' }).fill('20');
+        await page.locator('.view canvas[data-frame="20"]').waitFor();
+        await until(async () => (await dark(end)) < 150, 'another shadow');
+        await button.click();
+        await until(async () => (await dark()) < without + 300, 'no shadow');
         await quiet(page);
     },
 });

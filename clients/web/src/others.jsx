@@ -76,6 +76,7 @@ function takeOver(made, companion, view) {
         if (FIELDS[view.field].tets) needTets(made, companion, 'stress').catch(() => {});
     }
     if (made.flat !== view.flat) made.setFlat(view.flat);
+    if (made.shade.on !== view.shade.on) made.setShade(view.shade.on);
     if (made.wires !== view.wires) made.setWireframe(view.wires);
     if (made.contactsShown !== view.contactsShown) {
         made.setContacts(view.contactsShown);

@@ -136,6 +136,7 @@ export class Section {
         const geometry = new BufferGeometry();
         const material = { vertexColors: true, side: DoubleSide, flatShading: true };
         this.#lit = add(new Mesh(geometry, new MeshLambertMaterial(material)));
+        this.#lit.castShadow = this.#lit.receiveShadow = true;
         const lines = new LineBasicMaterial({ color: 0x101418, transparent: true, opacity: 0.5 });
         this.#edges = add(new LineSegments(new BufferGeometry(), lines));
         for (const thing of this.things) thing.frustumCulled = thing.visible = false;
@@ -202,7 +203,11 @@ export class Section {
         const never = new Set([...this.things, ...view.marks]);
         for (const thing of [...view.things, ...view.ghosts.flatMap(({ things }) => things)]) {
             const cuts = this.on && !never.has(thing) && (this.obstacles || !solid.has(thing));
-            thing.traverse(({ material }) => material && (material.clippingPlanes = cuts ? [this.#plane] : null));
+            thing.traverse(({ material }) => {
+                if (!material) return;
+                material.clippingPlanes = cuts ? [this.#plane] : null;
+                material.clipShadows = cuts;
+            });
         }
     }
 

@@ -76,7 +76,8 @@ export class Stage {
         const lamp = new DirectionalLight(0xffffff, 2.2);
         lamp.position.set(0.4, 0.7, 1);
         this.camera.add(lamp);
-        this.scene.add(this.camera, new HemisphereLight(0xffffff, 0x8899aa, 1.5));
+        this.lights = [lamp, new HemisphereLight(0xffffff, 0x8899aa, 1.5)];
+        this.scene.add(this.camera, this.lights[1]);
         this.#watchSize();
         const loop = (now) => {
             this.#timer = requestAnimationFrame(loop);
@@ -136,6 +137,7 @@ export class Stage {
         this.box.set(new Vector3(...low), new Vector3(...high));
         const size = this.box.getSize(new Vector3()).length() || 1;
         this.up = up;
+        this.ground = ground;
         this.gridStep = roundDown(size / 6);
         this.#grid?.geometry.dispose();
         if (this.#grid) this.scene.remove(this.#grid);
@@ -248,6 +250,15 @@ export class Stage {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         const seen = point.clone().project(this.camera);
         return Math.hypot(((seen.x + 1) / 2) * width - x, ((1 - seen.y) / 2) * height - y);
+    }
+
+    // The name of what draws.
+    get card() {
+        const gl = this.renderer.getContext();
+        const name = gl.getParameter(gl.RENDERER);
+        if (!/webkit/i.test(name)) return name;
+        const more = gl.getExtension('WEBGL_debug_renderer_info');
+        return more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : name;
     }
 
     // Six numbers that bring the same view back.

@@ -9,7 +9,9 @@ import { takeHold } from './handle.js';
 import { number, quantity } from './format.js';
 import { useOn } from './hooks.js';
 import { OthersBar, Panes, useCompanions, useGhosts } from './others.jsx';
+import { Pace, shadowsFit } from './pace.js';
 import { sentenceOf } from './panel.jsx';
+import { PLAYING } from './player.js';
 import { route } from './route.js';
 import { MeasureBar } from './measurebar.jsx';
 import { SectionBar, needSection } from './sectionbar.jsx';
@@ -252,9 +254,19 @@ export function View({ model, tools, compared }) {
                 NOTE_MS,
             );
         };
+        // Shadows that nobody asked for go where pictures come too slowly.
+        const pace = new Pace();
+        const watchPace = (now) => {
+            if (!made?.shade.on || chosen.shadow !== null || model.player.mode !== PLAYING) pace.rest();
+            else if (pace.add(now)) {
+                made.setShade(false);
+                again();
+            }
+        };
         try {
             made = new View3D(canvas.current, {
                 beforeDraw: (now) => {
+                    watchPace(now);
                     model.player.advance(
                         now,
                         (k) => model.frames.has(k) || model.frames.whyMissing(k) !== null,
@@ -293,6 +305,7 @@ export function View({ model, tools, compared }) {
             if (made.furnished) made.wantedView = made.stage.view;
             else goThere();
             made.setSession(model.topology, model.drawn, model.scene);
+            made.setShade(chosen.shadow ?? shadowsFit(made.stage.card, made.surface.triangles.length / 3));
             mark();
             again();
         };

@@ -30,6 +30,7 @@ import { Track, obstacleGeometry, obstacleMaterial } from './obstacles.js';
 import { Measure } from './measure.js';
 import { copyField } from './records.js';
 import { Section } from './section.js';
+import { Shade } from './shade.js';
 import { Stage } from './stage.js';
 import { Stress } from './stress.js';
 import { Surface } from './surface.js';
@@ -66,6 +67,7 @@ export class View3D {
     constructor(canvas, { beforeDraw, onCamera, changes }) {
         this.changes = changes;
         this.stage = new Stage(canvas, { beforeDraw, onCamera, onResize: () => this.measure.size() });
+        this.shade = new Shade(this.stage);
         this.#ray.params.Line.threshold = 0.01;
     }
 
@@ -116,6 +118,8 @@ export class View3D {
         const geometry = new BufferGeometry();
         geometry.setAttribute('position', positions);
         geometry.setAttribute('normal', attribute(3));
+        // Of flat faces only the offset of shadows knows normals, to which any that points up will do.
+        geometry.getAttribute('normal').array.fill(Math.sqrt(1 / 3));
         geometry.setAttribute('color', attribute(3));
         geometry.setIndex(new BufferAttribute(surface.triangles, 1));
         this.values = new Float32Array(surface.count);
@@ -168,6 +172,7 @@ export class View3D {
         );
         mark.visible = false;
         for (const thing of [mesh, ropes, dots, mark, outline]) thing.frustumCulled = false;
+        mesh.castShadow = mesh.receiveShadow = ropes.castShadow = true;
         dots.visible = ropes.visible = surface.edges.length > 0;
         this.#bodies = { mesh, geometry, positions, ropes, mark, outline, wires: null, lines };
         this.#paint();
@@ -248,6 +253,8 @@ export class View3D {
         }
         const mesh = this.#add(new Mesh(geometry, obstacleMaterial(obstacle, this.sag)));
         mesh.matrixAutoUpdate = false;
+        mesh.receiveShadow = true;
+        mesh.castShadow = !obstacle.plane;
         const track = new Track(obstacle, surface, this.changes('obstacles', obstacle.name));
         this.obstacles.push({ given: obstacle, surface, mesh, track });
         if (obstacle.plane) return;
@@ -302,6 +309,7 @@ export class View3D {
         this.contacts.update(surface, frame.time);
         this.touches.update(frame.contacts);
         this.#moveMark();
+        this.#aimLight();
         this.measure.update();
         this.stage.touch();
         return performance.now() - begun;
@@ -428,7 +436,22 @@ export class View3D {
     // After a setting of the section has changed.
     setSection() {
         this.section.update();
+        this.#aimLight();
         this.stage.touch();
+    }
+
+    setShade(on) {
+        this.shade.set(on);
+        this.#aimLight();
+    }
+
+    // The light's map of the bodies as they are now.
+    #aimLight() {
+        if (!this.shade.on || !this.furnished) return;
+        const { surface, stage } = this;
+        surface.measure();
+        const box = new Box3(new Vector3(...surface.low), new Vector3(...surface.high));
+        this.shade.aim(box.union(stage.box));
     }
 
     setContacts(shown) {

@@ -7,7 +7,7 @@ import { save } from './save.js';
 import { needTets, toggleSection } from './sectionbar.jsx';
 import { hasStress } from './stress.js';
 
-export const chosen = { contacts: false, others: 'off' }; // for every session that is looked at
+export const chosen = { contacts: false, others: 'off', shadow: null }; // for every session that is looked at
 
 export function Tools({ view, model, again }) {
     const [contacts, setContacts] = useState(chosen.contacts);
@@ -17,9 +17,14 @@ export function Tools({ view, model, again }) {
         view.setWireframe(!view.wires);
         again();
     };
+    const toggleShadow = () => {
+        chosen.shadow = !view.shade.on;
+        view.setShade(chosen.shadow);
+        again();
+    };
     const cut = () => toggleSection(view, model, again);
     const measure = () => toggleMeasure(view, again);
-    Object.assign(view, { toggleWires, toggleSection: cut, toggleMeasure: measure });
+    Object.assign(view, { toggleWires, toggleShadow, toggleSection: cut, toggleMeasure: measure });
     const { stress, ...others } = FIELDS;
     const offered = hasStress(model.topology, model.scene) ? { ...others, stress } : others;
     const colour = (event) => {
@@ -56,6 +61,14 @@ export function Tools({ view, model, again }) {
                 title="Smooth or flat faces"
             >
                 smooth
+            </button>
+            <button
+                type="button"
+                aria-pressed={view.shade.on}
+                onClick={toggleShadow}
+                title="Light and shadows as in exported pictures (S)"
+            >
+                shadow
             </button>
             <button
                 type="button"
