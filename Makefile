@@ -178,7 +178,7 @@ $(EMULATED_PLUGIN): $(BUILD)/obj/tests/gpu/emulated_plugin.o $(BUILD)/libemulate
 # for the tests of the device, and as the plug-in. Kernels launch through the stand-in, by the name that they call.
 STANDIN_DIR := $(BUILD)/obj/tests/gpu/standin
 STANDIN_OBJ := $(call obj,$(sort $(wildcard tests/gpu/standin/*.c))) $(BUILD)/obj/engine/backends/device/joint.o \
-    $(STANDIN_DIR)/memory_cuda.o $(foreach p,f32 f64,$(STANDIN_DIR)/kernels.$(p).o $(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC)))
+    $(STANDIN_DIR)/memory_cuda.o $(BUILD)/obj/engine/backends/cuda/management.o $(foreach p,f32 f64,$(STANDIN_DIR)/kernels.$(p).o $(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC)))
 define standin_rule
 $(STANDIN_DIR)/kernels.$(1).o: $(patsubst %.c,$(BUILD)/obj/%.$(1).o,$(DEVICE_KERNELS))
 	@mkdir -p $$(@D)
@@ -205,7 +205,7 @@ CUDA_FLAGS := -std=c++20 -O3 $(CUDA_CODES) \
     -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE $(NVCCFLAGS)
 CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
 CUDA_KERNELS := $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_KERNELS)))
-CUDA_OBJ := $(addprefix $(CUDA_DIR)/,joint.o memory_cuda.o plugin.o) $(CUDA_KERNELS) \
+CUDA_OBJ := $(addprefix $(CUDA_DIR)/,joint.o management.o memory_cuda.o plugin.o) $(CUDA_KERNELS) \
     $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_SRC)))
 define cuda_rule
 $(CUDA_DIR)/%_kernels.$(1).o: engine/backends/device/%_kernels.c $(CUDA_DIR)/codes | deps
@@ -230,7 +230,7 @@ $(CUDA_DIR)/%.o: engine/backends/device/%.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
 $(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libdescent.a
-	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libdescent.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm
+	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libdescent.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm -ldl
 
 $(BUILD)/pliantd: $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
@@ -337,6 +337,11 @@ $(STANDIN_UNIT_TESTS): $(BUILD)/tests/gpu/%: $(BUILD)/obj/tests/gpu/%.o
 $(STANDIN_TESTS) $(STANDIN_UNIT_TESTS): $(BUILD)/libsupport.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libstandin.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	@$(CC) $(TEST_LINKER) -o $@ $(STANDIN_LINK) $(filter %.o,$^) $(filter %.a,$^) $(BUILD)/libprotocol.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_PROTOCOL) $(LIBS_LINEAR) -lstdc++
+FAKE_MANAGEMENT := $(BUILD)/standin/libnvidia-ml.so.1
+$(FAKE_MANAGEMENT): tests/gpu/fake_management.c | deps
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu17 -O1 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+$(BUILD)/tests/gpu/cuda_memory_test: | $(FAKE_MANAGEMENT)
 # The programs for a machine with a GPU look for the plug-in one folder above them.
 STANDIN_PROGRAMS := $(BUILD)/standin/gpu/gpu-check $(BUILD)/standin/gpu/gpu-bench
 $(STANDIN_PROGRAMS): $(BUILD)/standin/%: $(BUILD)/% | $(STANDIN_PLUGIN)

@@ -9,6 +9,9 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -406,6 +409,23 @@ START_TEST(to_ask_takes_no_context)
 }
 END_TEST
 
+/* The driver's management library is asked where there is one, which takes no context; of instances of cards too. */
+START_TEST(the_driver_s_library_is_asked)
+{
+    pl_gpu gpu;
+    char why[256] = "", path[PATH_MAX];
+    const char *build = getenv("PLIANT_BUILD");
+    snprintf(path, sizeof path, "%s/standin/libnvidia-ml.so.1", build ? build : "build");
+    ck_assert_msg(dlopen(path, RTLD_NOW) != NULL, "%s", path);
+    if (_i)
+        setenv("PLIANT_FAKE_MIG", "1", 1);
+    ck_assert_int_eq(pl_cuda_find(&gpu, 1, why, sizeof why), 1);
+    ck_assert_int_eq(gpu.memory, 80000000000);
+    ck_assert_int_eq(gpu.unused, 70000000000);
+    ck_assert_int_eq(standin_count().contexts, 0);
+}
+END_TEST
+
 START_TEST(no_device_is_an_answer)
 {
     pl_gpu gpu;
@@ -552,6 +572,7 @@ int main(void)
     suite_add_tcase(suite, t);
     t = tcase_create("devices");
     tcase_add_test(t, to_ask_takes_no_context);
+    tcase_add_loop_test(t, the_driver_s_library_is_asked, 0, 2);
     tcase_add_loop_test(t, no_device_is_an_answer, 0, 2);
     tcase_add_loop_test(t, each_call_may_fail, 0, 3);
     suite_add_tcase(suite, t);

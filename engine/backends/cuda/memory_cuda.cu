@@ -1,4 +1,5 @@
 // The memory of a CUDA device (device.h), and finding one (plugin.h).
+#include "engine/backends/cuda/management.h"
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
 #include "engine/backends/device/joint.h"
@@ -453,9 +454,12 @@ static void report_uuid(const cudaUUID_t &id, char *out, size_t size)
              b[14], b[15]);
 }
 
-// Asking makes a context, of half a gigabyte: it goes again, but where this process has chosen its device.
-static void ask_memory(int device, size_t *unused, size_t *all)
+// Where the driver's management library does not say, asking makes a context, of half a gigabyte: it goes again, but
+// where this process has chosen its device.
+static void ask_memory(int device, const char *uuid, size_t *unused, size_t *all)
 {
+    if (pl_cuda_management_memory(uuid + strlen("GPU-"), unused, all))
+        return;
     if (cudaSetDevice(device) != cudaSuccess)
         return;
     cudaMemGetInfo(unused, all);
@@ -488,7 +492,7 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
         snprintf(g->name, sizeof g->name, "%s", p.name);
         report_uuid(p.uuid, g->uuid, sizeof g->uuid);
         size_t unused = 0, all = p.totalGlobalMem;
-        ask_memory(i, &unused, &all);
+        ask_memory(i, g->uuid, &unused, &all);
         g->memory = (int64_t)all;
         g->unused = (int64_t)unused;
         g->major = p.major;

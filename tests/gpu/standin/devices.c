@@ -228,8 +228,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int which)
 /* With the lock or without. */
 static void make_context(int which)
 {
-    if (!__atomic_exchange_n(&contexts[which], true, __ATOMIC_ACQ_REL))
-        __atomic_fetch_add(&standin_counted.live_contexts, 1, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&contexts[which], true, __ATOMIC_ACQ_REL))
+        return;
+    __atomic_fetch_add(&standin_counted.live_contexts, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&standin_counted.contexts, 1, __ATOMIC_RELAXED);
 }
 
 int standin_current_device(void)

@@ -35,6 +35,7 @@ typedef struct standin_counts {
     int64_t waits, queries;
     int64_t live_memory, live_pinned; /* blocks */
     int64_t live_streams, live_events, live_graphs, live_contexts;
+    int64_t contexts; /* that were made */
 } standin_counts;
 
 standin_counts standin_count(void);

@@ -83,9 +83,8 @@ static void await_mark(standin_mark *mark)
 }
 
 /* Now and then a stream dawdles. */
-static void dawdle(struct CUstream_st *s)
+static void dawdle(uint64_t chance)
 {
-    uint64_t chance = next_chance(&s->chance);
     if (chance % 64 == 0)
         nanosleep(&(struct timespec){.tv_nsec = (long)(chance / 64 % 300000)}, NULL);
 }
@@ -117,8 +116,9 @@ static void take_one(struct CUstream_st *s)
     } else if (op->fails) {
         standin_break(cudaErrorLaunchFailure);
     } else if (standin_broken() == cudaSuccess) {
+        uint64_t chance = next_chance(&s->chance);
         pthread_mutex_unlock(&standin_lock);
-        dawdle(s);
+        dawdle(chance);
         standin_open();
         standin_run(op);
         standin_close();
