@@ -67,6 +67,18 @@ static void reply_not_created(pl_admission *a, pl_created why)
     }
 }
 
+/* The row of a session for which the table had no memory, and the reply that a repeated request would get. */
+static void take_back(pl_admission *a, const pl_session *s, const pl_kept_reply *kept)
+{
+    pl_statement statements[2] = {{"DELETE FROM sessions WHERE id=?", {s->id}, 1}};
+    if (kept) {
+        statements[1] = (pl_statement){"DELETE FROM keys WHERE owner=? AND route=? AND key=?",
+                                       {kept->owner, kept->route, kept->key},
+                                       3};
+    }
+    pl_store_change(a->store, statements, kept ? 2 : 1);
+}
+
 /* Directory in place, row and kept reply in one transaction, then the table, then the answer. */
 static pl_session *commit(pl_admission *a, pl_session_state state)
 {
@@ -85,7 +97,11 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     pl_created created = whole ? pl_store_create(a->store, &row, keeps ? &kept : NULL)
                                : PL_CREATED_BROKEN;
     pl_row_clear(&row);
-    if (created != PL_CREATED_DONE || !pl_sessions_insert(a->sessions, s)) {
+    bool inserted = created == PL_CREATED_DONE && pl_sessions_insert(a->sessions, s);
+    if (!inserted) {
+        if (created == PL_CREATED_DONE) {
+            take_back(a, s, keeps ? &kept : NULL);
+        }
         free(text);
         pl_session_release(s);
         reply_not_created(a, created);

@@ -4,6 +4,7 @@
 #include "server/sessions/sessions_locked.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What `reader` (NULL: the daemon itself) is shown of a webhook. */
@@ -187,4 +188,17 @@ char *pl_sessions_name(pl_sessions *t, const pl_principal *principal, const char
     }
     pthread_mutex_unlock(&t->mutex);
     return name;
+}
+
+pl_session **pl_sessions_all(pl_sessions *t, size_t *count)
+{
+    pthread_mutex_lock(&t->mutex);
+    pl_session **all = malloc((t->count + 1) * sizeof *all);
+    *count = all ? t->count : 0;
+    for (size_t i = 0; i < *count; i++) {
+        all[i] = t->order[i];
+        pl_session_acquire(all[i]);
+    }
+    pthread_mutex_unlock(&t->mutex);
+    return all;
 }

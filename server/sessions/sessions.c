@@ -139,18 +139,41 @@ static bool queue(pl_sessions *t, pl_session *s, int64_t delay_ms, bool first)
     return t->setup.queue->push(t->setup.context, s, first);
 }
 
+/* Out of the order, its bucket and the counts; false if it is not there. */
+static bool take_out(pl_sessions *t, pl_session *s)
+{
+    size_t i = pl_sessions_place(t, s->created_us);
+    if (i >= t->count || t->order[i] != s) {
+        return false;
+    }
+    memmove(t->order + i, t->order + i + 1, (t->count - i - 1) * sizeof *t->order);
+    memmove(t->keys + i, t->keys + i + 1, (t->count - i - 1) * sizeof *t->keys);
+    t->count--;
+    pl_session **link = bucket(t, s->id);
+    while (*link != s) {
+        link = &(*link)->bucket_next;
+    }
+    *link = s->bucket_next;
+    atomic_fetch_sub(&t->counts[s->state], 1);
+    return true;
+}
+
 bool pl_sessions_insert(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
     bool good = insert_in_order(t, s);
     if (good) {
-        pl_session_acquire(s);
         pl_session **head = bucket(t, s->id);
         s->bucket_next = *head;
         *head = s;
         atomic_fetch_add(&t->counts[s->state], 1);
         if (s->state == PL_STATE_QUEUED) {
             good = queue(t, s, s->restart_ms - pl_clock_us() / 1000, false);
+        }
+        if (good) {
+            pl_session_acquire(s);
+        } else {
+            take_out(t, s);
         }
     }
     bool fresh = good && atomic_load(t->setup.ready);
@@ -230,19 +253,9 @@ pl_session *pl_sessions_find(pl_sessions *t, const pl_principal *principal, cons
 void pl_sessions_remove(pl_sessions *t, pl_session *s)
 {
     pthread_mutex_lock(&t->mutex);
-    size_t i = pl_sessions_place(t, s->created_us);
-    bool found = i < t->count && t->order[i] == s;
+    bool found = take_out(t, s);
     if (found) {
-        memmove(t->order + i, t->order + i + 1, (t->count - i - 1) * sizeof *t->order);
-        memmove(t->keys + i, t->keys + i + 1, (t->count - i - 1) * sizeof *t->keys);
-        t->count--;
-        pl_session **link = bucket(t, s->id);
-        while (*link != s) {
-            link = &(*link)->bucket_next;
-        }
-        *link = s->bucket_next;
         t->setup.queue->remove(t->setup.context, s);
-        atomic_fetch_sub(&t->counts[s->state], 1);
         atomic_store(&s->deleted, true);
         tell(t, s, "deleted");
     }
@@ -581,17 +594,4 @@ int64_t pl_sessions_count(const pl_sessions *t, pl_session_state state)
 int64_t pl_sessions_cores_used(const pl_sessions *t)
 {
     return atomic_load(&t->cores_used);
-}
-
-pl_session **pl_sessions_all(pl_sessions *t, size_t *count)
-{
-    pthread_mutex_lock(&t->mutex);
-    pl_session **all = malloc((t->count + 1) * sizeof *all);
-    *count = all ? t->count : 0;
-    for (size_t i = 0; i < *count; i++) {
-        all[i] = t->order[i];
-        pl_session_acquire(all[i]);
-    }
-    pthread_mutex_unlock(&t->mutex);
-    return all;
 }
