@@ -119,7 +119,7 @@ class Daemon:
             return file.read().strip()
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

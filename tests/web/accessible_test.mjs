@@ -47,7 +47,7 @@ async function visit(page, { id, failed, sweep }, look) {
         editor: ['/scenes?draft=1', () => page.locator('.estimate').getByText('ms a frame').waitFor()],
         sweeps: ['/sweeps', () => page.getByRole('link', { name: 'stiffness' }).first().waitFor()],
         sweep: [`/sweeps/${sweep}`, () => page.locator('.rows tbody tr').first().waitFor()],
-        runs: ['/runs', () => page.locator('.runs tbody tr').first().waitFor()],
+        runs: ['/runs', () => page.locator('.run-table tbody tr').first().waitFor()],
         machine: ['/machine', () => page.locator('.sums tbody tr').first().waitFor()],
     };
     for (const [name, [where, ready]] of Object.entries(there)) {

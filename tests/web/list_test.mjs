@@ -315,16 +315,16 @@ await run({
             );
         const took = [];
         for (let i = 0; i < (process.env.TIMES ? 8 : 1); i++) {
-            took.push(await draw('/runs', '.runs tbody tr'));
+            took.push(await draw('/runs', '.run-table tbody tr'));
             if (process.env.TIMES) await draw('/sweeps', '.sweeppage, section[aria-label=Sweeps]');
         }
         if (process.env.TIMES) console.log(`1,000 runs are a table after ${took} ms`);
-        await draw('/runs', '.runs tbody tr');
-        const count = () => page.locator('.runs tbody tr').count();
+        await draw('/runs', '.run-table tbody tr');
+        const count = () => page.locator('.run-table tbody tr').count();
         await until(async () => (await count()) === 1000, 'all rows');
         await page.getByRole('button', { name: 'name' }).click();
         await until(
-            async () => (await page.locator('.runs tbody tr').nth(999).innerText()).startsWith('run 999'),
+            async () => (await page.locator('.run-table tbody tr').nth(999).innerText()).startsWith('run 999'),
             'them sorted',
         );
     },

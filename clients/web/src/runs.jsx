@@ -187,7 +187,7 @@ export function Runs({ sessions }) {
     const ordered = sort.key === 'created' ? (sort.down ? rows : rows.toReversed()) : sorted(rows, index, sort.down);
     const keys = [...new Set(sessions.items.flatMap(({ labels }) => Object.keys(labels ?? {})))].sort();
     return (
-        <section class="runs" aria-label="Runs">
+        <section class="run-table" aria-label="Runs">
             <Tools
                 {...{ filter, setFilter, group, setGroup, keys }}
                 count={found.length}

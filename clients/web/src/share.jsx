@@ -72,7 +72,7 @@ function Links({ base }) {
                     make a share link
                 </button>
             </p>
-            <p class="faint">Whoever has it sees this session with its scene, and nothing else.</p>
+            <p class="faint">Anyone who has it sees this session with its scene, and nothing else.</p>
             {made?.url && <Copied label="share link" text={here(made.url)} rows={2} />}
             {said && (
                 <p class="trouble" role="alert">
@@ -259,7 +259,7 @@ export function Share({ model, tools }) {
     return (
         <div class="share">
             <h2>Address</h2>
-            <p class="faint">Session, frame and camera as they are now, for whoever may see the session.</p>
+            <p class="faint">Session, frame and camera as they are now, for anyone who may see the session.</p>
             <Copied label="address" text={address} rows={2} />
             {who.manages(model.session) && (
                 <>
