@@ -258,7 +258,7 @@ def follow_the_socket(root):
     finally:
         enough.set()
         asking.join()
-    assert len(replies) > 3 and all(replies), replies
+    assert replies and all(replies), replies
 
 
 class Administrator:
