@@ -47,7 +47,7 @@ pl_status pl_segment_list_names(int dir_fd, pl_segment_list *out)
     if (!log) {
         if (fd >= 0)
             pl_close_fd(fd);
-        return errno == ENOENT ? PL_OK : PL_IO;
+        return errno == ENOENT ? PL_OK : errno == ENOMEM ? PL_NO_MEMORY : PL_IO;
     }
     pl_status status = PL_OK;
     for (struct dirent *e; status == PL_OK && (e = readdir(log));) {

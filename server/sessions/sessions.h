@@ -51,7 +51,7 @@ void pl_sessions_destroy(pl_sessions *sessions);
 pl_row pl_session_row(pl_sessions *sessions, pl_session *session);
 
 /* Put into the table (which keeps a reference); a queued one joins the queue. Once the daemon is
- * ready, whoever starts sessions is told. False without memory; it is in neither then. */
+ * ready, the dispatcher is notified. False if out of memory; the session is then in neither. */
 bool pl_sessions_insert(pl_sessions *sessions, pl_session *session);
 /* By id, with a reference and in *access (may be NULL) what the principal may do with it; NULL where
  * there is none that they may see. */

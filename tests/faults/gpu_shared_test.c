@@ -186,7 +186,7 @@ START_TEST(a_fault_of_the_device_ends_all_and_all_go_on)
     create_alone(alone);
     create_all(all, STEPS);
     setenv("PLIANT_EMULATED", CULPRIT_FAILS, 1);
-    setenv("PLIANT_STANDIN_FAIL", "kernel 600 launch", 1); /* whoever's it is */
+    setenv("PLIANT_STANDIN_FAIL", "kernel 600 launch", 1); /* of any session */
     ck_assert_int_eq(run(all, MANY, "1"), 8);
     unsetenv("PLIANT_EMULATED");
     unsetenv("PLIANT_STANDIN_FAIL");

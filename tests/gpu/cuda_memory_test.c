@@ -504,8 +504,8 @@ static bool live(void)
     return good;
 }
 
-/* After a call failed that was no fault of the device: nothing is left, and the next session has all it asks for. That
- * one may find what let go of something and failed. */
+/* After a call failed that was no fault of the device: nothing is left, and the next session has all it asks for. It
+ * may first report that releasing something failed. */
 static bool leaves_all_well(bool good)
 {
     standin_counts left_over = standin_count();

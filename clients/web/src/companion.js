@@ -79,7 +79,7 @@ export class Companion extends SessionModel {
         return { frame, words: `at ${seconds(this.timeOf(frame))}` };
     }
 
-    // To the frame of that time, which is returned, null where there is none; `leader` is the player that leads.
+    // Shows the frame of that time and returns it, or null if it is missing; `leader` is the player to follow.
     join(time, leader) {
         const { frame } = this.at(time);
         if (frame !== null) this.player.join(frame, leader.mode === PLAYING);

@@ -22,7 +22,7 @@ export function follow(view, model, status) {
     status(frame);
 }
 
-// What the picture costs, for the panel; which frame it shows, for whoever drives the page.
+// Tells the panel what the picture costs, and tests (by an attribute) which frame it shows.
 function tellPicture(view, model, frame, decode) {
     const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
     model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };

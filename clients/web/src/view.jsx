@@ -438,7 +438,7 @@ function pointAt(view, x, y) {
         return;
     }
     view.setPicked(view.pick(x, y));
-    view.stale = true; // so that it is told how far the vertex moved
+    view.stale = true; // the panel then shows how far the vertex moved
 }
 
 // Clicks pick a vertex; a drag that begins on a pin or an obstacle of a running session moves it.

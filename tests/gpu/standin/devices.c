@@ -271,7 +271,7 @@ standin_counts standin_count(void)
     return counts;
 }
 
-/* What a program leaves behind, for whoever asks. */
+/* Counts what a program leaves behind, for tests. */
 __attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("PLIANT_STANDIN_REPORT");
