@@ -31,20 +31,6 @@ static void start(cholmod_common *c)
     c->final_ll = 1;
 }
 
-/* CHOLMOD opens teams of four threads for loops of microseconds, whatever its settings; waking them took half of
- * a factor's time. Between these two calls a team is its master alone, which changes no bit. */
-static int stay_alone(void)
-{
-    const int levels = omp_get_max_active_levels();
-    omp_set_max_active_levels(0);
-    return levels;
-}
-
-static void end_alone(int levels)
-{
-    omp_set_max_active_levels(levels);
-}
-
 static pl_status status_of(const cholmod_common *c)
 {
     return c->status == CHOLMOD_OUT_OF_MEMORY || c->status == CHOLMOD_TOO_LARGE ? PL_NO_MEMORY
@@ -122,6 +108,29 @@ static pl_status lay_out(const cholmod_factor *L, pl_panels *panels)
     return status;
 }
 
+/* Does the runtime have memory for a thread's first setting? Without any it ends the process. */
+static bool runtime_has_memory(void)
+{
+    enum { MORE_THAN_IT_TAKES = 1024 };
+    void *volatile memory = malloc(MORE_THAN_IT_TAKES);
+    free(memory);
+    return memory != NULL;
+}
+
+/* L of A + shift I. CHOLMOD opens teams of four threads for loops of microseconds, whatever its settings;
+ * waking them took half of a factor's time. Here a team is its master alone, which changes no bit. */
+static pl_status factorize(cholmod_sparse *A, double shift, cholmod_factor *L, cholmod_common *c)
+{
+    if (!runtime_has_memory())
+        return PL_NO_MEMORY;
+    double beta[2] = {shift, 0};
+    const int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+    cholmod_factorize_p(A, beta, NULL, 0, L, c);
+    omp_set_max_active_levels(levels);
+    return c->status == CHOLMOD_OK && L->minor == L->n ? PL_OK : status_of(c);
+}
+
 /* L of A, in CHOLMOD's memory; NULL with *status set where there is none. */
 static cholmod_factor *factor(const pl_sparse *a, cholmod_common *c, pl_status *status)
 {
@@ -133,13 +142,8 @@ static cholmod_factor *factor(const pl_sparse *a, cholmod_common *c, pl_status *
         L = cholmod_analyze(&matrix, c);
         *status = L ? PL_OK : status_of(c);
     }
-    if (*status == PL_OK) {
-        const int levels = stay_alone();
-        cholmod_factorize(&matrix, L, c);
-        end_alone(levels);
-        if (c->status != CHOLMOD_OK || L->minor < L->n)
-            *status = status_of(c);
-    }
+    if (*status == PL_OK)
+        *status = factorize(&matrix, 0, L, c);
     free(columns);
     if (*status != PL_OK)
         cholmod_free_factor(&L, c);
@@ -332,13 +336,10 @@ pl_status pl_refactor_make(pl_refactor *f, const pl_sparse *a, double shift)
     pl_status status = view(a, &matrix, &columns);
     if (status != PL_OK)
         return status;
-    double beta[2] = {shift, 0};
     f->common.status = CHOLMOD_OK;
-    const int levels = stay_alone();
-    cholmod_factorize_p(&matrix, beta, NULL, 0, f->L, &f->common);
-    end_alone(levels);
+    status = factorize(&matrix, shift, f->L, &f->common);
     free(columns);
-    return f->common.status == CHOLMOD_OK && f->L->minor == f->L->n ? PL_OK : status_of(&f->common);
+    return status;
 }
 
 pl_status pl_refactor_solve(pl_refactor *f, const double *b, double *x)

@@ -67,9 +67,13 @@ static void reply_not_created(pl_admission *a, pl_created why)
     }
 }
 
-/* The row of a session for which the table had no memory, and the reply that a repeated request would get. */
-static void take_back(pl_admission *a, const pl_session *s, const pl_kept_reply *kept)
+/* Put a session that has its row into the table. Without memory for that, remove the row and the reply that a repeated
+ * request would get, and reply. */
+static bool insert(pl_admission *a, pl_session *s, const pl_kept_reply *kept)
 {
+    if (pl_sessions_insert(a->sessions, s)) {
+        return true;
+    }
     pl_statement statements[2] = {{"DELETE FROM sessions WHERE id=?", {s->id}, 1}};
     if (kept) {
         statements[1] = (pl_statement){"DELETE FROM keys WHERE owner=? AND route=? AND key=?",
@@ -77,6 +81,8 @@ static void take_back(pl_admission *a, const pl_session *s, const pl_kept_reply 
                                        3};
     }
     pl_store_change(a->store, statements, kept ? 2 : 1);
+    errno = ENOMEM;
+    return pl_admission_fail(a, "the table of sessions");
 }
 
 /* Directory in place, row and kept reply in one transaction, then the table, then the answer. */
@@ -97,14 +103,12 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     pl_created created = whole ? pl_store_create(a->store, &row, keeps ? &kept : NULL)
                                : PL_CREATED_BROKEN;
     pl_row_clear(&row);
-    bool inserted = created == PL_CREATED_DONE && pl_sessions_insert(a->sessions, s);
-    if (!inserted) {
-        if (created == PL_CREATED_DONE) {
-            take_back(a, s, keeps ? &kept : NULL);
-        }
+    if (created != PL_CREATED_DONE) {
+        reply_not_created(a, created);
+    }
+    if (created != PL_CREATED_DONE || !insert(a, s, keeps ? &kept : NULL)) {
         free(text);
         pl_session_release(s);
-        reply_not_created(a, created);
         return NULL;
     }
     a->staged = false;
