@@ -69,18 +69,12 @@ static void reply_not_created(pl_admission *a, pl_created why)
 
 /* Put a session that has its row into the table. Without memory for that, remove the row and the reply that a repeated
  * request would get, and reply. */
-static bool insert(pl_admission *a, pl_session *s, const pl_kept_reply *kept)
+static bool insert(pl_admission *a, pl_session *s)
 {
     if (pl_sessions_insert(a->sessions, s)) {
         return true;
     }
-    pl_statement statements[2] = {{"DELETE FROM sessions WHERE id=?", {s->id}, 1}};
-    if (kept) {
-        statements[1] = (pl_statement){"DELETE FROM keys WHERE owner=? AND route=? AND key=?",
-                                       {kept->owner, kept->route, kept->key},
-                                       3};
-    }
-    pl_store_change(a->store, statements, kept ? 2 : 1);
+    pl_store_undo_create(a->store, s->id);
     errno = ENOMEM;
     return pl_admission_fail(a, "the table of sessions");
 }
@@ -106,7 +100,7 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     if (created != PL_CREATED_DONE) {
         reply_not_created(a, created);
     }
-    if (created != PL_CREATED_DONE || !insert(a, s, keeps ? &kept : NULL)) {
+    if (created != PL_CREATED_DONE || !insert(a, s)) {
         free(text);
         pl_session_release(s);
         return NULL;

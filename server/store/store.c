@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTES_MAX = 10000 };
+enum { NOTES_MAX = 10000, UNDOS_MAX = 64 };
 
 typedef enum op_kind {
     OP_CREATE,
@@ -49,8 +49,10 @@ struct pl_store {
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t work, committed;
     op *first, **last;
-    int state_fd;  /* of the state directory; -1: unknown */
-    int64_t notes; /* queued */
+    int state_fd;              /* of the state directory; -1: unknown */
+    int64_t notes;             /* queued */
+    char undos[UNDOS_MAX][33]; /* ids of sessions whose creation is to be undone */
+    int undo_count;
     bool stopping;
     pl_busy_keys busy; /* has its own mutex */
 };
@@ -222,6 +224,33 @@ static bool commit_alone(pl_store *store, op *o)
     return good;
 }
 
+/* Try to delete what the pending undos name. An undo that fails stays pending. Returns the number that stay. */
+static int undo_creates(pl_store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    int count = store->undo_count; /* others only append */
+    pthread_mutex_unlock(&store->mutex);
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        const char *id = store->undos[i];
+        pl_statement statements[2] = {
+            {"DELETE FROM sessions WHERE id=?", {id}, 1},
+            {"DELETE FROM keys WHERE location='/v1/sessions/'||?", {id}, 1},
+        };
+        op o = {.kind = OP_CHANGE, .statements = statements, .statement_count = 2};
+        if (!commit_alone(store, &o)) {
+            memmove(store->undos[kept++], id, sizeof store->undos[0]);
+        }
+    }
+    pthread_mutex_lock(&store->mutex);
+    memmove(store->undos[kept], store->undos[count],
+            (size_t)(store->undo_count - count) * sizeof store->undos[0]);
+    store->undo_count -= count - kept;
+    kept = store->undo_count;
+    pthread_mutex_unlock(&store->mutex);
+    return kept;
+}
+
 /* One transaction for everything that gathered. One operation that fails takes back only itself. */
 static void commit_batch(pl_store *store, op *batch)
 {
@@ -254,25 +283,40 @@ static void commit_batch(pl_store *store, op *batch)
     pthread_mutex_unlock(&store->mutex);
 }
 
+/* Wait for work, with the mutex held; for one second at most if undos are pending. */
+static void wait_for_work(pl_store *store)
+{
+    int status = 0;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    while (!store->first && !store->stopping && status == 0) {
+        status = store->undo_count ? pthread_cond_timedwait(&store->work, &store->mutex, &until)
+                                   : pthread_cond_wait(&store->work, &store->mutex);
+    }
+}
+
 static void *write_batches(void *context)
 {
     pl_store *store = context;
-    pthread_mutex_lock(&store->mutex);
-    for (;;) {
-        while (!store->first && !store->stopping) {
-            pthread_cond_wait(&store->work, &store->mutex);
-        }
+    bool ends = false;
+    while (!ends) {
+        pthread_mutex_lock(&store->mutex);
+        wait_for_work(store);
         op *batch = store->first;
-        if (!batch) {
-            break;
-        }
         store->first = NULL;
         store->last = &store->first;
+        ends = !batch && store->stopping;
         pthread_mutex_unlock(&store->mutex);
-        commit_batch(store, batch);
-        pthread_mutex_lock(&store->mutex);
+        int pending = undo_creates(store);
+        if (batch) {
+            commit_batch(store, batch);
+        }
+        if (ends && pending > 0) {
+            pl_logf(PL_LEVEL_ERROR,
+                    "database: %d sessions that could not be created are still in it", pending);
+        }
     }
-    pthread_mutex_unlock(&store->mutex);
     return NULL;
 }
 
@@ -314,6 +358,21 @@ bool pl_store_delete(pl_store *store, const char *id)
     op o = {.kind = OP_DELETE};
     snprintf(o.id, sizeof o.id, "%s", id);
     return commit_and_wait(store, &o);
+}
+
+void pl_store_undo_create(pl_store *store, const char *id)
+{
+    pthread_mutex_lock(&store->mutex);
+    bool room = store->undo_count < UNDOS_MAX;
+    if (room) {
+        snprintf(store->undos[store->undo_count++], sizeof store->undos[0], "%s", id);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (room) {
+        pl_store_flush(store);
+    } else {
+        pl_logf(PL_LEVEL_ERROR, "database: session %s could not be created, but stays in it", id);
+    }
 }
 
 int pl_store_change(pl_store *store, const pl_statement *statements, int count)

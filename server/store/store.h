@@ -46,6 +46,10 @@ pl_created pl_store_create(pl_store *store, const pl_row *row,
                            const pl_kept_reply *kept);     /* or NULL */
 bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
 bool pl_store_delete(pl_store *store, const char *id);
+/* Removes the row that pl_store_create has committed, and the reply kept with it. Allocates nothing itself. If
+ * SQLite fails, for example without memory, the store tries again each second and when it closes; it keeps up to 64
+ * such undos. Returns after the first attempt. */
+void pl_store_undo_create(pl_store *store, const char *id);
 /* A statement of a module that keeps its own tables; its ?s are texts, or NULL (SQLite makes numbers of
  * them where the column is of that kind). */
 enum { PL_STATEMENT_VALUES = 16, PL_STATEMENT_COLUMNS = 16 };

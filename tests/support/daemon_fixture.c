@@ -2,6 +2,7 @@
 #include "tests/support/daemon_fixture.h"
 
 #include "tests/support/http_client.h"
+#include "tests/support/process_report.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -251,6 +252,8 @@ void daemon_fixture_resume(daemon_fixture *d)
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
         if (read_line(daemon_fixture_path(d, "url"), url, sizeof url))
             break;
+        if (daemon_fixture_clock() >= end)
+            process_report(d->pid);
         ck_assert_msg(daemon_fixture_clock() < end, "the daemon does not start");
     }
     bool tls = sscanf(url, "https://127.0.0.1:%d", &d->port) == 1;

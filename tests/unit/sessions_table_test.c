@@ -1,4 +1,5 @@
-/* The table of sessions without memory for its queue: a session that could not join is in neither. */
+/* The table of sessions without memory for its queue: a session that could not join is in neither, and its row leaves
+ * the database as soon as SQLite has memory again. */
 #include "server/base/counters.h"
 #include "server/sessions/removal.h"
 #include "server/sessions/events.h"
@@ -7,6 +8,8 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,9 +94,86 @@ START_TEST(test_no_memory_for_the_queue)
 }
 END_TEST
 
+/* Rows of sessions, and kept replies, in the database below `folder`. */
+static int stored_rows(const char *folder)
+{
+    char path[64];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    snprintf(path, sizeof path, "%s/pliant.db", folder);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    const char *sql = "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM keys)";
+    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
+    int rows = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return rows;
+}
+
+/* Commit a session with a kept reply, and undo that while SQLite may allocate nothing. Returns the store, with the
+ * limit still in place. */
+static pl_store *undo_without_memory(const char *folder, pl_counters *counters)
+{
+    pl_store *store = pl_store_open(folder, true, counters);
+    ck_assert_ptr_nonnull(store);
+    pl_row row = {.owner = (char *)"owner",
+                  .state = (char *)"queued",
+                  .reason = (char *)"",
+                  .message = (char *)"",
+                  .bodies = (char *)"[]",
+                  .frame = -1};
+    memset(row.id, 'c', 32);
+    pl_kept_reply kept = {.owner = "owner",
+                          .route = "POST /v1/sessions",
+                          .key = "once",
+                          .status = 201,
+                          .reply = "{}",
+                          .location = "/v1/sessions/cccccccccccccccccccccccccccccccc"};
+    ck_assert_int_eq(pl_store_create(store, &row, &kept), PL_CREATED_DONE);
+    ck_assert_int_eq(stored_rows(folder), 2);
+    sqlite3_hard_heap_limit64(1);
+    pl_store_undo_create(store, row.id);
+    return store;
+}
+
+START_TEST(test_an_undo_is_tried_again)
+{
+    char folder[] = "/tmp/pliant-table-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    pl_counters *counters = calloc(1, sizeof *counters);
+    pl_store *store = undo_without_memory(folder, counters);
+    sqlite3_hard_heap_limit64(0);
+    ck_assert_int_eq(stored_rows(folder), 2);
+    for (int i = 0; i < 200 && stored_rows(folder) > 0; i++) {
+        usleep(50000);
+    }
+    ck_assert_int_eq(stored_rows(folder), 0);
+    pl_store_close(store);
+    free(counters);
+    ck_assert_int_eq(pl_remove_tree(AT_FDCWD, folder), 0);
+}
+END_TEST
+
+START_TEST(test_an_undo_is_tried_again_at_the_end)
+{
+    char folder[] = "/tmp/pliant-table-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    pl_counters *counters = calloc(1, sizeof *counters);
+    pl_store *store = undo_without_memory(folder, counters);
+    sqlite3_hard_heap_limit64(0);
+    pl_store_close(store);
+    ck_assert_int_eq(stored_rows(folder), 0);
+    free(counters);
+    ck_assert_int_eq(pl_remove_tree(AT_FDCWD, folder), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("sessions_table");
     tcase_add_test(tests, test_no_memory_for_the_queue);
+    tcase_add_test(tests, test_an_undo_is_tried_again);
+    tcase_add_test(tests, test_an_undo_is_tried_again_at_the_end);
     return run_cases("table of sessions", tests);
 }
