@@ -8,6 +8,7 @@
 #include <check.h>
 #include <glob.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,48 @@ START_TEST(interrupted_run_can_go_on)
 }
 END_TEST
 
+static void await_error(const char *text)
+{
+    pliant_err[0] = '\0';
+    for (double end = daemon_fixture_clock() + 60;
+         !strstr(pliant_err, text) && daemon_fixture_clock() < end; daemon_fixture_nap())
+        pliant_read("err", pliant_err, sizeof pliant_err);
+    ck_assert_msg(strstr(pliant_err, text), "%s", pliant_err);
+}
+
+START_TEST(a_second_interrupt_kills_the_worker)
+{
+    char children[64], line[32] = "";
+    pliant_write(
+        "slow.json", /* a step takes minutes */
+        "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 100}, \"solver\": "
+        "{\"method\": \"admm\", \"iterations\": 10000, \"tolerance\": 0}, "
+        "\"materials\": {\"m\": {\"model\": \"neo_hookean\"}}, \"bodies\": [{\"material\": "
+        "\"m\", \"mesh\": {\"box\": {\"cells\": [24, 24, 24]}}}]}");
+    static const char *const words[] = {"run", "slow.json", "--out", "r", "--force", NULL};
+    pid_t pid = pliant_start(words);
+    await_error("/100 ");
+    snprintf(children, sizeof children, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    FILE *file = fopen(children, "re");
+    ck_assert(file && fgets(line, sizeof line, file));
+    fclose(file);
+    pid_t worker = (pid_t)strtol(line, NULL, 10);
+    ck_assert_int_gt(worker, 0);
+    kill(pid, SIGINT);
+    await_error("a second Ctrl-C");
+    ck_assert_int_eq(kill(worker, 0), 0);
+    ck_assert_int_eq(pliant_interrupt(pid), 130);
+    bool gone = false;
+    for (double end = daemon_fixture_clock() + 15; !gone && daemon_fixture_clock() < end;
+         daemon_fixture_nap())
+        gone = kill(worker, 0) != 0;
+    if (!gone)
+        kill(worker, SIGKILL);
+    ck_assert(gone);
+    ck_assert_int_eq(pliant("frames r --to 0"), 0);
+}
+END_TEST
+
 /* How many paths match; `name` counts from the fixture's folder. */
 static size_t count_paths(const char *name)
 {
@@ -403,6 +446,7 @@ int main(void)
     tcase_add_test(t, a_curve_is_the_closed_form);
     tcase_add_test(t, pictures_follow_keyframes);
     tcase_add_test(t, interrupted_run_can_go_on);
+    tcase_add_test(t, a_second_interrupt_kills_the_worker);
     tcase_add_test(t, interrupted_curve_leaves_nothing);
     tcase_add_test(t, validate_needs_no_daemon);
     tcase_add_test(t, capabilities_need_no_daemon);

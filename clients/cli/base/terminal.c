@@ -13,6 +13,7 @@
 
 static volatile sig_atomic_t interrupted;
 static void (*before_end)(void);
+static volatile pid_t child;
 
 void pl_terminal_init(pl_terminal *t, FILE *stream)
 {
@@ -98,6 +99,8 @@ static void on_interrupt(int signal_number)
     if (interrupted) {
         if (before_end)
             before_end();
+        if (child > 0)
+            kill(child, SIGKILL);
         _exit(128 + signal_number);
     }
     interrupted = 1;
@@ -120,6 +123,11 @@ void pl_interrupt_before_end(void (*call)(void))
 bool pl_interrupted(void)
 {
     return interrupted != 0;
+}
+
+void pl_interrupt_kills(pid_t pid)
+{
+    child = pid;
 }
 
 void pl_interruptible_sleep(double seconds)

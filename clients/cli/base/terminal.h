@@ -3,6 +3,7 @@
 #define PLIANT_CLIENTS_CLI_BASE_TERMINAL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <stdio.h>
 
 typedef struct pl_terminal {
@@ -47,6 +48,8 @@ void pl_interrupt_catch(void);
 bool pl_interrupted(void);
 /* Call this before the second ends it; system calls only. */
 void pl_interrupt_before_end(void (*call)(void));
+/* The second also kills this child; 0: none. */
+void pl_interrupt_kills(pid_t pid);
 /* Sleep, cut short by Ctrl-C. */
 void pl_interruptible_sleep(double seconds);
 double pl_monotonic_seconds(void);

@@ -89,7 +89,7 @@ static void look(void *context, bool stopping)
         r->stopping = true;
         pl_terminal_finish(&r->cli->err);
         if (!r->cli->json)
-            fprintf(stderr, "stopping at the end of the step\n");
+            fprintf(stderr, "stopping at the end of the step; a second Ctrl-C stops at once\n");
     }
 }
 

@@ -318,6 +318,7 @@ int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool
     int state = 0;
     pid_t ended = 0;
     *interrupted = false;
+    pl_interrupt_kills(pid);
     while (ended == 0) {
         poll(&end, 1, POLL_MS);
         if (pl_interrupted() && !*interrupted) {
@@ -328,6 +329,7 @@ int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool
         if (look)
             look(context, *interrupted);
     }
+    pl_interrupt_kills(0);
     if (end.fd >= 0)
         close(end.fd);
     return ended > 0 ? state : -1;
