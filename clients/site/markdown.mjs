@@ -133,7 +133,7 @@ export function makeRenderer(packages) {
     ({ escapeHtml } = new MarkdownIt().utils);
     const make = (html) => {
         const markdown = new MarkdownIt({ html });
-        for (const rule of [followLinks, markHeadings, markCode, alignCells]) markdown.core.ruler.push(rule.name, rule);
+        for (const rule of [markHeadings, followLinks, markCode, alignCells]) markdown.core.ruler.push(rule.name, rule);
         markdown.renderer.rules.table_open = () => '<div class="wide"><table>\n';
         markdown.renderer.rules.table_close = () => '</table></div>\n';
         return markdown;

@@ -7,6 +7,8 @@ import { groups, optional } from './navigation.mjs';
 // Addresses of the daemon that a page may name.
 const DAEMON = /^\/(|openapi\.json|problems(\/[a-z_]+)?|v1\/schema\/scene)$/;
 
+const MISSING = 'missing:'; // in place of an address that is a fault already
+
 export class Site {
     pages = new Map(); // by name, in the order of the navigation
     pictures = new Map(); // what is served beside the pages: name -> bytes
@@ -41,7 +43,7 @@ export class Site {
 
     #add(page) {
         if (!/^[a-z0-9][a-z0-9_-]{0,60}$/.test(page.name)) this.fault(`${page.name} is no name of a page`);
-        if (this.pages.has(page.name)) this.fault(`two pages are called ${page.name}`);
+        if (this.pages.has(page.name)) return this.fault(`two pages are called ${page.name}`);
         page.title ??= /^# (.*)/.exec(page.markdown)?.[1] ?? page.name;
         this.pages.set(page.name, page);
         if (page.file) this.#files.set(page.file, page);
@@ -93,7 +95,7 @@ export class Site {
         const file = this.#pathFrom(page, path);
         if (this.#isFile(file)) return { file };
         this.fault(`${where}: dead link to ${target}`);
-        return { href: '#' };
+        return { href: MISSING };
     }
 
     // The page that a piece of code names, as `protocol/README.md` does.
@@ -108,7 +110,7 @@ export class Site {
         const path = this.#generated.get(target) ?? join(this.root, this.#pathFrom(page, target));
         if (!existsSync(path) || !statSync(path).isFile()) {
             this.fault(`${where}: missing picture ${target}`);
-            return '';
+            return MISSING;
         }
         return this.keep(basename(this.#generated.has(target) ? target : path), readFileSync(path));
     }

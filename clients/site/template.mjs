@@ -61,7 +61,7 @@ export function makeTemplate({ site, escapeHtml, style, icon, version }) {
 <link rel="stylesheet" href="${style}">
 </head>
 <body>
-<a class="skip" href="#text">Skip to the text</a>
+<a class="skip" href="#skip_to">Skip to the text</a>
 <header>
 <a class="brand" href="index.html"><img src="${icon}" alt="" width="22" height="22">Pliant</a>
 <span class="version">${escapeHtml(version)}</span>
@@ -77,7 +77,7 @@ ${navigation(page)}
 <nav class="side" aria-label="Pages">
 ${navigation(page)}
 </nav>
-<main id="text">
+<main id="skip_to">
 <h1>${escapeHtml(page.title)}</h1>
 ${contents(page)}<article>
 ${page.body}${generated(page)}</article>
