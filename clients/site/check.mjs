@@ -3,7 +3,7 @@
 
 const TAG = /<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/g;
 const ATTRIBUTE = /([a-z-]+)="([^"]*)"/g;
-const FORBIDDEN = /<(script|style|iframe|object|embed|form|base)\b|\s(on[a-z]+|style)=|\s(href|src|poster)=[^"]/i;
+const FORBIDDEN = /<(script|style|iframe|object|embed|form|base)\b|\s(on[a-z]+|style)=|\s(href|src|srcset|poster)=[^"]/i;
 
 function tagsOf(html) {
     return [...html.matchAll(TAG)].map(([, , text]) =>
@@ -27,9 +27,11 @@ export function check(files, sources) {
         if (forbidden) faults.push(`${sourceOf(name)}: ${forbidden[0].trim()} is not allowed on a page`);
         const twice = ids.get(name).find((id, i, all) => all.indexOf(id) < i);
         if (twice) faults.push(`${sourceOf(name)}: two elements are called #${twice}`);
-        for (const { href, src, poster } of tags.get(name)) {
-            for (const picture of [src, poster].filter((address) => address !== undefined && isOurs(address))) {
-                if (!files.has(picture)) faults.push(`${sourceOf(name)}: missing picture ${picture}`);
+        for (const { href, src, srcset, poster } of tags.get(name)) {
+            for (const picture of [src, srcset, poster]) {
+                if (picture !== undefined && isOurs(picture) && !files.has(picture)) {
+                    faults.push(`${sourceOf(name)}: missing picture ${picture}`);
+                }
             }
             if (href === undefined || !isOurs(href)) continue;
             const [file, anchor] = href.split('#');

@@ -84,7 +84,7 @@ function relinked({ env: { site, page }, Token }, children, where) {
 
 // The same for what a module wrote as HTML.
 function relinkHtml({ env: { site, page } }, token, where) {
-    token.content = token.content.replace(/\s(href|src|poster)="([^"]*)"/g, (_, name, target) => {
+    token.content = token.content.replace(/\s(href|src|srcset|poster)="([^"]*)"/g, (_, name, target) => {
         if (name !== 'href') return ` ${name}="${site.picture(page, target, where)}"`;
         const { href, file } = site.resolve(page, target, where);
         if (file) site.fault(`${where}: ${target} is no page`);

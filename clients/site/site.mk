@@ -4,8 +4,8 @@
 DOCS ?=
 SITE := build/docs
 SITE_SRC := $(sort $(shell find clients/site -type f ! -path '*/node_modules/*' ! -name '*.md') $(wildcard clients/docs/* \
-            clients/*/README.md clients/scenes/*.json deploy/*.md deploy/batch/README.md .github/SECURITY.md \
-            protocol/README.md) clients/web/src/icon.svg Makefile)
+            clients/*/README.md clients/scenes/* clients/web/pictures/* deploy/*.md deploy/batch/README.md .github/SECURITY.md \
+            protocol/README.md) clients/web/src/icon.svg clients/web/src/showcase.js Makefile)
 # What the generated pages ask. It is older than the daemon, which has the pages in it.
 SITE_PROGRAMS := $(if $(NPM),$(if $(DOCS),,$(if $(wildcard clients/site/print_schema.c),$(BUILD)/print-schema)))
 EMBEDDED_SRC += $(SITE)/docs_files.c

@@ -1,7 +1,6 @@
 // A page of the site around its text.
 
 const list = (items, kind) => `<ul${kind ? ` class="${kind}"` : ''}>\n${items.join('\n')}\n</ul>`;
-const LONG = 12; // pages of a group that the navigation shows whole
 const MANY = 4; // headings of a page that has contents
 
 export function makeTemplate({ site, escapeHtml, style, icon, version }) {
@@ -12,14 +11,20 @@ export function makeTemplate({ site, escapeHtml, style, icon, version }) {
         return `<a href="${name}.html"${current}${attributes}>${escapeHtml(title)}</a>`;
     }
 
+    // "Cloth" for "Gallery: cloth" in the group Gallery.
+    function label(page) {
+        const start = `${page.group}: `;
+        const rest = page.title.startsWith(start) ? page.title.slice(start.length) : page.title;
+        return { ...page, title: rest[0].toUpperCase() + rest.slice(1) };
+    }
+
+    // The group of the page is open, so that the page itself is in sight.
     function navigation(here) {
         return site
             .grouped()
             .map(({ title, pages }) => {
-                const links = list(pages.map((page) => `<li>${link(page, here)}</li>`));
-                if (pages.length <= LONG) return `<h2>${title}</h2>\n${links}`;
-                const open = here.group === title ? ' open' : '';
-                return `<details${open}><summary>${title}</summary>\n${links}</details>`;
+                const links = list(pages.map((page) => `<li>${link(label(page), here)}</li>`));
+                return `<details${here.group === title ? ' open' : ''}><summary>${title}</summary>\n${links}</details>`;
             })
             .join('\n');
     }

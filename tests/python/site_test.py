@@ -133,6 +133,8 @@ class SiteTest(unittest.TestCase):
             self.assertNotRegex(text, "<script|style=|://")
             self.assertIn("1.2.3", text)
             self.assertEqual(text.count('aria-current="page"'), 2)  # of the phone's menu, too
+            self.assertEqual(text.count("<details open>"), 2)
+        self.assertIn("<details><summary>Start</summary>", deploy)
         self.assertIn('<a href="index.html" rel="prev">Overview</a>', scene)
         self.assertIn('<a href="deploy.html" rel="next">Installing</a>', scene)
 
@@ -176,7 +178,7 @@ class SiteTest(unittest.TestCase):
         page = "{ name: '%s', title: 'T', group: '%s', markdown: `%s` },"
         pages = "".join(page % row for row in (
             ("one", "Reference", '<p onclick="x()" id="a">a</p>\n\n<a href="none.html">b</a>'),
-            ("two", "Reference", '<p id="a"></p><p id="a"></p><img src="none.webp">'),
+            ("two", "Reference", '<p id="a"></p><p id="a"></p><img src="none.webp" srcset="no.webp">'),
             ("scene", "Reference", ""),
             ("four", "Elsewhere", "[a](one) <a href=two>b</a>"),
         ))
@@ -187,6 +189,7 @@ class SiteTest(unittest.TestCase):
             "gallery.mjs: four is in the group Elsewhere, which the navigation does not have",
             "gallery.mjs: one:3: dead link to none.html",
             "gallery.mjs: two:1: missing picture none.webp",
+            "gallery.mjs: two:1: missing picture no.webp",
             "gallery.mjs: one: onclick= is not allowed on a page",
             "gallery.mjs: two: two elements are called #a",
             "gallery.mjs: four: href=t is not allowed on a page",
