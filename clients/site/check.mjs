@@ -3,7 +3,9 @@
 
 const TAG = /<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/g;
 const ATTRIBUTE = /([a-z-]+)="([^"]*)"/g;
-const FORBIDDEN = /<(script|style|iframe|object|embed|form|base)\b|\s(on[a-z]+|style)=|\s(href|src|srcset|poster)=[^"]/i;
+// An address without quotes is one that this does not see.
+const FORBIDDEN =
+    /<(script|style|iframe|object|embed|form|base)\b|\s(on[a-z]+|style)=|\s(href|src|srcset|poster)=[^"]/i;
 
 function tagsOf(html) {
     return [...html.matchAll(TAG)].map(([, , text]) =>

@@ -178,7 +178,8 @@ class SiteTest(unittest.TestCase):
         page = "{ name: '%s', title: 'T', group: '%s', markdown: `%s` },"
         pages = "".join(page % row for row in (
             ("one", "Reference", '<p onclick="x()" id="a">a</p>\n\n<a href="none.html">b</a>'),
-            ("two", "Reference", '<p id="a"></p><p id="a"></p><img src="none.webp" srcset="no.webp">'),
+            ("two", "Reference",
+             '<p id="a"></p><p id="a"></p><img src="none.webp" srcset="no.webp">'),
             ("scene", "Reference", ""),
             ("four", "Elsewhere", "[a](one) <a href=two>b</a>"),
         ))
