@@ -126,6 +126,25 @@ function alignCells({ tokens }) {
     }
 }
 
+// A heading of a table without a text is none.
+function freeCorners({ tokens }) {
+    tokens.forEach((token, i) => {
+        if (token.type !== 'th_open' || tokens[i + 1].content) return;
+        token.tag = 'td';
+        tokens[i + 2].tag = 'td';
+    });
+}
+
+// What scrolls by itself takes the keyboard; on a phone that is code of more columns than these.
+const NARROW = 36;
+function reachCode({ tokens }) {
+    for (const token of tokens) {
+        if (!['fence', 'code_block'].includes(token.type)) continue;
+        token.type = 'code_block'; // a fence would have its attributes on the code inside
+        if (token.content.split('\n').some((line) => line.length > NARROW)) token.attrSet('tabindex', '0');
+    }
+}
+
 let escapeHtml;
 
 export function makeRenderer(packages) {
@@ -133,8 +152,8 @@ export function makeRenderer(packages) {
     ({ escapeHtml } = new MarkdownIt().utils);
     const make = (html) => {
         const markdown = new MarkdownIt({ html });
-        for (const rule of [markHeadings, followLinks, markCode, alignCells]) markdown.core.ruler.push(rule.name, rule);
-        markdown.renderer.rules.table_open = () => '<div class="wide"><table>\n';
+        for (const rule of [markHeadings, followLinks, markCode, reachCode, alignCells, freeCorners]) markdown.core.ruler.push(rule.name, rule);
+        markdown.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
         markdown.renderer.rules.table_close = () => '</table></div>\n';
         return markdown;
     };

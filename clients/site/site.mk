@@ -10,7 +10,8 @@ SITE_SRC := $(sort $(shell find clients/site -type f ! -path '*/node_modules/*' 
 SITE_PROGRAMS := $(if $(NPM),$(if $(DOCS),,$(if $(wildcard clients/site/print_schema.c),$(BUILD)/print-schema)))
 EMBEDDED_SRC += $(SITE)/docs_files.c
 
-$(SITE)/made: $(SITE_SRC) $(SITE_PROGRAMS) deploy/build-pages | deps
+# A sanitised build takes the pages of the plain one.
+$(SITE)/made: $(SITE_SRC) $(if $(filter build,$(BUILD)),$(SITE_PROGRAMS)) deploy/build-pages | deps $(SITE_PROGRAMS)
 	@NPM='$(NPM)' BUILT='$(DOCS)' deploy/build-pages 'the documentation' docs clients/site $(SITE) $(abspath $(BUILD))
 $(SITE)/docs_files.c: $(SITE)/made deploy/embed
 	@deploy/embed pl_docs_files $(SITE)/dist $@

@@ -35,12 +35,13 @@ SCENE = """# A scene
 [settings](../../deploy/conf/a.conf),
 [`conf/a.conf`](../../deploy/conf/a.conf). ![A bar](bar.png) <b>not bold</b> only=1 `href=a`
 
-| left | right |
+| | right |
 | --- | ---: |
 | a | 1 |
 
 ## Bodies, `pins` and so on
-"""
+
+    """ + 37 * "x" + "\n"
 GENERATED = """
 export async function pages({ root, build }) {
     return {
@@ -126,7 +127,9 @@ class SiteTest(unittest.TestCase):
         code = '<code class="short">deploy/conf/a.conf</code>'
         self.assertIn(f"settings ({code}),\n{code}.", scene)
         self.assertIn(f'<img src="{files[0]}" alt="A bar"> &lt;b&gt;not bold', scene)
-        self.assertIn('<div class="wide"><table>', scene)
+        self.assertIn('<div class="wide" tabindex="0"><table>', scene)
+        self.assertIn('<td></td>\n<th class="right">right</th>', scene)
+        self.assertIn('<pre tabindex="0"><code>' + 37 * "x", scene)
         self.assertIn('<td class="right">1</td>', scene)
         for text in index, scene, deploy:
             self.assertIn(f'<link rel="stylesheet" href="{files[5]}">', text)
@@ -166,7 +169,7 @@ class SiteTest(unittest.TestCase):
             "clients/docs/forgotten.md is not in clients/site/navigation.mjs",
             "clients/docs/README.md:4: dead link to nowhere.md",
             "clients/docs/README.md:6: dead link to ../../../../etc/hostname",
-            "clients/docs/scene.md:13: missing picture no.png",
+            "clients/docs/scene.md:15: missing picture no.png",
             "clients/docs/other.md does not begin with a title",
             "clients/docs/scene.md: dead anchor #nothing",
             "clients/docs/scene.md: dead anchor index.html#nothing",
