@@ -145,6 +145,7 @@ function reachCode({ tokens }) {
     }
 }
 
+const RULES = [markHeadings, followLinks, markCode, reachCode, alignCells, freeCorners];
 let escapeHtml;
 
 export function makeRenderer(packages) {
@@ -152,7 +153,7 @@ export function makeRenderer(packages) {
     ({ escapeHtml } = new MarkdownIt().utils);
     const make = (html) => {
         const markdown = new MarkdownIt({ html });
-        for (const rule of [markHeadings, followLinks, markCode, reachCode, alignCells, freeCorners]) markdown.core.ruler.push(rule.name, rule);
+        for (const rule of RULES) markdown.core.ruler.push(rule.name, rule);
         markdown.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
         markdown.renderer.rules.table_close = () => '</table></div>\n';
         return markdown;
