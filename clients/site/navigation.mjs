@@ -6,7 +6,6 @@ export const groups = [
         files: [
             ['clients/docs/README.md', 'index', 'Documentation'],
             ['clients/docs/getting-started.md'],
-            ['clients/docs/choosing.md'],
         ],
     },
     {
@@ -16,6 +15,7 @@ export const groups = [
             ['clients/docs/scene.md'],
             ['clients/docs/materials.md'],
             ['clients/docs/meshes.md'],
+            ['clients/docs/choosing.md'],
             ['clients/docs/methods.md'],
             ['clients/docs/typical-scenes.md'],
         ],
@@ -28,8 +28,8 @@ export const groups = [
             ['clients/docs/dashboard.md'],
             ['clients/docs/command-line.md'],
             ['clients/docs/sweeps.md'],
-            ['clients/docs/exports.md'],
             ['clients/docs/other-programs.md'],
+            ['clients/docs/exports.md'],
             ['clients/docs/troubleshooting.md'],
         ],
     },
