@@ -38,12 +38,12 @@ export function makeTemplate({ site, escapeHtml, style, icon, version }) {
         return `<nav class="contents" aria-label="On this page">\n<h2>On this page</h2>\n${list(rows)}\n</nav>\n`;
     }
 
-    // The overview ends in what the modules made.
+    // The overview ends in the first page of each module.
     function generated(page) {
         const first = order.filter(({ listed }) => listed);
         if (page.name !== 'index' || !first.length) return '';
-        const rows = first.map((one) => `<li>${one.group}: ${link(one)}</li>`);
-        return `<h2 id="made-of-the-program">Made of the program</h2>\n${list(rows)}\n`;
+        const rows = first.map((one) => `<li>${link(one)}</li>`);
+        return `<h2 id="generated">Generated from the source</h2>\n${list(rows)}\n`;
     }
 
     function turn(page) {

@@ -151,7 +151,7 @@ class SiteTest(unittest.TestCase):
         self.assertIn('<a href="values.html">more</a>', keys)
         self.assertIn('<a href="deploy.html">it</a>', keys)
         self.assertIn('<a href="keys.html#first">back</a>', self.page("values.html"))
-        self.assertIn('<li>Reference: <a href="keys.html">Keys</a></li>', self.page("index.html"))
+        self.assertIn('<li><a href="keys.html">Keys</a></li>', self.page("index.html"))
         self.assertIn('<a href="keys.html#first">', self.page("deploy.html"))
 
     def test_faults(self):
