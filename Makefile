@@ -126,12 +126,15 @@ LIBS_CHECK := -lcheck -lsubunit -lrt
 .SECONDARY:
 
 include clients/web/web.mk
+include clients/site/site.mk
 
 ##@ Building
 .PHONY: all
 all: deps $(PROGRAMS) $(MANUALS) compile_commands.json ## build every program into build/, and pliant.1, pliantd.1
 .PHONY: web
 web: $(BUILD)/pliantd ## build the dashboard again, and the daemon with it
+.PHONY: docs
+docs: $(SITE)/docs_files.c ## build the documentation site again, into build/docs/dist
 
 # Packages are installed by goals that say so in their help. Any other goal prints the line that installs
 # what is missing. What is for a machine with a GPU wants a C compiler, make and nvcc, and asks for no more.

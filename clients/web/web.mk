@@ -8,8 +8,8 @@ WEB := build/web
 WEB_SRC := $(sort $(shell find clients/web -type f ! -path '*/node_modules/*' ! -name '*.md'))
 EMBEDDED_SRC := $(WEB)/web_files.c $(WEB)/gallery_files.c
 
-$(WEB)/made: $(WEB_SRC) | deps
-	@NPM='$(NPM)' DASHBOARD='$(DASHBOARD)' clients/web/build $(WEB)
+$(WEB)/made: $(WEB_SRC) deploy/build-pages | deps
+	@NPM='$(NPM)' BUILT='$(DASHBOARD)' deploy/build-pages 'the dashboard' web clients/web $(WEB)
 $(WEB)/web_files.c: $(WEB)/made deploy/embed
 	@deploy/embed pl_web_files $(WEB)/dist $@
 $(WEB)/gallery_files.c: $(wildcard clients/scenes/*.json) deploy/embed | deps

@@ -31,6 +31,45 @@ static bool takes_gzip(const char *header)
     return false;
 }
 
+static const char *type_of(const char *ending)
+{
+    static const struct {
+        const char *ending, *type;
+    } types[] = {
+        {".html", "text/html; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"},
+        {".css", "text/css; charset=utf-8"},
+        {".svg", "image/svg+xml"},
+        {".webp", "image/webp"},
+        {".png", "image/png"},
+        {".txt", "text/plain; charset=utf-8"},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].ending, ending) == 0) {
+            return types[i].type;
+        }
+    }
+    return "application/octet-stream";
+}
+
+void pl_reply_page_file(pl_request *r, const pl_embedded *file)
+{
+    const char *ending = strrchr(file->name, '.');
+    ending = ending ? ending : "";
+    pl_reply_embedded(r, file, type_of(ending),
+                      strcmp(ending, ".html") == 0 ? "no-cache"
+                                                   : "public, max-age=31536000, immutable");
+}
+
+void pl_guard_page(pl_request *r, const char *policy)
+{
+    pl_reply_header(r, "Content-Security-Policy", "%s", policy);
+    pl_reply_header(r, "X-Frame-Options", "DENY");
+    pl_reply_header(r, "Referrer-Policy", "no-referrer");
+    pl_reply_header(r, "Cross-Origin-Opener-Policy", "same-origin");
+    pl_reply_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
 void pl_reply_embedded(pl_request *r, const pl_embedded *file, const char *type,
                        const char *caching)
 {

@@ -193,8 +193,12 @@ static void put_replies(pl_json_writer *w, const pl_route *r)
         size_t n = strcspn(at, ","), name = n > 4 ? n - 4 : 0;
         snprintf(status, sizeof status, "%.3s", at);
         snprintf(schema + 1, sizeof schema - 1, "%.*s", (int)name, at + 4);
-        bool empty = strcmp(status, "204") == 0 || strcmp(status, "304") == 0;
-        put_reply(w, status, strcmp(status, "304") == 0 ? "not modified" : "done",
+        bool kept = strcmp(status, "304") == 0, moved = strcmp(status, "308") == 0;
+        bool empty = kept || moved || strcmp(status, "204") == 0;
+        put_reply(w, status,
+                  kept    ? "not modified"
+                  : moved ? "moved"
+                          : "done",
                   empty ? NULL : r->produces, name ? schema : NULL);
         at += n + strspn(at + n, ", ");
     }
@@ -206,7 +210,7 @@ static void put_replies(pl_json_writer *w, const pl_route *r)
 
 /* ---- operations ---- */
 
-/* "GET /v1/sessions/{id}/frames" as "getSessionsIdFrames". */
+/* "GET /v1/sessions/{id}/frames" as "getSessionsIdFrames", "GET /" as "getRoot". */
 static void set_operation_id(pl_json_writer *w, const pl_route *r, const char *method)
 {
     char id[128];
@@ -220,8 +224,8 @@ static void set_operation_id(pl_json_writer *w, const pl_route *r, const char *m
         }
         upper = !letter;
     }
-    id[n] = 0;
-    pl_json_set_string(w, "operationId", strcmp(id, "get") == 0 ? "getRoot" : id);
+    snprintf(id + n, sizeof id - n, "%s", path[-1] == '/' ? "Root" : "");
+    pl_json_set_string(w, "operationId", id);
 }
 
 static void put_security(pl_json_writer *w, const pl_route *r)

@@ -21,6 +21,7 @@
 #include "server/api/patch.h"
 #include "server/http/problems.h"
 #include "server/api/queue.h"
+#include "server/api/site.h"
 #include "server/sessions/snapshots.h"
 #include "server/streams/stream_hub.h"
 #include "server/api/tenant_api.h"
@@ -290,6 +291,13 @@ const pl_route pl_routes[] = {
     {"GET", "/assets/{file}", pl_handle_asset, PL_RUN_HERE, PL_SCOPE_PUBLIC,
      .produces = "text/javascript, text/css, image/svg+xml, text/plain", .replies = "200, 304",
      .summary = "Read a file of the dashboard"},
+    {"GET", "/docs", pl_handle_docs, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = "text/html",
+     .replies = "308", .summary = "Go to the documentation"},
+    {"GET", "/docs/", pl_handle_docs_root, PL_RUN_HERE, PL_SCOPE_PUBLIC, .produces = "text/html",
+     .replies = "200, 304", .summary = "The documentation"},
+    {"GET", "/docs/{file}", pl_handle_docs_file, PL_RUN_HERE, PL_SCOPE_PUBLIC,
+     .produces = "text/html, text/css, image/svg+xml, image/webp, image/png", .replies = "200, 304",
+     .summary = "Read a page or a picture of the documentation"},
     {"GET", "/front.js", pl_handle_front_script, PL_RUN_HERE, PL_SCOPE_PUBLIC,
      .produces = "text/javascript", .replies = "200, 304",
      .summary = "Read the script of the page that replaces a dashboard that was not built"},

@@ -13,15 +13,6 @@ static const char policy[] =
     "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-static void guard(pl_request *r)
-{
-    pl_reply_header(r, "Content-Security-Policy", policy);
-    pl_reply_header(r, "X-Frame-Options", "DENY");
-    pl_reply_header(r, "Referrer-Policy", "no-referrer");
-    pl_reply_header(r, "Cross-Origin-Opener-Policy", "same-origin");
-    pl_reply_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-}
-
 /* ---- where the dashboard was not built ---- */
 
 static const char plain_page[] =
@@ -73,7 +64,7 @@ static const char plain_script[] =
 void pl_handle_front_script(pl_request *r)
 {
     pl_reply_document(r, "text/javascript; charset=utf-8", strdup(plain_script));
-    guard(r);
+    pl_guard_page(r, policy);
 }
 
 /* ---- the dashboard ---- */
@@ -82,42 +73,21 @@ void pl_handle_root(pl_request *r)
 {
     const pl_embedded *page = pl_embedded_find(pl_web_files, "index.html");
     if (page) {
-        pl_reply_embedded(r, page, "text/html; charset=utf-8", "no-cache");
+        pl_reply_page_file(r, page);
     } else {
         pl_reply_document(r, "text/html; charset=utf-8", strdup(plain_page));
     }
-    guard(r);
+    pl_guard_page(r, policy);
 }
 
-static const char *type_of(const char *name)
-{
-    static const struct {
-        const char *ending, *type;
-    } types[] = {
-        {".js", "text/javascript; charset=utf-8"},
-        {".css", "text/css; charset=utf-8"},
-        {".svg", "image/svg+xml"},
-        {".webp", "image/webp"},
-        {".txt", "text/plain; charset=utf-8"},
-    };
-    const char *ending = strrchr(name, '.');
-    for (size_t i = 0; ending && i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].ending, ending) == 0) {
-            return types[i].type;
-        }
-    }
-    return "application/octet-stream";
-}
-
-/* Its name has a hash of what is in it, so it never changes. */
 void pl_handle_asset(pl_request *r)
 {
     char name[96];
     snprintf(name, sizeof name, "assets/%s", pl_request_param(r, 0));
     const pl_embedded *file = pl_embedded_find(pl_web_files, name);
     if (file) {
-        pl_reply_embedded(r, file, type_of(name), "public, max-age=31536000, immutable");
-        guard(r);
+        pl_reply_page_file(r, file);
+        pl_guard_page(r, policy);
     } else {
         pl_reply_problem(r, 404, "not_found", "No such file",
                          "the dashboard has no such file; load its page again", NULL);

@@ -1,5 +1,5 @@
-/* The dashboard as a browser gets it: what its page may do, how its files are kept, and the gallery. What the page
- * does is tested in tests/web.
+/* The dashboard and the documentation as a browser gets them: what their pages may do, how their files are kept, and
+ * the gallery. What the dashboard does is tested in tests/web, how the documentation is made in tests/python.
  */
 #include "tests/support/http_client.h"
 #include "tests/support/one_daemon.h"
@@ -192,6 +192,87 @@ START_TEST(the_page_is_small)
 }
 END_TEST
 
+/* ---- the documentation ---- */
+
+START_TEST(the_documentation_has_an_address)
+{
+    static const char *const methods[] = {"GET", "HEAD"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        http_reply *r = http_call(d, methods[i], "/docs", "X-No-Authorization: 1\r\n", NULL, 0);
+        http_expect(r, 308);
+        ck_assert_str_eq(http_header(r, "Location"), "/docs/");
+        ck_assert_uint_eq(r->length, 0);
+        http_reply_free(r);
+    }
+    http_reply *r = get("/docs/nothing.html", "");
+    http_problem(r, 404, "not_found");
+    http_reply_free(r);
+    r = get("/docs/nothing/index.html", "");
+    http_problem(r, 404, "not_found");
+    http_reply_free(r);
+    r = http_call(d, "DELETE", "/docs/", NULL, NULL, 0);
+    http_problem(r, 405, "method_not_allowed");
+    http_reply_free(r);
+}
+END_TEST
+
+/* No scripts, nothing from elsewhere, in nobody's frame; a drawing may have a sheet of its own. */
+static void expect_documentation(const char *target, const char *type, const char *caching,
+                                 const char *policy)
+{
+    char headers[160];
+    http_reply *r = get(target, "Accept-Encoding: gzip\r\n");
+    http_expect(r, 200);
+    ck_assert(has(r, "Content-Type", type));
+    ck_assert_str_eq(http_header(r, "Content-Security-Policy"), policy);
+    ck_assert_str_eq(http_header(r, "X-Content-Type-Options"), "nosniff");
+    ck_assert_str_eq(http_header(r, "X-Frame-Options"), "DENY");
+    ck_assert_str_eq(http_header(r, "Cache-Control"), caching);
+    snprintf(headers, sizeof headers, "Accept-Encoding: gzip\r\nIf-None-Match: %s\r\n",
+             http_header(r, "ETag"));
+    http_reply_free(r);
+    r = get(target, headers);
+    http_expect(r, 304);
+    ck_assert_str_eq(http_header(r, "Content-Security-Policy"), policy);
+    http_reply_free(r);
+    r = http_call(d, "HEAD", target, "X-No-Authorization: 1\r\n", NULL, 0);
+    http_expect(r, 200);
+    ck_assert(has(r, "Content-Type", type));
+    ck_assert_uint_eq(r->length, 0);
+    http_reply_free(r);
+}
+
+#define NOTHING_ELSE "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+#define FOR_GOOD     "public, max-age=31536000, immutable"
+
+START_TEST(the_documentation_is_guarded)
+{
+    static const char policy[] =
+        "default-src 'none'; style-src 'self'; img-src 'self'" NOTHING_ELSE;
+    expect_documentation("/docs/", "text/html; charset=utf-8", "no-cache", policy);
+    http_reply *r = get("/docs/", "");
+    ck_assert_ptr_null(strstr(r->body, "<script"));
+    bool built = strstr(r->body, "<article>") != NULL;
+    if (!built)
+        ck_assert_ptr_nonnull(strstr(r->body, "<code>make docs</code>"));
+    char sheet[80], icon[80];
+    const char *style = strstr(r->body, "href=\"style-"),
+               *drawing = strstr(r->body, "href=\"icon-");
+    snprintf(sheet, sizeof sheet, "/docs/%.*s", style ? (int)strcspn(style + 6, "\"") : 0,
+             style ? style + 6 : "");
+    snprintf(icon, sizeof icon, "/docs/%.*s", drawing ? (int)strcspn(drawing + 6, "\"") : 0,
+             drawing ? drawing + 6 : "");
+    http_reply_free(r);
+    if (!built)
+        skip_test("web: the_documentation_is_guarded: it was not built (make docs says why)");
+    expect_documentation("/docs/index.html", "text/html; charset=utf-8", "no-cache", policy);
+    expect_documentation("/docs/scene.html", "text/html; charset=utf-8", "no-cache", policy);
+    expect_documentation(sheet, "text/css; charset=utf-8", FOR_GOOD, policy);
+    expect_documentation(icon, "image/svg+xml", FOR_GOOD,
+                         "default-src 'none'; style-src 'unsafe-inline'" NOTHING_ELSE);
+}
+END_TEST
+
 /* ---- who is there ---- */
 
 START_TEST(a_page_learns_who_is_logged_in)
@@ -263,6 +344,8 @@ int main(void)
     tcase_add_test(t, files_are_kept_for_good);
     tcase_add_test(t, files_are_packed);
     tcase_add_test(t, the_page_is_small);
+    tcase_add_test(t, the_documentation_has_an_address);
+    tcase_add_test(t, the_documentation_is_guarded);
     tcase_add_test(t, a_page_learns_who_is_logged_in);
     tcase_add_test(t, the_gallery_can_be_run);
     return run_cases("web", t);

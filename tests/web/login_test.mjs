@@ -57,11 +57,14 @@ await run({
         await daemon.submit(scene({ name: 'to be seen' }));
         const page = await open(daemon, { url: `${daemon.url}/` });
         await page.getByLabel(LOGIN).waitFor();
+        const docs = (name) => page.getByRole('link', { name, exact: true }).getAttribute('href');
+        check((await docs('documentation')) === '/docs/', 'the login leads to the documentation');
         await quiet(page);
         check((await page.getByText('to be seen').count()) === 0, 'it is seen without a login');
         await page.getByLabel(LOGIN).fill(daemon.token);
         await page.getByRole('button', { name: 'Log in' }).click();
         await page.getByText('to be seen').first().waitFor();
+        check((await docs('docs')) === '/docs/', 'the header leads to the documentation');
         await quiet(page);
         const stored = await page.evaluate(() =>
             JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),

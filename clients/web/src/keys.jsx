@@ -124,7 +124,7 @@ export function Help({ onClose }) {
             <p>
                 In the view: drag turns, wheel zooms, the right button (or two fingers) shifts; a click tells a
                 vertex's values. While a session runs, drag one of its pins (blue), or with shift an obstacle, to
-                move it.
+                move it. The <a href="/docs/">documentation</a> describes the rest.
             </p>
             <button type="button" onClick={onClose} autofocus>
                 close

@@ -88,7 +88,7 @@ export function Login({ refused = '', onDone }) {
                 <p class="hint">
                     <code>pliant login</code> prints an address that logs you in at once. The owner's token lies
                     in the file <code>token</code> of the daemon's state directory; others make theirs with{' '}
-                    <code>pliant token create</code>.
+                    <code>pliant token create</code>. The <a href="/docs/">documentation</a> needs no login.
                 </p>
             </form>
         </main>

@@ -62,6 +62,9 @@ function Header({ sessions, user, page, onHelp }) {
                     <span class="running">▶ {running}</span> running, {queued} queued
                 </span>
             )}
+            <a class="docs" href="/docs/">
+                docs
+            </a>
             <button type="button" onClick={onHelp} title="Keys (?)" aria-label="Keys">
                 ?
             </button>
