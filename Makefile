@@ -1,16 +1,16 @@
-# Pliant - `make help` says what there is to make.
+# Pliant - `make help` lists the goals.
 #
-# Sources are found by where they lie: a file in a room belongs to that room's library or program.
+# Sources are found by their folder: a file in a room belongs to that room's library or program.
 #   engine/**/*.c        -> libengine.a     files named *_isa.c are compiled once per instruction set
 #   protocol/**/*.c      -> libprotocol.a
-#   server/**/*.c        -> pliantd, but for server/worker/
+#   server/**/*.c        -> pliantd, except server/worker/
 #   server/worker/*.c    -> pliant-worker (worker_main.c) and pliant-preflight (preflight_main.c)
 #   clients/cli/**/*.c   -> pliant
 #   tests/<kind>/*_test.c -> one test program each; tests/bench/*_bench.c -> one benchmark each
 #   tests/python/*_test.py, tests/oracle/*_test.py -> the same for tests in Python
 #   tests/web/*_test.mjs  -> the same for the dashboard, in a browser
 
-# All cores, unless the command line says -j itself.
+# All cores, unless the command line has -j.
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -24,16 +24,16 @@ VERSION := 0.1.0
 comma := ,
 ifneq ($(SAN),)
 BUILD := build/san-$(subst $(comma),-,$(SAN))
-# The instrumentation makes GCC see uninitialised values where there are none.
+# With instrumentation GCC reports uninitialised values that do not exist.
 SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-uninitialized -Wno-maybe-uninitialized
 endif
 
 # -ffp-contract=off: the same bits whatever the instruction set; -fno-math-errno and
-# -fno-trapping-math let sqrt and selects vectorise; never -ffast-math (see engine/README.md).
+# -fno-trapping-math let sqrt and selects vectorise; never -ffast-math (.github/CONTRIBUTING.md).
 NUMERIC := -ffp-contract=off -fno-math-errno -fno-trapping-math
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
         -Wno-unused-parameter
-# A machine with a GPU has the compiler that it has.
+# A machine with a GPU may have another compiler.
 ifneq ($(filter gpu-%,$(MAKECMDGOALS)),)
 WARN += -Wno-error
 endif
@@ -42,15 +42,15 @@ PL_CFLAGS := -std=gnu17 $(CFLAGS) $(WARN) $(NUMERIC) -fopenmp -fPIC -pthread -I.
              -DPLIANT_VERSION='"$(VERSION)"' $(SAN_FLAGS)
 LDFLAGS_ALL := -Wl,--as-needed -fopenmp -pthread $(SAN_FLAGS) $(LDFLAGS)
 
-# The kernels are one function of thousands of vector operations each: with every one checked they would
-# compile for minutes. Their memory accesses are checked, their stack and their arithmetic not.
+# Each kernel is one function of thousands of vector operations: with all of them checked it would compile
+# for minutes. Memory accesses are checked, the stack and the arithmetic are not.
 ifneq ($(SAN),)
 ISA_SAN := -O2 -fno-sanitize=undefined --param asan-stack=0
 endif
 
-# Where variables of vectors are at each instruction is a quarter of the time to compile a kernel, and
-# only a debugger's comfort. The kernels' vectors are written out: -O3 wins a few per cent and takes up to
-# four times as long where they are many registers each, so that what is oldest goes without it.
+# Tracking variables of vectors takes a quarter of the time to compile a kernel, and only helps a debugger.
+# The kernels' vectors are written out: -O3 gains a few per cent and takes up to four times as long if they
+# are many registers each, so the oldest instruction set does without it.
 ISA_OPTIMISE := -O3 -fno-var-tracking
 ISA_OPTIMISE_v2 := -O1 -Wno-maybe-uninitialized
 ARCH := $(shell uname -m)
@@ -66,7 +66,7 @@ endif
 
 ENGINE_SRC := $(sort $(shell find engine -name '*.c' ! -name '*_isa.c' ! -path 'engine/backends/cuda/*' ! -path 'engine/backends/device/*'))
 ENGINE_ISA_SRC := $(sort $(shell find engine -name '*_isa.c'))
-# What runs on a device, once for each precision; *_kernels.c are compiled as a device's threads.
+# The device's code, once for each precision; *_kernels.c are compiled as a device's threads.
 DEVICE_SRC := $(addprefix engine/backends/device/,between.c fetch.c phases.c kinematics.c objective.c descent.c runs.c stages.c device_model.c matrix.c splitting.c)
 DEVICE_KERNELS := $(sort $(wildcard engine/backends/device/*_kernels.c))
 PROTOCOL_SRC := $(sort $(wildcard protocol/*/*.c))
@@ -80,8 +80,8 @@ WEB_TEST_SRC := $(sort $(wildcard tests/web/*_test.mjs))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
 BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
 
-# Where the kernels' objects lie, and what no sanitised test runs: the sanitised part of a check takes the
-# plain build's.
+# The folder of the kernels' objects. The sanitised part of a check uses the plain build's, and leaves out
+# support code that none of its tests runs.
 KERNELS_BUILD := $(BUILD)
 ifneq ($(KERNELS_BUILD),$(BUILD))
 SUPPORT_SRC := $(filter-out tests/support/kernels_%,$(SUPPORT_SRC))
@@ -93,7 +93,7 @@ ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
 PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
             $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
             $(if $(wildcard server/worker/preflight_main.c),pliant-preflight) $(if $(CLI_SRC),pliant))
-# Printed by the programs themselves, from the tables that --help prints.
+# The programs print their manuals themselves, from the tables of --help.
 ifeq ($(SAN)$(ARCH),$(shell uname -m))
 MANUALS := $(BUILD)/pliant.1 $(BUILD)/pliantd.1
 endif
@@ -110,11 +110,11 @@ PYTHON_TESTS := $(patsubst tests/%.py,$(BUILD)/tests/%,$(PYTHON_TEST_SRC))
 WEB_TESTS := $(patsubst tests/%.mjs,$(BUILD)/tests/%,$(WEB_TEST_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC)) $(BUILD)/tests/bench/python_bench \
            $(BUILD)/tests/bench/small_sessions_bench $(BUILD)/tests/bench/stored_sessions_bench
-# Debian's, which has Debian's numpy, where there is one.
+# Debian's Python if installed, because it has Debian's numpy.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 LIBS_LINEAR := -lcholmod -lblas -lm
-# For what steps: engine/team_of_one.c.
+# For programs that step: engine/team_of_one.c.
 TEAM_OF_ONE := -Wl,--wrap=GOMP_parallel
 LIBS_PROTOCOL := -ljansson -lcrypto -lz -lm
 LIBS_SERVER := -lmicrohttpd -lgnutls -lsqlite3 -lcurl -lnlopt
@@ -136,8 +136,8 @@ web: $(BUILD)/pliantd ## build the dashboard again, and the daemon with it
 .PHONY: docs
 docs: $(SITE)/docs_files.c ## build the documentation site again, into build/docs/dist
 
-# Packages are installed by goals that say so in their help. Any other goal prints the line that installs
-# what is missing. What is for a machine with a GPU wants a C compiler, make and nvcc, and asks for no more.
+# Only goals whose help says so install packages. Any other goal prints the command that installs missing
+# ones. Goals for a machine with a GPU need a C compiler, make and nvcc, and nothing else.
 INSTALLING := demo figures test check check-long bench fuzz fuzz-build sanitised tests golden arm64-check
 .PHONY: deps
 ifneq ($(filter $(INSTALLING),$(MAKECMDGOALS)),)
@@ -149,7 +149,7 @@ endif
 build/.deps: deploy/install-deps
 	@deploy/install-deps
 	@mkdir -p build && touch $@
-# What tests need beside; one apt at a time.
+# Further packages of the tests; one apt at a time.
 .PHONY: test-deps
 test-deps: build/.test-deps
 build/.test-deps: deploy/install-deps | build/.deps
@@ -157,7 +157,7 @@ build/.test-deps: deploy/install-deps | build/.deps
 	@touch $@
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
-# The leaf structs go with the protocol, so that the daemon and the command line link no engine.
+# The leaf structs are in the protocol's library, so the daemon and the command line link no engine.
 LEAF_OBJ := $(call obj,engine/scene/carries.c engine/scene/change.c engine/scene/contact_between.c engine/scene/fault.c engine/scene/metrics.c engine/scene/motion.c engine/scene/scene.c engine/scene/transform.c)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL_SRC)) $(LEAF_OBJ)
 $(BUILD)/libworker.a: $(call obj,$(WORKER_SRC))
@@ -171,7 +171,7 @@ $(BUILD)/%.a:
 EMULATED_OBJ := $(call obj,$(addprefix engine/backends/device/,joint.c memory_host.c)) \
     $(foreach p,f32 f64,$(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC) $(DEVICE_KERNELS)))
 $(BUILD)/libemulated.a: $(EMULATED_OBJ)
-# The same as a plug-in, so that what loads one is tested where there is no GPU.
+# The same as a plug-in, to test its loading without a GPU.
 EMULATED_PLUGIN := $(BUILD)/tests/libpliant_emulated.so
 $(EMULATED_PLUGIN): $(BUILD)/obj/tests/gpu/emulated_plugin.o $(BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
@@ -200,9 +200,9 @@ $(STANDIN_PLUGIN): $(BUILD)/obj/engine/backends/cuda/plugin.o $(BUILD)/obj/tests
 	@mkdir -p $(@D)
 	@$(CC) -shared -o $@ $^ $(STANDIN_LINK) -Wl,--exclude-libs=ALL -Wl,--no-undefined $(LDFLAGS_ALL) -lstdc++ -lm
 
-# The same for CUDA, a plug-in that is built wherever nvcc is and loaded where a session asks for a GPU: for
-# sm_80, sm_90, and what is newer by PTX. What ptxas says of each kernel is kept beside its object.
-# A check builds for one of them where no GPU is: a third of nvcc's time. `codes` says what objects are for.
+# The same for CUDA, a plug-in that is built if nvcc is installed and loaded if a session asks for a GPU: for
+# sm_80, sm_90, and newer ones by PTX. The report of ptxas on each kernel is kept beside its object. A check
+# on a machine without a GPU builds for one of them, in a third of nvcc's time. `codes` records the targets.
 CUDA_CODES := $(if $(and $(filter check,$(MAKECMDGOALS)),$(if $(wildcard /dev/nvidia0),,none)),,-gencode arch=compute_80,code=sm_80) -gencode arch=compute_90,code=[sm_90,compute_90]
 CUDA_FLAGS := -std=c++20 -O3 $(CUDA_CODES) \
     -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE $(NVCCFLAGS)
@@ -239,7 +239,7 @@ $(BUILD)/pliantd: $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol
 	$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
 $(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
 	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
-# The preflight links no BLAS: its start costs a millisecond, and a mesh parser is near no solver.
+# The preflight links no BLAS: its start takes a millisecond, and a mesh parser needs no solver.
 $(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
 	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
@@ -247,8 +247,8 @@ $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
 
-# A hash of the engine's headers, for the one object that tells a plug-in of another build. The file is
-# looked at in every build and written only where the hash is another.
+# A hash of the engine's headers, for the one object that detects a plug-in of another build. Every build
+# checks the file and writes it only if the hash has changed.
 .PHONY: always
 $(BUILD)/engine-abi: always
 	@mkdir -p $(@D)
@@ -260,9 +260,9 @@ $(BUILD)/obj/engine/backends/plugin.o: PL_CFLAGS += -DPLIANT_ENGINE_ABI=\"$$(cat
 $(BUILD)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -MMD -MP -c -o $@ $<
-# A test's own code is not what takes time to run, but compiling it does: half as long at -O1. Where that
-# is the kernels', with the pass that would fuse multiplications and additions if it were let; without any
-# optimisation where a test runs few of them.
+# A test's own code takes little time to run but much to compile: half as long at -O1. Tests that compile
+# kernels add the pass that would fuse multiplications and additions if it were allowed to; tests that run
+# few of them have no optimisation.
 $(foreach k,faults http physics support unit,$(BUILD)/obj/tests/$(k)/%.o): PL_CFLAGS += -O1 -g1
 $(BUILD)/obj/tests/support/kernels_%.o: PL_CFLAGS += -fexpensive-optimizations -fno-tree-dse -Wno-maybe-uninitialized
 $(BUILD)/obj/tests/unit/kernels_neo_hookean_test.o $(BUILD)/obj/tests/unit/kernels_svd3_test.o: PL_CFLAGS += -O0
@@ -282,29 +282,29 @@ $(eval $(call precision_rule,f32,-DPL_SINGLE))
 $(eval $(call precision_rule,f64,))
 $(BUILD)/obj/engine/backends/device/%_kernels.f32.o $(BUILD)/obj/engine/backends/device/%_kernels.f64.o: \
     PL_CFLAGS += -DPL_DEVICE -DPL_SCALAR -DPL_ROW=16 -O1 -fno-var-tracking
-# Their searches are the longest to compile, and gain nothing.
+# Their searches take longest to compile, without a gain.
 $(BUILD)/obj/engine/model/groups/tets_stretch_isa.%.o $(foreach k,bends edges triangles tets,$(BUILD)/obj/engine/model/damping/damping_$(k)_isa.%.o): \
     ISA_OPTIMISE := -O2 -fno-var-tracking
-# A line a file; nothing with make -s; the whole command with V=1.
+# One line per file; nothing with make -s; the full command with V=1.
 ifndef V
 QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)
 QUIET_NVCC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  NVCC $<";)
 endif
 
-# A test program links everything; unit tests reach inside the rooms. There are so many that a faster linker
-# counts: binutils has one.
+# A test program links everything; unit tests reach inside the rooms. There are so many of them that a faster
+# linker matters: binutils has one.
 TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libsupport.a $(KERNELS_BUILD)/libcli.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(KERNELS_BUILD)/libemulated.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	@$(CC) $(TEST_LINKER) -o $@ $(BEFORE_LIBRARIES) $(filter-out $(BEFORE_LIBRARIES),$^) $(BUILD)/libprotocol.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_SERVER) $(LIBS_CLI) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # Two tests make every allocation of the engine fail in turn.
 $(BUILD)/tests/unit/engine_memory_test $(BUILD)/tests/unit/contact_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
-# One those of control.log's reader.
+# One makes those of control.log's reader fail.
 $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=realloc
-# And one every allocation of the protocol.
+# And one makes every allocation of the protocol fail.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
 $(BENCHES): $(call obj,$(BENCH_HELP_SRC))
-# The scheduler and the simulator that it is tried in; and what shares out CPUs.
+# The scheduler and the simulator that tests it; and the assignment of CPUs.
 SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) server/run/cpus.c server/run/cpu_set.c $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
 $(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_bench: $(call obj,$(SCHEDULE_SRC))
 # Parts of the daemon that stand alone.
@@ -317,7 +317,7 @@ $(BUILD)/tests/unit/sweeps_fit_test: $(call obj,server/sweeps/fit_search.c)
 $(BUILD)/tests/unit/batch_system_test $(BUILD)/tests/unit/batch_list_test: $(call obj,server/batch/batch_system.c server/batch/batch_slurm.c server/batch/batch_list.c)
 $(BUILD)/tests/unit/base_histogram_test: $(call obj,server/base/histogram.c)
 $(BUILD)/tests/unit/base_logger_test: $(call obj,server/base/logger.c)
-# The kernels that are timed are optimised as the engine's.
+# Timed kernels are optimised like the engine's.
 TIMED_KERNELS := $(patsubst tests/support/%.c,$(BUILD)/obj/tests/bench/%.o,$(wildcard tests/support/kernels_probe*.c))
 $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps
 	@mkdir -p $(@D)
@@ -333,7 +333,7 @@ $(STRICT_TESTS): $(BUILD)/tests/strict/%: $(BUILD)/tests/physics/%
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nPLIANT_TEST_BACKEND=strict exec %s\n' $(abspath $<) > $@ && chmod +x $@
 
-# And the tests of the device with the plug-in's own host side, on the stand-in for CUDA's runtime.
+# And the device's tests with the plug-in's own host side, on the stand-in for CUDA's runtime.
 STANDIN_TESTS := $(patsubst %,$(BUILD)/tests/standin/%_test,device device_many device_splitting device_stages device_touching)
 $(STANDIN_TESTS): $(BUILD)/tests/standin/%: $(BUILD)/obj/tests/physics/%.o
 STANDIN_UNIT_TESTS := $(filter $(BUILD)/tests/gpu/%,$(TESTS))
@@ -351,17 +351,17 @@ STANDIN_PROGRAMS := $(BUILD)/standin/gpu/gpu-check $(BUILD)/standin/gpu/gpu-benc
 $(STANDIN_PROGRAMS): $(BUILD)/standin/%: $(BUILD)/% | $(STANDIN_PLUGIN)
 	@mkdir -p $(@D) && cp $< $@
 
-# Programs of Python stand among the others as what starts them.
+# Programs in Python appear among the others as the script that starts them.
 $(BUILD)/tests/%: tests/%.py
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec %s -W error -X dev %s "$$@"\n' '$(PYTHON)' $(abspath $<) > $@ && chmod +x $@
 
-# Programs of the dashboard's tests, which want the daemon that it is in.
+# Programs of the dashboard's tests, which need the daemon that contains it.
 $(BUILD)/tests/%: tests/%.mjs | $(PROGRAMS)
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec %s/tests/web/run %s\n' '$(CURDIR)' $(abspath $<) > $@ && chmod +x $@
 
-# What tests load.
+# Libraries that tests load.
 FAILING_MEMORY := $(BUILD)/tests/libfailing_memory.so
 SLOW_DISK := $(BUILD)/tests/libslow_disk.so
 FULL_DISK := $(BUILD)/tests/libfull_disk.so
@@ -372,7 +372,7 @@ COUNTED_MEMORY := $(BUILD)/tests/libcounted_memory.so
 $(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC) $(BROKEN_DISK) $(COUNTED_MEMORY): $(BUILD)/tests/lib%.so: tests/preload/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O2 -Wall -Wextra -Werror -fPIC -fno-builtin -shared -D_GNU_SOURCE -o $@ $<
-# A shared folder as another machine sees it; not built where libfuse is missing, and its test is skipped then.
+# A shared folder as another machine sees it; without libfuse it is not built, and its test is skipped.
 NODE_VIEW := $(if $(shell pkg-config --exists fuse3 && echo yes),$(BUILD)/tests/node_view)
 DISK_RECORDER := $(if $(NODE_VIEW),$(BUILD)/tests/disk_recorder)
 $(BUILD)/tests/python/power_cut_test: | $(DISK_RECORDER)
@@ -399,9 +399,9 @@ tests: $(TESTS) $(PYTHON_TESTS) $(WEB_TESTS) $(STRICT_TESTS) $(STANDIN_TESTS) $(
 
 include tests/fuzz/fuzz.mk
 
-# The engine for another processor, and a program that prints what its kernels compute. What the program runs is
-# compiled with the pass that would fuse multiplications and additions if it were let, and few others; the rest must
-# only compile.
+# The engine for another processor, and a program that prints what its kernels compute. The program's code is
+# compiled with the pass that would fuse multiplications and additions if it were allowed to, and few others; the
+# rest must only compile.
 ARM64_CC ?= aarch64-linux-gnu-gcc
 export PLIANT_ARM64 := $(abspath build/arm64)
 .PHONY: arm64
@@ -421,7 +421,7 @@ compile_commands.json: Makefile | deps
 
 ##@ Running
 .PHONY: demo
-demo: $(filter-out %.so,$(PROGRAMS)) ## run the demo scene through a daemon of its own; leaves demo-out/
+demo: $(filter-out %.so,$(PROGRAMS)) ## run the demo scene through a temporary daemon; leaves demo-out/
 	@deploy/demo
 
 .PHONY: figures
@@ -429,9 +429,9 @@ figures: $(BUILD)/tests/figures/figures ## draw figures 3, 6, 7 and 8 of Brown 2
 	@$< figures-out
 
 ##@ Checking
-# Beside every test program: those that read hostile bytes once more under sanitizers, and the fuzz
-# targets for some seconds each. With SAN= given, every test program under those sanitizers, in a folder
-# of its own: the part takes the plain build's kernels.
+# In addition to every test program: those that read hostile bytes once more under sanitizers, and the fuzz
+# targets for some seconds each. With SAN=, every test program under those sanitizers, in a separate folder;
+# the sanitised part uses the plain build's kernels.
 SAN_TESTS := $(patsubst tests/%.c,build/san-part/tests/%,$(wildcard tests/unit/protocol_*_test.c \
              tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
              tests/faults/worker_run_test.c tests/http/hostile_test.c) \
@@ -442,9 +442,9 @@ sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
-# Tests of the device on the stand-in at full length alone; a check has tests/gpu/programs_test.
+# The device's tests on the stand-in run at full length only; a check has tests/gpu/programs_test.
 ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(filter check-long,$(MAKECMDGOALS)),$(STANDIN_TESTS)) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
-# The fast tier: unit tests and physics, but for those that take longest and run in the check.
+# The fast tier: unit tests and physics, except the slowest, which run in the check.
 SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,descent device device_many device_splitting \
               device_stages device_touching gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/physics/%,$(TESTS)))
@@ -473,14 +473,14 @@ fuzz: all fuzz-build ## run the fuzz targets [SECONDS=15 each] [TARGET=scene]
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_TIMEOUT=$$(($(FUZZ_SECONDS) + 900)) tests/run-tests $(FUZZERS)
 
 .PHONY: golden
-golden: $(BUILD)/tests/physics/golden_test ## write the golden hashes anew (tests/physics/README.md says when)
+golden: $(BUILD)/tests/physics/golden_test ## rewrite the golden hashes (tests/physics/README.md says when)
 	@PLIANT_BUILD=$(BUILD) tests/physics/golden
 
 .PHONY: arm64-check
 arm64-check: arm64 $(BUILD)/tests/unit/kernels_arm64_test ## cross-compile the engine for arm64, compare its kernels' bits under qemu
 	@$(BUILD)/tests/unit/kernels_arm64_test
 
-# The engine without CHOLMOD and zlib: for methods that factor nothing and meshes of our own.
+# The engine without CHOLMOD and zlib, for methods without a factor and generated meshes.
 $(BUILD)/libdescent.a: $(filter-out %/cholmod.o %/inflate.o,$(ENGINE_OBJ))
 $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
     $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c tests/gpu/no_inflate.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
@@ -488,13 +488,13 @@ $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
 	@$(CC) -o $@ $^ $(LDFLAGS_ALL) -ldl -lm
 GPU_ARGS = $(if $(filter-out 0,$(QUICK)),--quick) $(ARGS)
 .PHONY: gpu-check gpu-bench
-gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, where there is one [QUICK=1] [SANITIZER=1: under compute-sanitizer] [ARGS=--emulated]
+gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's results with the CPU's, on a machine with a GPU [QUICK=1] [SANITIZER=1: under compute-sanitizer] [ARGS=--emulated]
 	@$(if $(filter-out 0,$(SANITIZER)),tests/gpu/sanitize) $< $(GPU_ARGS)
 	@$(if $(filter-out 0,$(SANITIZER)),:,echo "memory errors, leaks and unwritten memory of the kernels: make gpu-check SANITIZER=1 (QUICK=1 too: some of it; NVCCFLAGS=-lineinfo: with line numbers, after make clean)")
 gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU [QUICK=1] [ARGS=--emulated]
 	@$< $(GPU_ARGS)
 .PHONY: gpu-standin
-gpu-standin: $(STANDIN_PROGRAMS) ## both with the plug-in on a stand-in for CUDA's runtime, without a GPU: results, and counts an iteration [QUICK=1]
+gpu-standin: $(STANDIN_PROGRAMS) ## both on a stand-in for CUDA's runtime, without a GPU: results, and counts per iteration [QUICK=1]
 	@$(BUILD)/standin/gpu/gpu-check $(GPU_ARGS) && $(BUILD)/standin/gpu/gpu-bench
 
 .PHONY: bench
@@ -512,12 +512,12 @@ export DESTDIR PREFIX SYSCONFDIR UNITDIR PYTHONDIR
 .PHONY: install uninstall
 install: all ## programs, manuals, scenes, the Python client and a unit for systemd [PREFIX=/usr/local] [DESTDIR=]
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install install
-uninstall: ## remove what make install puts there; state and a changed configuration stay
+uninstall: ## remove the files of make install; state and a changed configuration stay
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) deploy/install uninstall
 
 # [PACKAGE_ARGS=--source, --no-cuda; deploy/package --help]
 .PHONY: deb wheel
-deb: ## Debian packages in build/deb: pliant, python3-pliant, and pliant-cuda where nvcc is [PACKAGE_ARGS=--source]
+deb: ## Debian packages in build/deb: pliant, python3-pliant, and with nvcc pliant-cuda [PACKAGE_ARGS=--source]
 	@deploy/package $(PACKAGE_ARGS)
 wheel: ## the Python package as a wheel and a source archive, in build/wheel
 	@mkdir -p build/wheel

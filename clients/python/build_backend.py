@@ -1,5 +1,5 @@
-"""Builds the wheel and the source archive, as PEP 517 asks for them, from the standard library
-alone: `pip install ./clients/python` downloads nothing. The same sources give the same bytes."""
+"""Builds the wheel and the source archive by PEP 517 with the standard library alone:
+`pip install ./clients/python` downloads nothing. The same sources give the same bytes."""
 
 import base64
 import gzip

@@ -1,7 +1,7 @@
 // Bundles the dashboard: node clients/web/build.mjs PACKAGES OUT
-//   PACKAGES/node_modules  what package-lock.json names, installed
-//   OUT/index.html         the page; OUT/assets/NAME-HASH.* what it loads, named by what it holds,
-//                          the gallery's pictures too (pictures/SCENE.webp)
+//   PACKAGES/node_modules  the installed packages of package-lock.json
+//   OUT/index.html         the page; OUT/assets/NAME-HASH.* the files that it loads, named by their
+//                          contents, also the gallery's pictures (pictures/SCENE.webp)
 // The same sources and packages give the same bytes.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ function keep(name, bytes) {
     return `/assets/${file}`;
 }
 
-// What the packages in the bundle ask to be passed on with them.
+// The notices that must accompany the packages in the bundle.
 function licences() {
     const { packages: locked } = JSON.parse(readFileSync(join(here, 'package-lock.json'), 'utf8'));
     return Object.entries(locked)
@@ -65,8 +65,8 @@ const built = await esbuild.build({
     define: { 'process.env.NODE_ENV': '"production"', PICTURES: JSON.stringify(pictures) },
     logLevel: 'warning',
 });
-// The page names the script that it begins with, what that one imports, so that all come at once, and the sheet;
-// the script asks for its other parts.
+// The page names its first script with that script's imports, so that all load at once, and the sheet. The script
+// loads its other parts.
 const address = {};
 const wanted = new Set();
 const want = (file) =>
@@ -77,7 +77,7 @@ const want = (file) =>
     });
 for (const [file, { entryPoint, cssBundle }] of Object.entries(built.metafile.outputs)) {
     if (entryPoint !== 'src/main.jsx') {
-        // Sheets of the other parts: nobody loads them, as the page's has all.
+        // Sheets of the other parts are never loaded, because the page's has all rules.
         if (cssBundle) rmSync(join(assets, basename(cssBundle)));
         continue;
     }

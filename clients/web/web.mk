@@ -1,6 +1,6 @@
-# What is put into the daemon: the dashboard, bundled by esbuild, and the gallery's scenes. Both as they
-# are and gzipped, by deploy/embed. Without npm, or with NPM= given, the dashboard is left out.
-# DASHBOARD=DIR takes one that was built elsewhere, as packages do.
+# Files embedded in the daemon: the dashboard, bundled by esbuild, and the gallery's scenes. deploy/embed
+# embeds both as they are and gzipped. Without npm, or with NPM=, the dashboard is left out.
+# DASHBOARD=DIR uses one that was built elsewhere, as packages do.
 
 NPM ?= npm
 DASHBOARD ?=
@@ -14,7 +14,7 @@ $(WEB)/web_files.c: $(WEB)/made deploy/embed
 	@deploy/embed pl_web_files $(WEB)/dist $@
 $(WEB)/gallery_files.c: $(wildcard clients/scenes/*.json) deploy/embed | deps
 	@deploy/embed pl_gallery_files clients/scenes $@ '*.json'
-# make web: again, also where nothing changed
+# make web: build again, even if nothing changed
 ifneq ($(filter web,$(MAKECMDGOALS)),)
 .PHONY: $(WEB)/made
 endif

@@ -31,8 +31,8 @@ typedef struct pl_material_numbers {
 pl_status pl_material_make(const pl_material *material, pl_material_numbers *out);
 
 /* k of its weights w^2 = k V, Pa. Shear: weight_scale * shear; ADMM's prox carries volume exactly,
- * and L-BFGS learns it, so the weight follows the shear stiffness, not the bulk (engine/README.md
- * has the trials). Fit: `fit`, at least a hundredth of `shear`, as the matrix must be positive. */
+ * and L-BFGS learns it, so the weight follows the shear stiffness, not the bulk
+ * (tests/bench/measurements.md has the trials). Fit: `fit`, at least a hundredth of `shear`, as the matrix must be positive. */
 double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings);
 
 /* PL_INVALID for splines whose energy has no lower bound, or no stiffness at rest. */

@@ -55,7 +55,7 @@ bool pl_obstacles_are_hard(const pl_solver_settings *solver);
 bool pl_integrator_is_euler(pl_integrator_kind kind);
 
 /* Whether the dissipation of a material's tetrahedra is in one term with their elastic energy: as the
- * material says, or else where that is the cheaper (engine/README.md has the numbers). Triangles and edges
+ * material says, or else where that is the cheaper (tests/bench/measurements.md). Triangles and edges
  * have terms of their own for it always. */
 bool pl_damping_is_merged(const pl_scene *scene, const pl_material *material);
 

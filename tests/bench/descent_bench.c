@@ -1,6 +1,6 @@
 /* The papers' comparisons of methods on our scenes, and whether their orderings come out: Liu 2017,
- * figures 7, 8, 13, 14, 16, 17; Wang 2016, figures 2 to 6; Narain 2016, figures 2 and 6. README.md
- * says what differs from the papers. PLIANT_LONG=1: finer bodies. */
+ * figures 7, 8, 13, 14, 16, 17; Wang 2016, figures 2 to 6; Narain 2016, figures 2 and 6.
+ * measurements.md says what differs from the papers. PLIANT_LONG=1: finer bodies. */
 #include "tests/support/convergence.h"
 #include "tests/support/long_form.h"
 

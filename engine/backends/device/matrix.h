@@ -8,8 +8,8 @@
  * component of the error a share in [0, 1), so that projective dynamics still never goes up, whatever the
  * number of steps, and every method's fixed point is the one it has with a factor.
  *
- * Counted, for n free vertices with 14 neighbours, single precision (engine/backends/README.md has the
- * table): a step reads and writes 14 (4 + 4) + 6 * 16 + 12 bytes a vertex, 220 n, in one launch, and takes
+ * Counted, for n free vertices with 14 neighbours, single precision (tests/bench/measurements.md has
+ * the table): a step reads and writes 14 (4 + 4) + 6 * 16 + 12 bytes a vertex, 220 n, in one launch, and takes
  * sqrt(kappa) / 2 ln(2 / PL_SOLVE_ERROR) steps. Triangular solves by level sets would read a factor of
  * 7.6 n^(4/3) numbers twice, and launch for each panel of the largest separator, n^(2/3) / 8 twice, after
  * another. Conjugate gradients take about as many steps, of three launches with two inner products. */
@@ -20,7 +20,7 @@
 #include "engine/model/model.h"
 
 /* With a tenth methods took as many iterations as with a factor, to 7 in 100, on the three scenes that
- * backends/README.md lists, and with a hundredth no fewer there; and a decrement is known to a tenth. */
+ * tests/bench/measurements.md lists, and with a hundredth no fewer there; and a decrement is known to a tenth. */
 #define PL_SOLVE_ERROR 0.1
 /* Where admm has terms that dissipate: with a tenth it took two to ten times a factor's iterations. */
 #define PL_SOLVE_ERROR_DAMPED 0.01

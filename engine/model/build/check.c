@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Nonzeros of the factor after fill-in: fitted to boxes of Kuhn tetrahedra, which fill in more than
- * meshes of the same size do (engine/README.md has the table). Of the estimates the one of memory
+ * meshes of the same size do (tests/bench/measurements.md). Of the estimates the one of memory
  * refuses scenes, so all of them err on the large side. */
 static double factor_nonzeros(double n)
 {
@@ -132,7 +132,7 @@ static double factor_count(const pl_layout *layout)
 }
 
 /* What ADMM's prox takes longer on models that have only the general one, a step's iteration: 350 ns a
- * tetrahedron near rest (kernels/README.md). */
+ * tetrahedron near rest (tests/bench/measurements.md). */
 static double general_prox_seconds(const pl_scene *scene, const pl_layout *layout)
 {
     const pl_elements *e = &layout->elements[PL_ELEMENT_TET];
