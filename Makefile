@@ -493,6 +493,11 @@ gpu-check: $(BUILD)/gpu/gpu-check $(filter %.so,$(PROGRAMS)) ## compare a GPU's 
 	@$(if $(filter-out 0,$(SANITIZER)),:,echo "memory errors, leaks and unwritten memory of the kernels: make gpu-check SANITIZER=1 (QUICK=1 too: some of it; NVCCFLAGS=-lineinfo: with line numbers, after make clean)")
 gpu-bench: $(BUILD)/gpu/gpu-bench $(filter %.so,$(PROGRAMS)) ## time a GPU [QUICK=1] [ARGS=--emulated]
 	@$< $(GPU_ARGS)
+# Its parts may fail, the build too, so that it needs nothing before.
+.PHONY: gpu-report gpu-programs
+gpu-report: ## run both and compute-sanitizer, and write one file to send: build/gpu-report.txt [QUICK=1]
+	@+$(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )BUILD='$(BUILD)' MAKE='$(MAKE)' tests/gpu/report $(if $(filter-out 0,$(QUICK)),--quick)
+gpu-programs: $(GPU_PROGRAMS) $(filter %.so,$(PROGRAMS))
 .PHONY: gpu-standin
 gpu-standin: $(STANDIN_PROGRAMS) ## both on a stand-in for CUDA's runtime, without a GPU: results, and counts per iteration [QUICK=1]
 	@$(BUILD)/standin/gpu/gpu-check $(GPU_ARGS) && $(BUILD)/standin/gpu/gpu-bench

@@ -3,6 +3,7 @@
 #include "tests/gpu/gpu_scene.h"
 
 #include "engine/clock.h"
+#include "tests/gpu/predicted.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@ typedef struct method {
 /* What runs have in common. */
 typedef struct bench {
     gpu_options options;
+    const char *card;    /* its name */
     double bandwidth[2]; /* B/s by precision: double, single */
     bool good;
 } bench;
@@ -53,12 +55,27 @@ static double bytes_of(const pl_model *m, pl_method_kind kind, double number)
     return tet * (double)m->tets + vertex * (double)m->vertices;
 }
 
-static void report_row(const bench *b, const gpu_run *r, where on, const method *m, double ms,
-                       double memory)
+/* What tests/gpu/predict says that an iteration takes, us; NaN: it does not know this card or body. */
+static double predicted(const bench *b, const char *body, where on)
+{
+    for (size_t k = 0; k < sizeof PREDICTED / sizeof *PREDICTED; k++)
+        if (strstr(b->card, PREDICTED[k].card) && strcmp(PREDICTED[k].body, body) == 0 &&
+            PREDICTED[k].single == (on == ON_GPU_SINGLE))
+            return PREDICTED[k].us;
+    return NAN;
+}
+
+static void report_row(const bench *b, const gpu_run *r, where on, const size *s, const method *m,
+                       double ms, double memory)
 {
     double number = on == ON_GPU_SINGLE ? 4 : 8;
+    double on_paper = m->method == PL_METHOD_CHEBYSHEV_DESCENT ? predicted(b, s->name, on) : NAN;
     double bytes = m->iterations * bytes_of(r->model, m->method, number);
     printf("%9.3f %9.1f ", ms, 1e3 * ms / m->iterations);
+    if (isnan(on_paper))
+        printf("%9s ", "-");
+    else
+        printf("%9.1f ", on_paper);
     if (b->options.emulated) /* whose memory is used again */
         printf("%9s", "-");
     else
@@ -151,7 +168,7 @@ static void time_one(bench *b, where on, const size *s, const method *m)
     if (gpu_is_standin())
         count_one(b, r, m, steps);
     else if (best >= 0)
-        report_row(b, r, on, m, best, memory);
+        report_row(b, r, on, s, m, best, memory);
     else
         printf("FAILED: %s\n", r->failure.message);
     b->good = b->good && best >= 0;
@@ -232,7 +249,7 @@ static void time_sessions(bench *b)
     static const way WAYS[] = {
         {"in turn", false, false}, {"side by side", true, false}, {"together", true, true}};
     const int count = is_small(b) ? 3 : SESSIONS;
-    double first = NAN;
+    double first = NAN, on_paper = predicted(b, "64 boxes of 5 k", ON_GPU_SINGLE);
     for (size_t k = 0; b->good && k < sizeof WAYS / sizeof *WAYS; k++) {
         long long tets = 0;
         double ms = time_way(b, &WAYS[k], count, &tets);
@@ -246,6 +263,8 @@ static void time_sessions(bench *b)
     if (l.made > 0)
         printf("together: %lld launches made as %lld in %lld rounds\n", (long long)l.asked,
                (long long)l.made, (long long)l.rounds);
+    if (!isnan(on_paper))
+        printf("together, predicted: %.3f ms a step of all\n", 96 * on_paper / 1e3);
 }
 
 /* ---- methods ---- */
@@ -275,8 +294,8 @@ static void time_methods(bench *b, const size *s)
 
 int main(int argc, char **argv)
 {
-    bench b = {.good = true};
     pl_gpu gpu;
+    bench b = {.good = true, .card = gpu.name};
     int status;
     if (!gpu_start(
             argc, argv,
@@ -301,7 +320,8 @@ int main(int argc, char **argv)
                "recorded", "graphs", "waits", "up", "down", "pageable", "within", "bytes up",
                "down");
     else
-        printf("%9s %9s %9s %7s %7s\n", "ms/step", "us/iter", "bytes/tet", "GB/s", "share");
+        printf("%9s %9s %9s %9s %7s %7s\n", "ms/step", "us/iter", "predicted", "bytes/tet", "GB/s",
+               "share");
     if (is_small(&b))
         time_methods(&b, &small);
     for (size_t k = 0; !is_small(&b) && k < sizeof sizes / sizeof *sizes; k++)
