@@ -6,6 +6,8 @@
 
 #include "engine/backends/device/gather_kernels.h"
 
+#include <assert.h>
+
 /* ---- around a step ---- */
 
 PL_THREAD void drift(const pl_drift_arguments *a, int64_t i)
@@ -286,17 +288,22 @@ PL_THREAD void sums(const pl_sums_arguments *a, int64_t thread)
     a->partial[thread] = total;
 }
 
+/* Numbers that sums_last reads before it adds them, because a read takes long. */
+enum { AT_ONCE = 16 };
+static_assert(PL_SUM_WIDTH % (AT_ONCE * PL_SUM_LAST) == 0, "sums_last reads whole rounds");
+
 PL_THREAD void sums_last(const pl_sums_last_arguments *a, int64_t thread)
 {
     int64_t sum = thread / PL_SUM_LAST;
     const double *partial = a->partial + sum * PL_SUM_WIDTH;
     int largest = a->largest >> sum & 1;
     double total = 0;
-    for (int64_t i = thread % PL_SUM_LAST; i < PL_SUM_WIDTH; i += PL_SUM_LAST) {
-        if (largest)
-            total = partial[i] > total ? partial[i] : total;
-        else
-            total += partial[i];
+    for (int64_t i = thread % PL_SUM_LAST; i < PL_SUM_WIDTH; i += AT_ONCE * PL_SUM_LAST) {
+        double some[AT_ONCE];
+        for (int k = 0; k < AT_ONCE; k++)
+            some[k] = partial[i + k * PL_SUM_LAST];
+        for (int k = 0; k < AT_ONCE; k++)
+            total = !largest ? total + some[k] : some[k] > total ? some[k] : total;
     }
     a->out[thread] = total;
 }
