@@ -241,6 +241,9 @@ $(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/
 	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
 	$< --man > $@
+# The tables of a scene's keys, for the reference on the site: before pliantd, which has the site in it.
+$(BUILD)/print-schema: $(BUILD)/obj/clients/site/print_schema.o $(BUILD)/libprotocol.a
+	@$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
 
