@@ -158,7 +158,7 @@ export async function pages({ root }) {
     ]);
     const made = groups.map((group) => ({
         name: nameOfPage(group),
-        title: group.title,
+        title: `Gallery: ${group.title.charAt(0).toLowerCase()}${group.title.slice(1)}`,
         group: GROUP,
         markdown: `${group.items.map((item) => entry(item, context)).join('\n\n')}\n`,
     }));

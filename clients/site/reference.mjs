@@ -20,13 +20,13 @@ const PAGES = [
     },
     {
         name: 'reference-time',
-        title: 'Time and integrators',
+        title: 'Keys of time',
         tables: ['time'],
         text: 'Steps, and the integrator that takes them. [Methods and integrators](methods.md) compares integrators.',
     },
     {
         name: 'reference-solver',
-        title: 'Solver',
+        title: 'Keys of the solver',
         tables: ['solver'],
         text:
             'The method that solves each step, and when it stops. [Methods and integrators](methods.md) says which ' +
@@ -34,7 +34,7 @@ const PAGES = [
     },
     {
         name: 'reference-materials',
-        title: 'Materials',
+        title: 'Keys of materials',
         tables: ['material'],
         text:
             'What bodies are made of: energy, mass, friction, bending, strain limits, fibers and damping. ' +
@@ -42,7 +42,7 @@ const PAGES = [
     },
     {
         name: 'reference-bodies',
-        title: 'Bodies and meshes',
+        title: 'Keys of bodies and meshes',
         tables: ['body', 'mesh', 'initial'],
         text:
             'Deformable bodies: mesh, material, placement and state at time 0. [Meshes of your own](meshes.md) has ' +
@@ -50,7 +50,7 @@ const PAGES = [
     },
     {
         name: 'reference-pins',
-        title: 'Pins, attachments and motions',
+        title: 'Keys of pins, attachments and motions',
         tables: ['pin', 'attachment', 'select', 'motion'],
         text:
             'Vertices that are held, moved or pulled by springs; how vertices are selected; how pins and obstacles ' +
@@ -58,7 +58,7 @@ const PAGES = [
     },
     {
         name: 'reference-obstacles',
-        title: 'Obstacles',
+        title: 'Keys of obstacles',
         tables: ['obstacle'],
         text:
             'Rigid shapes that bodies collide with. [The margin of an obstacle](scene.md#the-margin-of-an-obstacle) ' +
@@ -66,19 +66,19 @@ const PAGES = [
     },
     {
         name: 'reference-forces',
-        title: 'Forces',
+        title: 'Keys of forces',
         tables: ['force'],
         text: 'Wind, point loads and pressure. [A scene](scene.md#bodies) has a flag in the wind.',
     },
     {
         name: 'reference-contact',
-        title: 'Contact',
+        title: 'Keys of contact',
         tables: ['contact'],
         text: 'Contact between bodies, and of a body with itself. [Contact](scene.md#contact) explains how it acts.',
     },
     {
         name: 'reference-output',
-        title: 'Output, probes and expectations',
+        title: 'Keys of output, probes and expectations',
         tables: ['output', 'probe', 'expect'],
         text:
             'What a run stores, which numbers it records with each frame, and what its results must be. ' +
@@ -86,7 +86,7 @@ const PAGES = [
     },
     {
         name: 'reference-resources',
-        title: 'Resources',
+        title: 'Keys of resources',
         tables: ['resources'],
         text:
             'Cores, memory and time of a run, and its place in the queue. ' +
@@ -94,7 +94,7 @@ const PAGES = [
     },
     {
         name: 'reference-control',
-        title: 'Changes to a session',
+        title: 'Keys of changes to a session',
         tables: ['control', 'notes'],
         text:
             'What a request may change while a session runs. ' +
@@ -313,10 +313,10 @@ function keyText(table, row, context) {
     const more = scenes.length > EXAMPLES ? ` and ${scenes.length - EXAMPLES} more` : '';
     return [
         `<dt id="${id}">`,
-        `[${code(row.key)}](#${id}) ${facts.filter(Boolean).join(' · ')}`,
+        `**[${code(row.key)}](#${id})** · ${facts.filter(Boolean).join(' · ')}`,
         '</dt>\n<dd>',
         describe(row, context.names),
-        ...(scenes.length && scenes.length < context.scenes ? [`In ${examples.join(', ')}${more}.`] : []),
+        ...(scenes.length && scenes.length < context.scenes ? [`Used in ${examples.join(', ')}${more}.`] : []),
         '</dd>',
     ].join('\n\n');
 }
@@ -395,7 +395,7 @@ function overviewText(context) {
 
 [All keys](reference-keys.md) lists them from A to Z. Values are in SI units. A key that is not listed is rejected, with
 the nearest one that is. \`pliant capabilities\` prints the same tables, \`pliant schema\` a JSON Schema of them. A line
-such as "In \`chain\`" names scenes of the [gallery](gallery.md) that give the key.`;
+such as "Used in \`chain\`" names scenes of the [gallery](gallery.md) that give the key.`;
 }
 
 function indexText(context) {
