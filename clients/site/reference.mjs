@@ -303,7 +303,7 @@ function defaultText(row, context) {
     return `default ${code(valueText(row.default).replace(/^"(.*)"$/, '$1'))}`;
 }
 
-const unitText = ({ unit }) => (unit && unit !== '1' ? `unit ${unit.replaceAll('*', '\\*')}` : '');
+const unitText = ({ unit }) => (unit && unit !== '1' ? `unit: ${unit.replaceAll('*', '\\*')}` : '');
 
 function keyText(table, row, context) {
     const id = `${table.name}.${row.key}`;

@@ -125,7 +125,7 @@ class PagesTest(unittest.TestCase):
                     for choice in row.get("choices", []):
                         self.assertIn(f"`{choice}`", entry)
                     if row.get("unit", "1") != "1":
-                        self.assertIn(f"unit {row['unit']}", entry)
+                        self.assertIn(f"unit: {row['unit']}", entry)
                     self.assertEqual(row["required"], "**required**" in entry)
                     if "default_text" in row:
                         self.assertIn(words(row["default_text"]).strip(), words(entry))
