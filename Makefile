@@ -244,6 +244,9 @@ $(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/
 	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
 	$< --man > $@
+# The tables of a scene's keys, for the reference on the site: before pliantd, which has the site in it.
+$(BUILD)/print-schema: $(BUILD)/obj/clients/site/print_schema.o $(BUILD)/libprotocol.a
+	@$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
 	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
 
@@ -376,6 +379,7 @@ $(FAILING_MEMORY) $(SLOW_DISK) $(FULL_DISK) $(CLOCK_AHEAD) $(SLOW_SYNC) $(BROKEN
 NODE_VIEW := $(if $(shell pkg-config --exists fuse3 && echo yes),$(BUILD)/tests/node_view)
 DISK_RECORDER := $(if $(NODE_VIEW),$(BUILD)/tests/disk_recorder)
 $(BUILD)/tests/python/power_cut_test: | $(DISK_RECORDER)
+$(BUILD)/tests/python/reference_test: | $(BUILD)/print-schema
 $(BUILD)/tests/node_view $(BUILD)/tests/disk_recorder: $(BUILD)/tests/%: tests/faults/%.c | deps
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $$(pkg-config --cflags fuse3) -o $@ $< $$(pkg-config --libs fuse3)
@@ -415,7 +419,8 @@ $(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/
 
 compile_commands.json: Makefile | deps
 	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
-	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c > $@
+	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c \
+	  clients/site/print_schema.c > $@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 

@@ -15,7 +15,7 @@ static const pl_param pair_rows[] = {
     FRICTION(pl_contact_pair_settings, has_friction, "the geometric mean of their materials'",
              "Coulomb's coefficient."),
     NUMBER("restitution", "1", FROM(0, 1), 0, pl_contact_pair_settings, restitution,
-           "Share of the normal velocity that is kept, reversed, after an impact. Not used yet.",
+           "Share of the normal velocity that is kept, reversed, after an impact.",
            WORDED("that of contact")),
 };
 const pl_param_table pl_contact_pair_table = {
@@ -34,9 +34,10 @@ static const pl_param contact_rows[] = {
                     "1 % of the mean edge of each body's surface")),
     NUMBER("friction", "1", FROM(0, FRICTION_MAX), 0.3, pl_contact_settings, friction,
            "Coulomb's coefficient of materials without their own."),
-    NUMBER("restitution", "1", FROM(0, 1), 0, pl_contact_settings, restitution,
-           "Share of the normal velocity that is kept, reversed, after an impact. Not used yet: "
-           "bodies bounce by their own elasticity."),
+    NUMBER(
+        "restitution", "1", FROM(0, 1), 0, pl_contact_settings, restitution,
+        "Share of the normal velocity that is kept, reversed, after an impact. Bodies also bounce "
+        "by their own elasticity."),
     BOOLEAN("check", pl_contact_settings, check,
             "Reject a step that passes through a surface: it is repaired, then halved, then the "
             "session fails with `intersection`.",
