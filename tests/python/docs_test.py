@@ -1,5 +1,5 @@
-"""The pages in clients/docs: scenes are valid and run; no material, method or integrator is missing;
-commands and options that the pages name exist."""
+"""The pages in clients/docs: scenes are valid and run; no material, method or integrator lacks its
+row; commands and options that the pages name exist."""
 
 import json
 import os
