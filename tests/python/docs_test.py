@@ -4,6 +4,7 @@ row; commands and options that the pages name exist."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -44,6 +45,27 @@ class DocsTest(unittest.TestCase):
                 self.client.validate(scene)
                 checked += 1
         self.assertGreaterEqual(checked, 2)
+
+    def test_front_page(self):
+        """Its lines of curl, as they are printed there but for the daemon's place."""
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            lines = re.findall(r"^    ((?:T=|curl ).*)$", file.read(), re.M)
+        self.assertEqual([line[:5] for line in lines], ['T="Au'] + ["curl "] * 3)
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        script = "\n".join(lines).replace("~/.local/state/pliant", self.daemon.state)
+        script = script.replace("http://127.0.0.1:8080", self.client.url)
+        script = script.replace("-o bar.zip", f"-o {folder}/bar.zip")
+        first, rest = script.split("$U/sessions\n", 1)
+        script = f'{first}$U/sessions >{folder}/made\nID=$(cut -d\\" -f4 {folder}/made)\n' + rest
+        script = "set -e\n" + script.replace("/ID/", "/$ID/")
+        done = subprocess.run(["bash", "-c", script], cwd=ROOT, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        last = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((last["event"], last["state"]), ("end", "succeeded"))
+        with open(os.path.join(folder, "bar.zip"), "rb") as file:
+            self.assertEqual(file.read(4), b"PK\3\4")
 
     def test_every_kind_has_a_row(self):
         capabilities = self.client.capabilities()
