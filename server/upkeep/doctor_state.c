@@ -157,7 +157,7 @@ static void look_at_database(pl_doctor *d, int fd)
         pl_doctor_say(d, "database", PL_FINDING_ERROR,
                       "install the version that wrote it, or a newer one; a backup from before the "
                       "upgrade can be restored",
-                      "format %s of a newer pliantd; this one knows up to %d", answer,
+                      "format %s of a newer pliantd; this one supports up to %d", answer,
                       PL_ROW_FORMAT);
     } else if (!pl_database_ask(d->options->state, "quick_check(1)", answer, sizeof answer) ||
                strcmp(answer, "ok") != 0) {

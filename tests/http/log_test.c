@@ -166,8 +166,8 @@ START_TEST(test_objects)
     ck_assert_int_eq(rename(path, aside), 0);
     r = tenant_call(d, secret, "POST", "/v1/sessions", NULL, session_scene(2, 1, ""));
     http_expect(r, 500);
-    expect("a session could not be made", "user", "anna");
-    expect("a session could not be made", "request", http_header(r, "X-Request-Id"));
+    expect("a session could not be created", "user", "anna");
+    expect("a session could not be created", "request", http_header(r, "X-Request-Id"));
     http_reply_free(r);
     ck_assert_int_eq(rename(aside, path), 0);
     /* Nothing else is in the log; what is said is not a request's that was before. */

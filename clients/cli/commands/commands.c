@@ -102,7 +102,7 @@ const pl_command pl_commands[] = {
                  {"--dtype", "f32|f64|u16", "type of the values (as stored)"},
                  {"--vertices", "all|surface", "which vertices (all)"},
                  {"--fields", "F",
-                  "position, velocity, stress, contacts or several with commas (as stored)"},
+                  "position, velocity, stress, contacts, or several separated by commas (as stored)"},
                  {"--max-fps", "N", "at most N frames a second"},
                  {"--latest", NULL, "skip to the newest frame"}},
      .run = pl_command_frames},
