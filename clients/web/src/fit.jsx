@@ -67,7 +67,7 @@ export function Fit({ sweep, residuals }) {
                         </dt>,
                         <dd key={path}>{number(best.values[k], 5)}</dd>,
                     ])}
-                    <dt title="root mean square difference, in standard deviations of what was measured">misfit</dt>
+                    <dt title="root mean square difference, in standard deviations of the measurements">misfit</dt>
                     <dd>
                         {number(best.misfit)} in <a href={hrefOf(best.session)}>row {best.row}</a>
                     </dd>
