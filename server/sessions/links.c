@@ -259,7 +259,7 @@ static bool check_target(pl_body *b, const char *below, const char *id)
                 (!strchr(below, '?') || strchr(below, '?') == strrchr(below, '?'));
     if (below && !good) {
         pl_body_fault(b, "path", "wrong_value", below, begin,
-                      "a path below the session, with its query, without escapes");
+                      "a path below the session, with its query, unescaped");
     }
     return good;
 }

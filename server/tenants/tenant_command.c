@@ -200,7 +200,7 @@ static int print_token(const command *c, const pl_token_made *made)
         printf("{\"id\": \"%s\", \"token\": \"%s\"}\n", made->id, made->secret);
     } else {
         printf("%s\n", made->secret);
-        fprintf(stderr, "id %s; the token is shown this once\n", made->id);
+        fprintf(stderr, "id %s; the token is shown only once\n", made->id);
     }
     return 0;
 }
@@ -428,7 +428,7 @@ static int tell(int state_fd, const char *state)
         }
         nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);
     }
-    fputs("pliantd: the change is made, but the daemon has not taken it up yet\n", stderr);
+    fputs("pliantd: the change is stored, but the daemon has not applied it yet\n", stderr);
     return 1;
 }
 
@@ -482,8 +482,8 @@ int pl_tenant_command(int argc, char **argv)
         if (strcmp(verbs[v].noun, c.noun) == 0 && strcmp(verbs[v].verb, c.verb) == 0) {
             int words = (c.first != NULL) + (c.second != NULL);
             return words == verbs[v].words ? run(&c, v)
-                                           : wrong("wrong number of words for", c.verb);
+                                           : wrong("wrong number of arguments for", c.verb);
         }
     }
-    return wrong("there is no", c.verb);
+    return wrong("unknown command", c.verb);
 }

@@ -258,7 +258,7 @@ static int write_bundle(bundle *b)
     good = close(b->out_fd) == 0 && good;
     if (good) {
         printf(
-            "%s\nIt has no scenes, names, users or secrets; README.txt in it says what it has.\n",
+            "%s\nIt has no scenes, names, users or secrets; its README.txt lists the contents.\n",
             b->file);
     } else {
         fprintf(stderr, "pliantd: %s could not be written\n", b->file);

@@ -89,7 +89,8 @@ static int parse(command *c, int argc, char **argv)
         }
     }
     if (argc - optind != 1) {
-        return wrong(argc - optind ? "too many words for" : "a directory is missing for", c->verb);
+        return wrong(argc - optind ? "too many arguments for" : "a directory is missing for",
+                     c->verb);
     }
     c->place = argv[optind];
     return c->state ? -1 : wrong("--state DIR is missing for", c->verb);
