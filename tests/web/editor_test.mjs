@@ -177,7 +177,7 @@ await run({
         check(!(await offered()).includes('method'), 'a key that is there is offered');
         check(!(await offered()).includes('young'), 'a key of another object is offered');
         await page.keyboard.type('"iter');
-        await page.locator('.cm-completionInfo').getByText('Most iterations of a step').waitFor();
+        await page.locator('.cm-completionInfo').getByText('Maximum iterations of a step').waitFor();
         await choose('iterations');
         await page.keyboard.type('30,');
         check((await text(page)).includes('"solver": {"iterations": 30, "method"'), await text(page));
