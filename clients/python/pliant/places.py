@@ -89,7 +89,7 @@ def _token_of(path: str) -> str:
     except OSError as error:
         raise PliantError(f"{path}: {error.strerror}") from None
     if others:
-        raise PliantError(f"{path}: others than you may read this token: chmod 600")
+        raise PliantError(f"{path}: other users can read this token: chmod 600")
     word = _word(path)
     if not word:
         raise PliantError(f"{path}: no token in it")

@@ -80,8 +80,8 @@ class SceneFiles:
                 self._hashes[path] = _hash(path)
             except OSError as error:
                 got = f"{path}: {error.strerror or error}"
-                hint = "paths count from the scene file's folder"
-                expected = "a mesh file that can be read"
+                hint = "paths are relative to the scene file's folder"
+                expected = "a readable mesh file"
                 self._faults.append(Fault(pointer, "file_unreadable", got, expected, hint))
                 return ""
             self.files[self._hashes[path]] = path
