@@ -9,8 +9,8 @@ const PHASES = {
     sampling: 'runs the first samples',
     searching: 'searches from the best of them',
     converged: 'has converged',
-    exhausted: 'has made as many runs as it may',
-    lost: 'has no run to go on from',
+    exhausted: 'has used all its runs',
+    lost: 'has no run to continue from',
 };
 
 // Positions of a series' points (x, y) in its picture.
