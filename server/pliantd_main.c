@@ -86,7 +86,7 @@ static void raise_descriptors(pl_daemon *d)
         rlim_t all = limit.rlim_cur > 256 ? limit.rlim_cur - 200 : 56;
         rlim_t room = all / 4 * 3;
         if ((rlim_t)d->options.max_connections > room) {
-            pl_logf(PL_LEVEL_WARN, "connections limited to %llu by the limit of open files",
+            pl_logf(PL_LEVEL_WARN, "connections limited to %llu by the open file limit",
                     (unsigned long long)room);
             d->options.max_connections = (int)room;
         }
@@ -286,9 +286,8 @@ static void say_capacity(const pl_options *o)
             1e-9 * (double)o->memory, o->memory_by, memory || !*c->memory_file ? "" : " ",
             memory ? "" : c->memory_file);
     if (o->cores > c->cores || o->memory > c->memory) {
-        pl_logf(PL_LEVEL_WARN,
-                "that is more than the daemon may use: %d cores (%s) and %.1f GB (%s)", c->cores,
-                c->cores_by, 1e-9 * (double)c->memory, c->memory_by);
+        pl_logf(PL_LEVEL_WARN, "more than the daemon may use: %d cores (%s) and %.1f GB (%s)",
+                c->cores, c->cores_by, 1e-9 * (double)c->memory, c->memory_by);
     }
 }
 
@@ -334,7 +333,7 @@ static void print_login(pl_daemon *d)
     pl_principal *owner = pl_auth_owner(d->auth);
     if (strncmp(d->url, "http", 4) == 0 && !d->options.no_auth && isatty(STDOUT_FILENO) &&
         pl_login_code_make(d->login_codes, d->url, owner, secret, url)) {
-        printf("dashboard, once and within five minutes: %s\n"
+        printf("dashboard, valid once and for five minutes: %s\n"
                "later: pliant login prints another address\n",
                url);
     }
@@ -460,16 +459,16 @@ static void reload(pl_daemon *d, const command_line *line)
 {
     pl_options fresh;
     if (pl_options_parse(line->count, line->words, &fresh) != PL_OPTIONS_RUN) {
-        pl_logf(PL_LEVEL_ERROR, "%s: not taken; everything stays as it is", d->options.config);
+        pl_logf(PL_LEVEL_ERROR, "%s: rejected; nothing changed", d->options.config);
     } else {
         int changed = pl_options_renew(&d->options, &fresh);
         pl_logf_level(d->options.level);
         pl_logf_choose(d->options.log_format);
-        pl_logf(PL_LEVEL_INFO, "the options were read again: %d changed", changed);
+        pl_logf(PL_LEVEL_INFO, "options reread: %d changed", changed);
     }
     pl_options_clear(&fresh);
     if (d->options.tls_cert && pl_tls_load(d->options.tls_cert, d->options.tls_key)) {
-        pl_logf(PL_LEVEL_INFO, "%s was read again", d->options.tls_cert);
+        pl_logf(PL_LEVEL_INFO, "%s reread", d->options.tls_cert);
     }
 }
 
@@ -481,9 +480,9 @@ static void wait_for_signal(pl_daemon *d, const sigset_t *signals, const command
         if (got == SIGHUP) {
             reload(d, line);
         } else if (got > 0) {
-            pl_logf(PL_LEVEL_INFO, "%s: ending; %s", strsignal(got),
+            pl_logf(PL_LEVEL_INFO, "%s: shutting down; %s", strsignal(got),
                     d->options.stop_workers ? "running sessions stop at a checkpoint"
-                                            : "running sessions go on");
+                                            : "running sessions continue");
             pl_notify("STOPPING=1");
             return;
         }

@@ -46,11 +46,11 @@ LIVE = "Pliant live"  # the shape key that shows the newest frame
 
 
 class PliantError(Exception):
-    """A fault, in words for the user."""
+    """A fault, with a message for the user."""
 
 
 def _problem(error):
-    """The words of an error reply (RFC 9457), with every fault of a scene."""
+    """The text of an error reply (RFC 9457), with every fault of a scene."""
     text = error.read().decode("utf-8", "replace")
     try:
         problem = json.loads(text)
@@ -70,7 +70,7 @@ class Server:
         self.url, self.token = url.rstrip("/"), token
 
     def request(self, method, path, value=None, accept="application/json", timeout=60.0):
-        """The bytes of the reply; None if there is nothing at the path."""
+        """The bytes of the reply; None if the path does not exist."""
         headers = {"Accept": accept}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -93,7 +93,7 @@ class Server:
             raise PliantError(f"{self.url}: {getattr(error, 'reason', error)}") from None
 
     def submit(self, scene):
-        """The session of a scene whose meshes are inline: they are uploaded, however large."""
+        """Submit a scene with inline meshes; they are uploaded, whatever their size."""
         scene = dict(scene)
         for parts in ("bodies", "obstacles"):
             scene[parts] = [{**part, "mesh": self.upload(part["mesh"])} for part in scene[parts]]
@@ -106,7 +106,7 @@ class Server:
         return {"upload": f"sha256:{digest}", "format": form}
 
     def session(self, session_id, wait=0):
-        """The session's document; with `wait` when something changed, or after so many seconds."""
+        """The session's document; with `wait` after a change, or after that many seconds."""
         path = f"/v1/sessions/{urllib.parse.quote(session_id)}?wait={wait:g}"
         reply = self.request("GET", path, timeout=60.0 + wait)
         if reply is None:
@@ -114,7 +114,7 @@ class Server:
         return json.loads(reply)
 
     def frame(self, session_id, number):
-        """The positions (x, y, z, x, ...) of a frame, or None if it is not there yet."""
+        """Positions (x, y, z, x, ...) of a frame, or None if it does not exist yet."""
         path = f"/v1/sessions/{urllib.parse.quote(session_id)}/frames/{number}"
         reply = self.request("GET", path, accept="application/x-npy")
         return None if reply is None else read_npy(reply)
@@ -124,7 +124,7 @@ class Server:
 
 
 def local_server(state=""):
-    """(address, token) of the daemon that runs on this machine, as its state directory has them."""
+    """(address, token) of the daemon on this machine, read from its state directory."""
     base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     words = []
     for name in ("url", "token"):
@@ -137,9 +137,9 @@ def local_server(state=""):
 
 
 def read_npy(data):
-    """The numbers of a .npy file with three columns, as array('f') or array('d')."""
+    """Numbers of a .npy file with three columns, as array('f') or array('d')."""
     if data[:6] != b"\x93NUMPY":
-        raise PliantError("the daemon sent something else than a frame")
+        raise PliantError("the daemon sent something other than a frame")
     wide = data[6] > 1
     (size,) = struct.unpack_from("<I" if wide else "<H", data, 8)
     begin = (12 if wide else 10) + size
@@ -178,13 +178,13 @@ def mesh_file(mesh):
 
 
 def loose(mesh):
-    """How many vertices have no face or, of a rope, no edge."""
+    """Number of vertices without a face or, for ropes, without an edge."""
     used = {v for part in mesh.triangles or mesh.edges for v in part}
     return len(mesh.vertices) - len(used)
 
 
 def own_properties(properties):
-    """Those that are for Pliant, without the prefix. Text that is JSON is read as such."""
+    """Properties for Pliant, without the prefix. Text that is JSON is parsed."""
     found = {}
     for key, value in properties.items():
         if not key.startswith(PREFIX):
@@ -196,14 +196,14 @@ def own_properties(properties):
 
 
 def is_closed(triangles):
-    """True if every edge is between two triangles that face the same way."""
+    """True if every edge is between two triangles with consistent orientation."""
     sides = {(t[i], t[(i + 1) % 3]) for t in triangles for i in range(3)}
     return (bool(triangles) and len(sides) == 3 * len(triangles)
             and all((b, a) in sides for a, b in sides))
 
 
 def kind_of(mesh):
-    """The kind of body: the property pliant_kind, else by the shape."""
+    """Kind of body: the property pliant_kind, else derived from the shape."""
     given = own_properties(mesh.properties).get("kind")
     if given is not None and given not in KINDS:
         raise PliantError(f"{mesh.name}: pliant_kind is {given!r}, expected one of "
@@ -255,7 +255,7 @@ def _rows(path):
 
 
 def material_of(mesh, kind):
-    """The scene's material: every property that is not about the object itself."""
+    """The scene's material: every property that does not concern the object itself."""
     material = {"density": 1000.0, "young": 1e5 if kind == "solid" else 1e6}
     if kind == "cloth":
         material.update(model="stvk", thickness=0.001, density=300.0)
@@ -276,7 +276,7 @@ def pins_of(mesh):
 
 
 def scene_of(meshes, name="Blender", frames=100, fps=24.0, substeps=2, gravity=(0, 0, -9.81)):
-    """The scene in which the meshes are simulated. A frame of Blender is a frame of the session."""
+    """The scene that simulates the meshes. A frame of Blender is a frame of the session."""
     scene = {
         "pliant": 1,
         "name": name,
@@ -311,7 +311,7 @@ def scene_of(meshes, name="Blender", frames=100, fps=24.0, substeps=2, gravity=(
         scene["bodies"].append({"name": mesh.name, "mesh": shape, "material": mesh.name})
         scene["pins"] += pins_of(mesh)
     if not scene["bodies"]:
-        raise PliantError("nothing to simulate: select a mesh that is no obstacle")
+        raise PliantError("nothing to simulate: select a mesh that is not an obstacle")
     return scene
 
 
@@ -330,7 +330,7 @@ def transformed(positions, matrix):
 
 
 class PointCache:
-    """A .pc2 file that grows: one set of points after the other."""
+    """A growing .pc2 file: one set of points after the other."""
 
     HEAD = struct.Struct("<12siiffi")
 
@@ -362,7 +362,7 @@ class PointCache:
 
 
 class Follower:
-    """Fetches the frames of a session in a thread of its own, so that Blender never waits."""
+    """Fetches the frames of a session in its own thread, so that Blender never blocks."""
 
     OVER = ("succeeded", "failed", "rejected", "cancelled")
 
@@ -376,7 +376,7 @@ class Follower:
 
     @property
     def over(self):
-        """True once there will be no more frames and all were taken."""
+        """True when no more frames will come and all were taken."""
         return not self._thread.is_alive() and self._frames.empty()
 
     @property
@@ -432,7 +432,7 @@ def ranges(session):
 if bpy is not None:
 
     def mesh_of(thing):
-        """An object as Pliant takes it: its own mesh, without modifiers, in world coordinates."""
+        """An object as Pliant needs it: its own mesh, without modifiers, in world coordinates."""
         data, matrix = thing.data, thing.matrix_world
         data.calc_loop_triangles()
         properties = {}
@@ -456,7 +456,7 @@ if bpy is not None:
         )
 
     def server_of(context):
-        """The daemon of the preferences, else the one that runs on this machine."""
+        """The daemon of the preferences, else the one on this machine."""
         addon = context.preferences.addons.get(__name__)
         given = addon.preferences if addon else None
         settings = context.scene.pliant
@@ -466,7 +466,7 @@ if bpy is not None:
         return Server(url, token)
 
     class Body:
-        """An object that is simulated: shows the newest frame, and has all of them in a cache."""
+        """A simulated object: shows the newest frame, and keeps all of them in a cache."""
 
         def __init__(self, thing, folder):
             self.name = thing.name
@@ -479,7 +479,7 @@ if bpy is not None:
             return bpy.data.objects.get(self.name)
 
         def clear(self):
-            """Remove what an earlier simulation left."""
+            """Remove the results of an earlier simulation."""
             for modifier in [m for m in self.thing.modifiers if m.name == "Pliant"]:
                 self.thing.modifiers.remove(modifier)
             keys = self.thing.data.shape_keys
@@ -502,7 +502,7 @@ if bpy is not None:
             return keys.get(name) or self.thing.shape_key_add(name=name, from_mix=False)
 
         def keep(self, mode, start):
-            """Leave the animation instead of the live shape."""
+            """Replace the live shape with the animation."""
             keys = self.thing.data.shape_keys
             if keys and LIVE in keys.key_blocks:
                 self.thing.shape_key_remove(keys.key_blocks[LIVE])
@@ -526,7 +526,7 @@ if bpy is not None:
                         key.keyframe_insert("value", frame=start + frame + at)
 
     class Run:
-        """A session that is followed. At most one at a time."""
+        """A followed session. At most one at a time."""
 
         now = None
 
@@ -545,7 +545,7 @@ if bpy is not None:
             self.follower = Follower(server, self.id)
 
         def step(self, timeout=0.0):
-            """Show the frames that have arrived; True while there may be more."""
+            """Show newly arrived frames; True while more may come."""
             item = self.follower.take(timeout)
             for _ in range(16):
                 if item is None:
@@ -601,7 +601,7 @@ if bpy is not None:
             ("SHAPES", "Shape keys", "One shape key per frame, within the .blend file"),
             ("CACHE", "Mesh cache", "A .pc2 file and a Mesh Cache modifier, for long runs")])
         folder: bpy.props.StringProperty(
-            name="Cache folder", subtype="DIR_PATH", description="Where .pc2 files are written")
+            name="Cache folder", subtype="DIR_PATH", description="Folder for .pc2 files")
         status: bpy.props.StringProperty(name="Status", options={"SKIP_SAVE"})
 
     class PLIANT_OT_simulate(bpy.types.Operator):

@@ -78,7 +78,7 @@ static bool splits(pl_method_kind method)
 const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
 {
     if (!ops)
-        return "there is no such device";
+        return "the device does not exist";
     if (pl_method_uses_matrix(model->solver.method) && !ops->matrix)
         return "the method solves with a constant matrix, which the device cannot";
     if (splits(model->solver.method) && !ops->splitting)
@@ -86,9 +86,10 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
     if (model->solver.method == PL_METHOD_NEWTON && !ops->hessian)
         return "the method solves with the energies' Hessian, which the device does not make";
     if (!ops->contact && (!pl_integrator_is_euler(model->integrator) || model->restitution))
-        return "it has neither restitution nor integrators but backward_euler and quasi_static";
+        return "it supports no restitution, and only the integrators backward_euler and "
+               "quasi_static";
     if (!ops->augmented && model->multipliers > 0)
-        return "it holds inextensible edges with admm alone";
+        return "it supports inextensible edges only with admm";
     if (!ops->pairs && model->touching)
         return "it has no contact between bodies";
     return ops->refuses(model);

@@ -284,7 +284,7 @@ static void read_element(abaqus *a, word line)
         a->record_at = line.at;
     while (next_field(&at, end, &field)) {
         if (a->have > a->cells->corners) {
-            fault(a, "mesh_syntax", "one element a line", PL_HINT_LINE, field,
+            fault(a, "mesh_syntax", "one element per line", PL_HINT_LINE, field,
                   " follows the end of an element");
             a->have = 0;
             return;
@@ -334,8 +334,8 @@ static void check_instance(abaqus *a, word line)
     double value;
     while (next_field(&at, end, &field))
         if (pl_text_real(field.at, field.length, &value) == PL_TEXT_FINE && value != 0) {
-            fault(a, "mesh_unsupported", "an instance that is not moved",
-                  "Leave the motion out: the scene has a transform.", line, " moves an instance");
+            fault(a, "mesh_unsupported", "an instance without motion",
+                  "Omit the motion and use a transform in the scene.", line, " moves an instance");
             return;
         }
 }

@@ -44,10 +44,10 @@ static void check_corners(pl_check *c, const pl_check_cells *cells)
     }
     pl_check_tell(c, &outside, cells->unit, "mesh_index",
                   (const char *[]){"indices from 0, below the number of vertices",
-                                   "Indices count from 0: 1-based ones need 1 taken off."},
+                                   "Indices count from 0: subtract 1 from 1-based ones."},
                   "vertex %.0f of %" PRId64, outside.value[0], c->mesh->vertex_count);
     pl_check_tell(c, &repeated, cells->unit, "mesh_corners", cells->different,
-                  "a vertex stands twice in it");
+                  "it has a vertex twice");
 }
 
 /* ---- duplicates ---- */

@@ -121,7 +121,7 @@ pl_status pl_mesh_check_closed(const pl_mesh *mesh, const char *pointer, pl_faul
     tell_edges(&c, &turned, &edges, "mesh_orientation",
                (const char *[]){"neighbouring triangles that face the same side",
                                 "Make the normals agree in the program that made it."},
-               "runs the same way through both of its triangles");
+               "has the same direction in both of its triangles");
     pl_sheet_edges_destroy(&edges);
     return c.bad ? PL_INVALID : PL_OK;
 }

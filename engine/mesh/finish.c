@@ -29,7 +29,7 @@ static void unknown_node(pl_draft *draft, const pl_place *place, const pl_tag_ma
 {
     char expected[96];
     if (map->count == 0)
-        snprintf(expected, sizeof expected, "the nodes, of which the file has none");
+        snprintf(expected, sizeof expected, "nodes; the file has none");
     else
         snprintf(expected, sizeof expected, "one of the %" PRId64 " nodes, %" PRId64 " to %" PRId64,
                  map->count, map->low, map->high);

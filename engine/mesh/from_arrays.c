@@ -28,7 +28,7 @@ static bool check_indices(int64_t nv, const cells *c, const char *pointer, pl_fa
         }
     for (int64_t k = 0; k < bad && k < TOLD; k++)
         pl_faults_addf(faults, pointer, "mesh_index", "0-based indices below the vertex count",
-                       "Indices count from 0: 1-based ones need 1 taken off.",
+                       "Indices count from 0: subtract 1 from 1-based ones.",
                        "%s %" PRId64 ": vertex %" PRId64 " of %" PRId64 " (%" PRId64
                        " such corners in all)",
                        c->name, first[k] / c->corners, c->from[first[k]], nv, bad);

@@ -38,11 +38,11 @@ static bool read_byte_order(pl_gmsh *gmsh)
     in->raw = true;
     bool fine = pl_input_begin(in) && pl_input_int(in, &one);
     if (!fine) {
-        pl_input_fault(in, gmsh->draft, "the number that tells the byte order", 0, -1, "1");
+        pl_input_fault(in, gmsh->draft, "the number that gives the byte order", 0, -1, "1");
     } else if (one != 1 && one != (int32_t)__builtin_bswap32(1)) {
         pl_draft_fault(gmsh->draft, &in->place, in->record_at, "mesh_syntax", "1 in four bytes",
                        "Was the file changed as if it were text?",
-                       "the number that tells the byte order is %" PRId32, one);
+                       "the number that gives the byte order is %" PRId32, one);
         fine = false;
     }
     in->raw = false;

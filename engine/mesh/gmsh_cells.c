@@ -296,7 +296,7 @@ static bool read_node_block_4(pl_gmsh *gmsh, const gmsh_block *block)
     for (int64_t k = 0; k < block->count && !draft->stopped; k++) {
         int64_t tag;
         if (!pl_input_begin(in) || !pl_input_size(in, &tag) || !pl_input_finish(in)) {
-            pl_input_fault(in, draft, "the tag of node", k, block->count, "one tag a line");
+            pl_input_fault(in, draft, "the tag of node", k, block->count, "one tag per line");
             return false;
         }
         pl_draft_add_node(draft, tag, unset, where(gmsh));

@@ -278,7 +278,7 @@ static void name_ragged(char out[80], const pl_input *in)
 {
     out[0] = 0;
     if (in->ragged_at)
-        snprintf(out, 80, "; line %" PRId64 " is the first that is not one record",
+        snprintf(out, 80, "; line %" PRId64 " is the first that is not a single record",
                  pl_text_line(in->place.base, in->ragged_at));
 }
 
@@ -294,7 +294,7 @@ bool pl_input_fault(pl_input *in, pl_draft *draft, const char *record, int64_t k
         [PL_INPUT_LINE_END] = {"mesh_syntax", PL_HINT_LINE, "the line ends inside ", "", false,
                                true},
         [PL_INPUT_MARK] = {"mesh_count", "Is the count right, and the file complete?",
-                           " stands where ", " is due", true, false},
+                           " stands where ", " is expected", true, false},
         [PL_INPUT_WORD] = {"mesh_syntax", PL_HINT_LINE, " in ", "", true, true},
         [PL_INPUT_RANGE] = {"mesh_number", PL_HINT_LINE, " in ", " is out of range", true, true},
         [PL_INPUT_NOT_FINITE] = {"mesh_number", PL_HINT_LINE, " in ", " is not a finite number",

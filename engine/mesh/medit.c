@@ -118,7 +118,7 @@ static void read_section(medit *m, const struct medit_keyword *keyword)
     pl_input *in = &m->in;
     int64_t count;
     if (!pl_input_begin(in) || !pl_input_size(in, &count)) {
-        pl_input_fault(in, m->draft, "the count", 0, -1, "how many there are");
+        pl_input_fault(in, m->draft, "the count", 0, -1, "the count");
         return;
     }
     if (keyword->role == MEDIT_REFUSED) {

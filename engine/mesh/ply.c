@@ -81,7 +81,7 @@ static bool read_format(ply *p)
     word w = next_word(in);
     if (!is(w, "ply"))
         return fault(p, w.length ? "mesh_format" : "mesh_truncated", "ply", w,
-                     w.length ? " begins the file" : " is all there is");
+                     w.length ? " begins the file" : " is the whole file");
     pl_input_skip_line(in);
     pl_input_skip_space(in);
     word format = next_word(in);
@@ -111,7 +111,7 @@ static bool read_element_head(ply *p)
                             : is(name, "tristrips") ? STRIPS
                                                     : OTHER};
     if (pl_text_integer(count.at, count.length, &e->count) != PL_TEXT_FINE || e->count < 0)
-        return fault(p, "mesh_syntax", "element name count", count, " is no count");
+        return fault(p, "mesh_syntax", "element name count", count, " is not a count");
     return true;
 }
 

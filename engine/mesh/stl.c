@@ -208,7 +208,7 @@ static bool read_facet(stl *s, const char *at, int64_t k)
     }
     if (!finite)
         pl_draft_fault(s->draft, &s->in.place, at, "mesh_number", "finite coordinates",
-                       "Write the file again.", "a corner of facet %" PRId64 " is nowhere", k);
+                       "Write the file again.", "a corner of facet %" PRId64 " is not finite", k);
     return add_facet(s, at);
 }
 
@@ -229,7 +229,7 @@ static void read_bytes(stl *s)
     if (facets != found || (size - HEAD) % FACET != 0) {
         pl_draft_fault(s->draft, &in->place, base + HEAD - 4, "mesh_count",
                        "50 bytes for each facet that the file counts", PL_HINT_COMPLETE,
-                       "%" PRId64 " facets, but %" PRId64 " bytes behind that", facets,
+                       "%" PRId64 " facets, but %" PRId64 " bytes after the header", facets,
                        size - HEAD);
         return;
     }

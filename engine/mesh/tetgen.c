@@ -55,7 +55,8 @@ static bool read_node(pl_input *in, pl_draft *draft, const tetgen_head *head)
 
 static void read_node_file(pl_input *in, pl_draft *draft)
 {
-    const char *layout = "number x y z, then as many attributes and markers as the first line says";
+    const char *layout =
+        "number x y z, then as many attributes and markers as the first line gives";
     tetgen_head head;
     if (!read_head(in, draft, "count dimension attributes markers", &head) ||
         pl_draft_too_many(draft, &in->place, in->record_at, "nodes", head.count,
@@ -119,7 +120,7 @@ static void read_ele_file(pl_input *in, pl_draft *draft)
     for (int64_t k = 0; k < head.count && !draft->stopped; k++)
         if (!read_element(in, draft, &head) &&
             !pl_input_fault(in, draft, "tetrahedron", k, head.count,
-                            "number and 4 nodes, then as many attributes as the first line says"))
+                            "number and 4 nodes, then as many attributes as the first line gives"))
             return;
     check_rest(in, draft, "tetrahedra", head.count);
 }

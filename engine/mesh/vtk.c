@@ -62,7 +62,7 @@ static bool read_count(vtk *v, const char *what, int64_t *out)
 {
     if (pl_input_begin(&v->in) && pl_input_size(&v->in, out))
         return true;
-    pl_input_fault(&v->in, v->draft, what, 0, -1, "how many there are");
+    pl_input_fault(&v->in, v->draft, what, 0, -1, "the count");
     v->ended = true;
     return false;
 }
@@ -98,7 +98,7 @@ static bool read_type(vtk *v, pl_number_type *out)
     *out = type_of(w);
     if (*out == PL_NUMBER_NONE)
         fault(v, w.at, "mesh_unsupported", "float, double, int, long or another type of numbers", w,
-              " where the type of numbers is due");
+              " where the type of numbers is expected");
     return *out != PL_NUMBER_NONE;
 }
 
@@ -160,9 +160,8 @@ static bool has_bytes(vtk *v, int64_t count, pl_number_type type, const char *wh
     if (count <= (in->end - in->at) / bytes)
         return true;
     pl_draft_fault(v->draft, &in->place, in->at, "mesh_truncated", "a complete file",
-                   PL_HINT_COMPLETE,
-                   "the file ends in the %ss: %" PRId64 " of %" PRId64 " are there", what,
-                   (int64_t)((in->end - in->at) / bytes), count);
+                   PL_HINT_COMPLETE, "the file ends in the %ss: %" PRId64 " of %" PRId64 " exist",
+                   what, (int64_t)((in->end - in->at) / bytes), count);
     v->ended = true;
     return false;
 }
@@ -280,7 +279,7 @@ static void read_counted_cells(vtk *v, int64_t count, int64_t size, int64_t type
     if (fine && (k < count || at < size)) {
         const char *here = v->in.place.base + pl_vtk_array_where(&list, at < size ? at : 0);
         pl_draft_fault(v->draft, &v->in.place, here, "mesh_count",
-                       "as many cells and numbers as the section's first line says",
+                       "as many cells and numbers as the section's first line gives",
                        "Is the count right, and the file complete?",
                        "cell %" PRId64 " of %" PRId64 " begins at number %" PRId64 " of %" PRId64
                        " and does not fit",

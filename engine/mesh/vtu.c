@@ -193,8 +193,8 @@ static bool read_text(vtu *v, const listed *l, int64_t count, bool real, pl_vtk_
             if (length == 0 && out->count == count)
                 return true;
             fault(v, from, length ? "mesh_count" : "mesh_truncated",
-                  "as many numbers as the piece says", PL_HINT_COMPLETE,
-                  "%s has %s numbers than the %" PRId64 " that are due", role_name(v, l),
+                  "as many numbers as the piece declares", PL_HINT_COMPLETE,
+                  "%s has %s numbers than the %" PRId64 " expected", role_name(v, l),
                   length ? "more" : "fewer", count);
             return false;
         }
@@ -264,8 +264,9 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
               outcome == PL_PACKED_SHORT  ? "mesh_truncated"
               : outcome == PL_PACKED_SIZE ? "mesh_count"
                                           : "mesh_syntax",
-              outcome == PL_PACKED_SIZE ? "as many bytes as the piece's counts say" : "whole data",
-              PL_HINT_COMPLETE_OR_REWRITE, "%s %s (%" PRId64 " numbers are due)", role_name(v, l),
+              outcome == PL_PACKED_SIZE ? "as many bytes as the piece's counts give" : "whole data",
+              PL_HINT_COMPLETE_OR_REWRITE, "%s %s (%" PRId64 " numbers are expected)",
+              role_name(v, l),
               outcome == PL_PACKED_SHORT  ? "end with the file"
               : outcome == PL_PACKED_SIZE ? "have another size"
                                           : "cannot be unpacked",
@@ -396,7 +397,7 @@ static void list_array(vtu *v, const tag *t)
         fault(v, t->at, "mesh_unsupported", "format ascii, binary or appended", "",
               "an array of another format");
     if (l.offset < 0 || (place == &v->arrays[POINTS] && l.components != 3))
-        fault(v, t->at, "mesh_syntax", "three components a point, and an offset of 0 or more", "",
+        fault(v, t->at, "mesh_syntax", "three components per point, and an offset of 0 or more", "",
               "an array of %" PRId64 " components at offset %" PRId64, l.components, l.offset);
 }
 

@@ -180,14 +180,13 @@ static void refuse_unbounded(pl_faults *faults, const pl_material *m, int functi
 {
     static const char *const functions[] = {"splines/a", "splines/b", "splines/c"};
     const bool curve = m->splines.kind == PL_SPLINES_CURVE;
-    refuse(
-        faults, m, functions[function], "unbounded",
-        curve ? "a stress that falls with the stretch at an end of the curve"
-              : "a function that falls without end on one side",
-        curve ? "stresses that rise with the stretch at both ends"
-              : "points that rise towards both ends, or are level there",
-        "beyond its last points a function goes on as it ends, and an energy without a least value "
-        "has no rest");
+    refuse(faults, m, functions[function], "unbounded",
+           curve ? "a stress that falls with the stretch at an end of the curve"
+                 : "a function that falls without end on one side",
+           curve ? "stresses that rise with the stretch at both ends"
+                 : "points that rise towards both ends, or are level there",
+           "functions are extended beyond their last points, and an energy without a minimum has "
+           "no rest shape");
 }
 
 /* Splines that push a body out of its rest shape, or do not hold it there nor around. */
@@ -197,11 +196,11 @@ static bool softens(const pl_material *m, const pl_material_numbers *numbers, pl
     if (numbers->shear > 0 && young >= -1e-3 * fabs(numbers->fit))
         return false;
     char got[128];
-    snprintf(got, sizeof got, "a modulus of %.3g Pa at rest, of %.3g Pa over 0.5 to 1.5", young,
+    snprintf(got, sizeof got, "a modulus of %.3g Pa at rest, and of %.3g Pa over 0.5 to 1.5", young,
              numbers->fit);
-    refuse(faults, m, "splines", "softens_at_rest", got,
-           "a stress that rises with the stretch at 1",
-           "make the functions, or the curve, steeper at 1: rest is where the energy is least");
+    refuse(
+        faults, m, "splines", "softens_at_rest", got, "a stress that rises with the stretch at 1",
+        "make the functions, or the curve, steeper at 1: the energy must have its minimum at rest");
     return true;
 }
 

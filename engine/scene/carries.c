@@ -38,11 +38,11 @@ typedef struct reason {
 } reason;
 
 static const reason REASONS[] = {
-    {PL_TRAIT_HARD, "they are hard constraints, which it has no energy for"},
+    {PL_TRAIT_HARD, "they are hard constraints, for which it has no energy"},
     {PL_TRAIT_HELD, "they are hard constraints, whose multipliers it does not renew"},
-    {PL_TRAIT_NO_PROX, "they have no proximal operator, which its local step is made of"},
-    {PL_TRAIT_NOT_DISTANCE, "their energy is no squared distance from a set, which a projection "
-                            "would be the answer to"},
+    {PL_TRAIT_NO_PROX, "they have no proximal operator, which its local step needs"},
+    {PL_TRAIT_NOT_DISTANCE, "their energy is not a squared distance from a set, so that a "
+                            "projection does not minimise it"},
     {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
 };
 
@@ -283,15 +283,15 @@ static void check_damping_on_device(const pl_material *m, const pl_material_uses
     const bool stiffness = d->model == PL_DAMPING_RAYLEIGH ||
                            d->model == PL_DAMPING_RAYLEIGH_LAGGED;
     if (d->form == PL_DAMPING_MERGED && uses->model > 0)
-        refuse_on_device(m, "damping/form", "merged, on a GPU", "separate, on a GPU",
+        refuse_on_device(m, "damping/form", "merged damping on a GPU", "separate damping on a GPU",
                          "use \"form\": \"auto\", or \"device\": \"cpu\"", faults);
     if (m->bending.present && uses->triangles + uses->edges > 0)
-        refuse_on_device(m, "damping", "damping of a material with bending, on a GPU",
-                         "no damping or no bending, on a GPU: it has no kernel for damped bends",
+        refuse_on_device(m, "damping", "damping of a material with bending on a GPU",
+                         "no damping or no bending: a GPU has no kernel for damped bends",
                          "use \"device\": \"cpu\"", faults);
     if (m->fibers.present && stiffness && uses->model > 0)
-        refuse_on_device(m, "damping/model", "rayleigh of fibers, on a GPU",
-                         "another model, on a GPU: it has no kernel for damped fibers",
+        refuse_on_device(m, "damping/model", "rayleigh damping of fibers on a GPU",
+                         "another model: a GPU has no kernel for damped fibers",
                          "use strain_rate, or \"device\": \"cpu\"", faults);
 }
 
@@ -301,13 +301,13 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
     if (scene->solver.device == PL_DEVICE_CPU)
         return PL_OK;
     if (scene->solver.method == PL_METHOD_NEWTON)
-        pl_faults_add(faults, "/solver/method", "unsupported", "newton, on a GPU",
-                      "any other method, on a GPU: it makes no Hessian of the energies",
+        pl_faults_add(faults, "/solver/method", "unsupported", "newton on a GPU",
+                      "any other method: a GPU does not compute the Hessians of the energies",
                       "use \"method\": \"chebyshev_descent\"");
     for (int32_t i = 0; i < scene->material_count && scene->solver.method != PL_METHOD_ADMM; i++)
         if (scene->materials[i].inextensible != PL_EXTENSIBLE && uses[i].edges > 0)
-            refuse_on_device(&scene->materials[i], "inextensible", "inextensible edges, on a GPU",
-                             "method admm, on a GPU: it holds them with no other",
+            refuse_on_device(&scene->materials[i], "inextensible", "inextensible edges on a GPU",
+                             "method admm: a GPU supports them only with it",
                              "use \"method\": \"admm\", or \"device\": \"cpu\"", faults);
     for (int32_t i = 0; i < scene->material_count; i++)
         if (scene->materials[i].damping.present &&

@@ -252,8 +252,8 @@ static pl_status fail(admm *s, const pl_array *x, pl_failure *failure)
     snprintf(failure->message, sizeof failure->message,
              "A position is not finite after an ADMM iteration.");
     snprintf(failure->advice, sizeof failure->advice,
-             "Use a smaller time.step, raise solver.weight_scale, or look for moduli, densities or "
-             "velocities that are out of scale.");
+             "Use a smaller time.step, raise solver.weight_scale, or check for moduli, densities "
+             "or velocities that are out of scale.");
     return PL_FAILED;
 }
 
@@ -263,7 +263,7 @@ static pl_status fail_of_weights(pl_status status, pl_failure *failure)
     bool memory = status == PL_NO_MEMORY;
     failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
     snprintf(failure->message, sizeof failure->message, "%s",
-             memory ? "There is no memory for the matrix of compressed elements and its factor."
+             memory ? "Out of memory for the matrix of compressed elements and its factor."
                     : "The matrix of compressed elements has no factor.");
     return PL_FAILED;
 }

@@ -126,8 +126,8 @@ pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, cons
     snprintf(failure->message, sizeof failure->message,
              "The objective or its gradient is not finite in a %s iteration.", what);
     snprintf(failure->advice, sizeof failure->advice,
-             "Use a smaller time.step, or look for moduli, densities or velocities that are out of "
-             "scale.");
+             "Use a smaller time.step, or check for moduli, densities or velocities that are out "
+             "of scale.");
     return PL_FAILED;
 }
 
@@ -139,10 +139,10 @@ pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const pl_
         return pl_descent_fail_not_finite(backend, what, x, failure);
     failure->code = PL_FAILURE_INVERTED;
     snprintf(failure->message, sizeof failure->message,
-             "An element is inverted or flat where the step starts, and its material's energy "
-             "is infinite there: there is no way down.");
+             "An element is inverted or flat at the start of the step, and its material's energy "
+             "is infinite there: no descent is possible.");
     snprintf(failure->advice, sizeof failure->advice,
-             "Start from a shape without inverted elements, move pins less a step with a smaller "
+             "Start from a shape without inverted elements, move pins less per step with a smaller "
              "time.step, or use \"method\": \"admm\", which recovers from inversion.");
     return PL_FAILED;
 }
@@ -168,7 +168,7 @@ static pl_status fail_no_memory(const char *what, pl_failure *failure)
 {
     failure->code = PL_FAILURE_OUT_OF_MEMORY;
     snprintf(failure->message, sizeof failure->message,
-             "There is no memory for a matrix of a %s iteration.", what);
+             "Out of memory for a matrix of a %s iteration.", what);
     snprintf(failure->advice, sizeof failure->advice,
              "Use a coarser mesh, more resources.memory, or a method that keeps its matrix.");
     return PL_FAILED;

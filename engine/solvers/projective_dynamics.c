@@ -168,8 +168,8 @@ static pl_status fail(projective *s, const pl_array *x, pl_failure *failure)
     snprintf(failure->message, sizeof failure->message,
              "A position is not finite after an iteration of projective dynamics.");
     snprintf(failure->advice, sizeof failure->advice,
-             "Use a smaller time.step, or look for moduli, densities or velocities that are out of "
-             "scale.");
+             "Use a smaller time.step, or check for moduli, densities or velocities that are out "
+             "of scale.");
     return PL_FAILED;
 }
 
@@ -185,7 +185,7 @@ static pl_status fail_to_begin(pl_status status, pl_failure *failure)
     const bool memory = status == PL_NO_MEMORY;
     failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
     snprintf(failure->message, sizeof failure->message, "%s",
-             memory ? "There is no memory for contact between bodies."
+             memory ? "Out of memory for contact between bodies."
                     : "The matrix with contact between bodies has no factor.");
     return PL_FAILED;
 }

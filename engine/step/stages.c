@@ -52,7 +52,7 @@ static bool accepted(const pl_stepper *by, const pl_array *gradient, const pl_so
              "The step did not reach tolerance %g in %d iterations (decrement %.3g%s); the vertex "
              "has the largest gradient.",
              m->solver.tolerance, m->solver.iterations, solve->decrement,
-             solve->imbalance > 1 ? ", which would do, but bodies are not in balance" : "");
+             solve->imbalance > 1 ? ", which would suffice, but bodies are not in balance" : "");
     snprintf(failure->advice, sizeof failure->advice,
              "%sRaise solver.iterations, use a smaller time.step, or accept it with "
              "\"on_not_converged\": \"continue\".",
@@ -232,7 +232,7 @@ static pl_status fail_contact(const rounds *r, pl_status status)
     r->failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
     snprintf(r->failure->message, sizeof r->failure->message, "%s",
              memory ? "Out of memory for contact between bodies."
-                    : "A position is not finite, or beyond 1e18 m, where contact is looked for.");
+                    : "A position is not finite, or beyond 1e18 m, in the search for contact.");
     return PL_FAILED;
 }
 

@@ -197,7 +197,7 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
     give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
     if (!prepare_halves(s)) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
-        report_more(failure, " There was no memory for two half steps.");
+        report_more(failure, " Out of memory for two half steps.");
         return PL_FAILED;
     }
     give_memory(s, &s->half);
@@ -254,7 +254,7 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
     }
     if (!take_memory(s, &s->half)) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
-        report_more(failure, " There was no memory to go on from two half steps.");
+        report_more(failure, " Out of memory to continue from two half steps.");
         return PL_FAILED;
     }
     give_memory(s, &s->whole);
@@ -338,7 +338,7 @@ static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_
         totals->by_euler++;
     } else if (status == PL_OK) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
-        report_more(failure, "There is no memory to keep the solver's history over a step.");
+        report_more(failure, "Out of memory to keep the solver's history over a step.");
         status = PL_FAILED;
     }
     s->integrator = own;
@@ -394,7 +394,7 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
     pl_status status = PL_FAILED;
     if (!take_memory(s, &s->whole)) {
         found.code = PL_FAILURE_OUT_OF_MEMORY;
-        report_more(&found, "There is no memory to keep the solver's history over a step.");
+        report_more(&found, "Out of memory to keep the solver's history over a step.");
         locate(s, &found);
     } else {
         begin_sums(s);

@@ -187,8 +187,9 @@ static bool check_pc2(pl_export *e)
     int64_t span = e->frames[e->count - 1] - e->frames[0];
     if (span != (e->count - 1) * e->order.every)
         return pl_export_fail(e, PL_EXPORT_UNEVEN,
-                              "frames between %" PRId64 " and %" PRId64 " are missing, and a .pc2 "
-                              "has one time step: choose others by from, to and every, or take mdd",
+                              "frames between %" PRId64 " and %" PRId64
+                              " are missing, and a .pc2 has one time step: choose others with "
+                              "from, to and every, or use mdd",
                               e->frames[0], e->frames[e->count - 1]);
     return check_mdd(e);
 }

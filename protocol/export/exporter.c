@@ -98,7 +98,7 @@ bool pl_export_no_memory(pl_export *e)
 
 bool pl_export_going(pl_export *e)
 {
-    return !e->out.stopped || pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
+    return !e->out.stopped || pl_export_fail(e, PL_EXPORT_STOPPED, "the export was rejected");
 }
 
 /* ---- files ---- */
@@ -113,7 +113,7 @@ bool pl_export_put_file(pl_export *e, const char *name, const pl_span *spans, in
         if (e->zip.failed)
             return pl_export_no_memory(e);
     } else if (!e->sink->file(e->sink->context, name, spans, count)) {
-        return pl_export_fail(e, PL_EXPORT_STOPPED, "%s was not taken", name);
+        return pl_export_fail(e, PL_EXPORT_STOPPED, "%s was rejected", name);
     }
     return pl_export_going(e);
 }
@@ -184,7 +184,7 @@ static bool list_frames(pl_export *e, int64_t first, int64_t last)
             break;
     }
     return e->count > 0 ||
-           pl_export_fail(e, PL_EXPORT_NO_SUCH, "no frame to export: none of those is kept");
+           pl_export_fail(e, PL_EXPORT_NO_SUCH, "no frame to export: none of them is stored");
 }
 
 static bool choose_frames(pl_export *e)
@@ -200,9 +200,8 @@ static bool choose_frames(pl_export *e)
     if (first < kept) {
         e->fault->first_available = kept;
         return pl_export_fail(e, PL_EXPORT_PRUNED,
-                              "frame %" PRId64
-                              " is not kept, as output.retention of the scene says; "
-                              "the next that is kept is frame %" PRId64,
+                              "frame %" PRId64 " was not kept (output.retention of the scene); the "
+                                               "next stored frame is frame %" PRId64,
                               first, kept);
     }
     return list_frames(e, first, last);
@@ -223,7 +222,7 @@ static bool read_document(pl_export *e, pl_session_file file, char **text, size_
                           : errno == EBADMSG ? PL_EXPORT_DAMAGED
                                              : PL_EXPORT_UNREADABLE,
                           "%s: %s", name,
-                          errno == EBADMSG ? "it is damaged: its checksum is another"
+                          errno == EBADMSG ? "it is damaged: its checksum does not match"
                                            : strerror(errno));
 }
 
@@ -378,7 +377,7 @@ static bool finish(pl_export *e, bool archive)
     if (status == PL_NO_MEMORY)
         return pl_export_no_memory(e);
     if (status != PL_OK)
-        return pl_export_fail(e, PL_EXPORT_DAMAGED, "frames do not have the size that was said");
+        return pl_export_fail(e, PL_EXPORT_DAMAGED, "frames do not have the announced size");
     pl_outlet_flush(&e->out);
     return pl_export_going(e);
 }

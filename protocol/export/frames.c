@@ -183,10 +183,11 @@ bool pl_export_fail_frame(pl_export *e, int64_t frame, pl_log_outcome outcome)
     if (outcome == PL_LOG_ERROR)
         return pl_export_fail(e, PL_EXPORT_UNREADABLE, "frame %" PRId64 " cannot be read: %s",
                               frame, strerror(errno));
-    return pl_export_fail(e, PL_EXPORT_DAMAGED,
-                          "frame %" PRId64 " %s: choose others by from and to, or a format of a "
-                          "file for each (vtu, obj)",
-                          frame, outcome == PL_LOG_PRUNED ? "is not kept any more" : "is damaged");
+    return pl_export_fail(
+        e, PL_EXPORT_DAMAGED,
+        "frame %" PRId64
+        " %s: choose others with from and to, or a format with one file per frame (vtu, obj)",
+        frame, outcome == PL_LOG_PRUNED ? "is no longer stored" : "is damaged");
 }
 
 void pl_export_tell_left_out(pl_export *e, int64_t frame)
@@ -211,7 +212,7 @@ bool pl_export_frames(pl_export *e, bool gaps, pl_export_take take, void *contex
             return false;
         e->done++;
         if (e->sink->progress && !e->sink->progress(e->sink->context, e->done, e->count))
-            return pl_export_fail(e, PL_EXPORT_STOPPED, "the export was not taken");
+            return pl_export_fail(e, PL_EXPORT_STOPPED, "the export was rejected");
     }
     return true;
 }

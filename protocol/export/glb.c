@@ -363,8 +363,9 @@ static bool check_glb(pl_export *e)
         return pl_export_fail(e, PL_EXPORT_NO_SURFACE, "the session has no surface");
     if (good && (e->count > FRAMES_MAX || size > UINT32_MAX))
         return pl_export_fail(e, PL_EXPORT_TOO_LARGE,
-                              "%" PRId64 " frames of %" PRId64 " vertices: a .glb has at most %d "
-                              "and 4 GiB; choose fewer by every, from and to, or another format",
+                              "%" PRId64 " frames of %" PRId64
+                              " vertices: a .glb has at most %d and 4 GiB; choose fewer with "
+                              "every, from and to, or another format",
                               e->count, used, FRAMES_MAX);
     return good;
 }

@@ -46,7 +46,7 @@ pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why
     const pl_json *bodies = pl_json_at(topology, "bodies");
     size_t most = count_corners(bodies, "triangles") + 1;
     out->vertices = pl_json_integer(topology, "vertices", 0);
-    *why = "the topology's vertex count is not believable";
+    *why = "the topology's vertex count is implausible";
     if (out->vertices < 0 || out->vertices > VERTICES_MAX)
         return PL_INVALID;
     out->body = calloc((size_t)out->vertices + 1, sizeof *out->body);
@@ -63,7 +63,7 @@ pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why
         int64_t count = pl_json_integer(body, "vertices", 0);
         for (int64_t v = first; v >= 0 && v < first + count && v < out->vertices; v++)
             out->body[v] = (int32_t)b;
-        *why = "the topology names a vertex that is not there";
+        *why = "the topology names a vertex that does not exist";
         if (!read_body(body, corners, out))
             return PL_INVALID;
         out->name[b] = strdup(pl_json_string(body, "name", ""));
@@ -81,10 +81,10 @@ pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, cons
 {
     pl_status read = pl_npy_read_int32(bytes, size, 4, &out->tet, &out->tets);
     out->all_tets = out->tets;
-    *why = "the tetrahedra are no array of (m, 4) int32";
+    *why = "the tetrahedra are not an array of (m, 4) int32";
     if (read != PL_OK)
         return read;
-    *why = "a tetrahedron names a vertex that is not there";
+    *why = "a tetrahedron names a vertex that does not exist";
     for (int64_t i = 0; i < 4 * out->tets; i++)
         if (out->tet[i] < 0 || out->tet[i] >= out->vertices)
             return PL_INVALID;

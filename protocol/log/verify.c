@@ -38,11 +38,10 @@ static const pl_damage_words bad_exit = {"every frame",
                                          "Read worker.log to see how the run ended."};
 static const pl_damage_words bad_warnings = {
     "every frame and its metrics",
-    "Read the metrics, which hold the same numbers. A worker's next attempt counts them again."};
-static const pl_damage_words bad_owned = {
-    "every frame and the other files",
-    "Keep the daemon's database, which holds the same. Only pliantd "
-    "--reindex needs the file."};
+    "Read the metrics, which have the same numbers. A worker's next attempt counts them again."};
+static const pl_damage_words bad_owned = {"every frame and the other files",
+                                          "Keep the daemon's database, which holds the same data. "
+                                          "Only pliantd --reindex needs the file."};
 
 static void document_damage(pl_verifier *v, const char *name, const pl_damage_words *words)
 {

@@ -20,16 +20,17 @@
  * others of a scene before it runs. */
 #define PL_EACH_WARNING(DO)                                                                        \
     DO(UNCONVERGED, unconverged, "frames with a step that did not reach solver.tolerance")         \
-    DO(INVERTED, inverted, "frames with elements turned inside out")                               \
-    DO(ENERGY_GAINED, energy_gained, "frames with more energy than the first, from nowhere")       \
+    DO(INVERTED, inverted, "frames with inverted elements")                                        \
+    DO(ENERGY_GAINED, energy_gained, "frames with more energy than the first, without work done")  \
     DO(PENETRATION, penetration, "frames with a vertex deep in an obstacle")                       \
-    DO(OVERLAP, overlap, "bodies in one another, or that may pass through each other")             \
-    DO(CLOSE_START, close_start, "bodies that begin nearer to each other than contact keeps")      \
-    DO(START_INSIDE, start_inside, "vertices that begin in an obstacle")                           \
-    DO(THIN_OBSTACLE, thin_obstacle, "bodies so fast that a step is many times an obstacle")       \
+    DO(OVERLAP, overlap, "bodies that overlap, or may pass through each other")                    \
+    DO(CLOSE_START, close_start, "bodies that start closer to each other than contact allows")     \
+    DO(START_INSIDE, start_inside, "vertices that start inside an obstacle")                       \
+    DO(THIN_OBSTACLE, thin_obstacle,                                                               \
+       "bodies that cross many times an obstacle's thickness in a step")                           \
     DO(STIFF_STEP, stiff_step, "bodies too stiff for the method at this step")                     \
     DO(FEW_ELEMENTS, few_elements, "bodies whose mesh bends too stiffly")                          \
-    DO(ODD_SIZE, odd_size, "bodies of a size that few simulate")
+    DO(ODD_SIZE, odd_size, "bodies of an unusual size")
 
 typedef enum pl_warning_code {
 #define CODE(code, name, counts) PL_WARNING_##code,

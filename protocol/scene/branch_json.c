@@ -28,8 +28,9 @@ static void check_fixed(const json_t *before, const json_t *after, pl_faults *fa
         char pointer[64];
         snprintf(pointer, sizeof pointer, "/scene/%s%s%s", fixed[i][0], fixed[i][1] ? "/" : "",
                  fixed[i][1] ? fixed[i][1] : "");
-        pl_faults_add(faults, pointer, "fixed_in_branch", "another value", "as the session has it",
-                      "the state that the branch begins with is of these");
+        pl_faults_add(faults, pointer, "fixed_in_branch", "another value",
+                      "the value of the session",
+                      "the initial state of the branch depends on these");
     }
 }
 
@@ -47,13 +48,13 @@ static void check_request(const json_t *request, pl_faults *faults)
         if (strcmp(key, "frame") == 0) {
             if (!json_is_integer(value) || json_integer_value(value) < 0)
                 pl_faults_add(faults, pointer, "wrong_type", "no such number",
-                              "a frame, from 0; left out: the newest", "");
+                              "a frame, from 0; omit it for the newest", "");
         } else if (strcmp(key, "snapshot") == 0) {
             if (!json_is_string(value))
                 pl_faults_add(faults, pointer, "wrong_type", "no text", "a snapshot's name", "");
             else if (json_object_get(request, "frame"))
-                pl_faults_add(faults, pointer, "conflict", "frame and snapshot", "one of both",
-                              "a snapshot is of a frame");
+                pl_faults_add(faults, pointer, "conflict", "frame and snapshot", "one of the two",
+                              "a snapshot already has its frame");
         } else if (strcmp(key, "scene") == 0) {
             if (!json_is_object(value))
                 pl_faults_add(faults, pointer, "wrong_type", "no object", "a merge patch", "");

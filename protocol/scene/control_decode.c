@@ -26,7 +26,8 @@ void pl_check_control_motion(pl_decoder *d, json_t *object, void *out, bool clea
     c->motion.present = true;
     if (clean && c->motion.has_origin) {
         size_t mark = pl_decode_enter(d, "motion");
-        pl_decode_conflict(d, "origin", "a control", "no such key: the scene's origin stays");
+        pl_decode_conflict(d, "origin", "a control",
+                           "no such key: the scene's origin cannot change");
         pl_decode_leave(d, mark);
     }
 }
@@ -65,14 +66,14 @@ static void check_control_damping(pl_decoder *d, const pl_change_damping *c,
     bool any = false;
     if (!of->present) {
         pl_decode_conflict(d, "damping", "a material without damping in the scene",
-                           "a material that the scene gives damping, or air_damping");
+                           "a material with damping in the scene, or air_damping");
         return;
     }
     size_t mark = pl_decode_enter(d, "damping");
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
         any = any || amounts[i].given;
         refuse_key(d, amounts[i].given && !pl_damping_uses(of, amounts[i].key), amounts[i].key,
-                   "a model that has none", "an amount of the scene's model, or mass");
+                   "a model without it", "a coefficient of the scene's model, or mass");
     }
     if (!any)
         pl_decode_fault(d, "missing_key", "nothing",
@@ -120,7 +121,8 @@ static void check_once(pl_decoder *d, const char *list, const void *members, siz
             continue;
         size_t item = pl_decode_enter_item(d, (size_t)i);
         size_t name = pl_decode_enter(d, "name");
-        pl_decode_fault(d, "duplicate_name", "named before", "each thing once in a control", "");
+        pl_decode_fault(d, "duplicate_name", "named before", "each item only once in a control",
+                        "");
         pl_decode_leave(d, name);
         pl_decode_leave(d, item);
     }
@@ -144,7 +146,7 @@ void pl_check_control(pl_decoder *d, json_t *object, void *out, bool clean)
         char got[64];
         size_t mark = pl_decode_enter(d, lists[i].list);
         snprintf(got, sizeof got, "a scene without %s", lists[i].list);
-        pl_decode_fault(d, "unknown_name", got, "what the scene has", "");
+        pl_decode_fault(d, "unknown_name", got, "items of the scene", "");
         pl_decode_leave(d, mark);
     }
     if (!clean)
@@ -223,8 +225,8 @@ pl_decode_outcome pl_control_validate(const char *text, size_t length, const cha
     if (outcome == PL_DECODE_OK)
         outcome = decode_document(document, &scene, &change, faults);
     else if (outcome != PL_DECODE_NO_MEMORY)
-        pl_faults_add(faults, "", "no_scene", "a scene that cannot be read",
-                      "the scene as it was accepted", "");
+        pl_faults_add(faults, "", "no_scene", "a scene that cannot be read", "the accepted scene",
+                      "");
     if (outcome == PL_DECODE_OK) {
         *compact = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
         pl_change_clear(&change);

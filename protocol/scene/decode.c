@@ -386,8 +386,8 @@ static void settle_names(pl_decoder *d, const pl_param *p, void *base)
             char hint[96];
             size_t item = pl_decode_enter_item(d, (size_t)i);
             size_t mark = pl_decode_enter(d, "name");
-            snprintf(hint, sizeof hint, "member %d has this name already", j);
-            pl_decode_fault(d, "duplicate_name", *name, "a name of its own", hint);
+            snprintf(hint, sizeof hint, "member %d already has this name", j);
+            pl_decode_fault(d, "duplicate_name", *name, "a unique name", hint);
             pl_decode_leave(d, mark);
             pl_decode_leave(d, item);
             break;
@@ -510,7 +510,7 @@ static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, ch
         char expected[EXPECTED_MAX];
         pl_param_expected(p, expected, sizeof expected);
         pl_decode_fault(d, "missing_key", "nothing", expected,
-                        "it may be left out only where there is just one");
+                        "it can be omitted only if there is just one");
     }
 }
 

@@ -115,7 +115,7 @@ double pl_sample_statistic(const pl_sample *s, const pl_expectation *e)
 
 static pl_status no_topology(pl_faults *faults)
 {
-    pl_faults_add(faults, "", "damaged", "a topology that does not go with the scene",
+    pl_faults_add(faults, "", "damaged", "a topology that does not match the scene",
                   "topology.json as preflight writes it", "");
     return PL_INVALID;
 }

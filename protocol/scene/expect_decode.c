@@ -37,12 +37,12 @@ static void check_bounds(pl_decoder *d, const pl_expectation *e)
     char got[96];
     if (!e->has_min && !e->has_max && !e->has_equals)
         pl_decode_fault(d, "missing_key", "no bound", "min, max or both; or equals",
-                        "an expectation without a bound says nothing");
+                        "an expectation needs a bound");
     if (e->has_equals) {
         refuse_key(d, e->has_min, "min", "equals", "min and max, or equals and tolerance");
         refuse_key(d, e->has_max, "max", "equals", "min and max, or equals and tolerance");
     } else if (e->has_tolerance) {
-        pl_decode_missing(d, "equals", "the value that tolerance is about", "");
+        pl_decode_missing(d, "equals", "equals, to which tolerance applies", "");
     }
     if (e->has_min && e->has_max && e->min > e->max) {
         snprintf(got, sizeof got, "min %.15g, max %.15g", e->min, e->max);
@@ -89,7 +89,7 @@ static void check_vertices(pl_decoder *d, const pl_expectation *e, const char *n
         return;
     }
     if (e->has_select && !e->has_body && scene->body_count > 1)
-        pl_decode_missing(d, "body", "the body that select is about", "there are several bodies");
+        pl_decode_missing(d, "body", "the body of select", "there are several bodies");
     if (e->quantity == PL_QUANTITY_POSITION && !e->has_component)
         pl_decode_missing(d, "component", "one of: x, y, z", "");
     if (e->quantity == PL_QUANTITY_POSITION && e->has_component &&
@@ -119,7 +119,7 @@ static void check_reaction(pl_decoder *d, const pl_expectation *e, const char *n
         refuse_key(d, true, "obstacle", "a scene without obstacles", "the name of an obstacle");
     if (penetration && !e->has_obstacle && scene->obstacle_count == 0)
         refuse_key(d, true, "quantity", "a scene without obstacles",
-                   "something that can be entered");
+                   "an obstacle that can be penetrated");
 }
 
 static void check_between(pl_decoder *d, const pl_expectation *e, const char *name)
@@ -128,9 +128,9 @@ static void check_between(pl_decoder *d, const pl_expectation *e, const char *na
     refuse_key(d, !force && e->has_between, "between", name, "a contact_force");
     if (force && !e->has_between)
         pl_decode_missing(d, "between", "two bodies",
-                          "the force is that of the first on the second");
+                          "the force is exerted by the first on the second");
     refuse_key(d, force && e->has_between && e->between[0] == e->between[1], "between",
-               "the same body twice", "two bodies: on itself a body exerts no force");
+               "the same body twice", "two different bodies: a body exerts no force on itself");
 }
 
 /* Of what an expectation or a probe looks at. */

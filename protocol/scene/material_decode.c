@@ -38,7 +38,7 @@ static int32_t decode_pairs(pl_decoder *d, json_t *value, const pl_param numbers
         }
         if (d->faults->total == before && i > 0 && out[i][0] < out[i - 1][0] + 1e-3)
             pl_decode_refuse(d, pair, "out_of_range",
-                             "an argument at least 0.001 above the one before", "");
+                             "an argument at least 0.001 above the previous one", "");
         pl_decode_leave(d, mark);
     }
     return d->faults->total == before ? (int32_t)count : 0;
@@ -140,7 +140,7 @@ static void check_one_way(pl_decoder *d, const pl_material *m, json_t *object)
             pl_decode_conflict(d, key, way, "one of the two ways");
     }
     if (m->has_lame && (m->has_constants || own))
-        pl_decode_conflict(d, "lame", m->has_constants ? "constants" : "splines of its own",
+        pl_decode_conflict(d, "lame", m->has_constants ? "constants" : "custom splines",
                            "one of the two ways");
 }
 
@@ -203,7 +203,7 @@ static void check_amount(pl_decoder *d, const pl_material_damping *m)
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         if (amounts[i] > 0)
             return;
-    pl_decode_missing(d, key, "number above 0", "without it the model damps nothing");
+    pl_decode_missing(d, key, "number above 0", "without it the model has no damping");
 }
 
 /* m(r) r may not fall: the force of a faster motion would be less, and a step have several ends. */
@@ -217,8 +217,8 @@ static void check_rising(pl_decoder *d, const pl_damping_points *f)
         char got[96];
         size_t mark = pl_decode_enter(d, "rate_spline"),
                item = pl_decode_enter_item(d, (size_t)k + 1);
-        snprintf(got, sizeof got, "a force that falls towards a rate of %.6g", q[0]);
-        pl_decode_fault(d, "out_of_range", got, "multiplier x rate that does not fall",
+        snprintf(got, sizeof got, "a force that decreases towards a rate of %.6g", q[0]);
+        pl_decode_fault(d, "out_of_range", got, "multiplier x rate that does not decrease",
                         "let the multiplier fall less steeply, at most as 1 / rate");
         pl_decode_leave(d, item);
         pl_decode_leave(d, mark);
@@ -236,7 +236,7 @@ void pl_check_damping(pl_decoder *d, json_t *object, void *out, bool clean)
     json_object_foreach(object, key, value)
     {
         if (!pl_damping_uses(m, key))
-            pl_decode_conflict(d, key, "a model that has none", "a model that it is of");
+            pl_decode_conflict(d, key, "a model without it", "a model that uses it");
     }
     if (m->model == PL_DAMPING_RATE_SPLINE && m->rate_spline.count == 0)
         pl_decode_missing(d, "rate_spline", "array of [rate, multiplier]", "");

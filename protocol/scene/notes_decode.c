@@ -39,7 +39,7 @@ void pl_decode_metadata(pl_decoder *d, json_t *value, const pl_param *p, void *o
     }
     if (is_deeper(value, PL_METADATA_DEPTH)) {
         pl_decode_fault(d, "too_deep", "more than 64 levels", "at most 64 levels of nesting",
-                        "flatten it, or keep a reference to the rest");
+                        "flatten it, or store the rest elsewhere and keep a reference");
         return;
     }
     size_t size = json_dumpb(value, NULL, 0, JSON_COMPACT);

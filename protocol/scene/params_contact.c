@@ -24,8 +24,8 @@ const pl_param_table pl_contact_pair_table = {
 static const pl_param contact_rows[] = {
     BOOLEAN("enabled", pl_contact_settings, enabled,
             "Contact between bodies, and of bodies with themselves. Methods that do not support it "
-            "reject true; left out, it is then off. The capabilities' `carries` lists them. Bodies "
-            "that an attachment connects do not touch each other, unless pairs says so.",
+            "reject true; if omitted, it is off for them. The capabilities' `carries` lists them. "
+            "Bodies that an attachment connects do not touch each other, unless pairs enables it.",
             DEFAULT(true), WORDED("true if method and device support it")),
     BOOLEAN("self", pl_contact_settings, self, "Contact of a body with itself.", DEFAULT(true)),
     LENGTH("thickness", 0, pl_contact_settings, thickness,
@@ -43,8 +43,7 @@ static const pl_param contact_rows[] = {
             "session fails with `intersection`.",
             DEFAULT(true)),
     LIST("pairs", pl_contact_pair_table, FROM(0, 4096), pl_contact_settings, pairs, pair_count,
-         "Exceptions for two bodies, or one and itself. The last of several for the same bodies "
-         "applies.",
+         "Exceptions for two bodies, or one and itself. The last one for the same bodies applies.",
          WORDED("none")),
 };
 const pl_param_table pl_contact_table = {.name = "contact",

@@ -37,7 +37,7 @@ static const pl_param force_rows[] = {
            "Pressure of a pressure force.", UNCHANGED(pl_change_force, pressure)),
 };
 const pl_param_table pl_control_force_table = {
-    .name = "control.force", .doc = "A force's new numbers.", ROWS(force_rows)};
+    .name = "control.force", .doc = "A force's new values.", ROWS(force_rows)};
 
 #define AMOUNT(field, of, most, text)                                                              \
     NUMBER(#field, of, FROM(0, most), 0, pl_change_damping, field, text,                           \
@@ -65,10 +65,10 @@ static const pl_param material_rows[] = {
            UNCHANGED(pl_change_material, poisson)),
     OBJECT("lame", pl_lame_table, pl_change_material, lame,
            "Lame parameters, if the scene gives them.",
-           OPTIONAL(pl_change_material, has_lame, "as they are")),
+           OPTIONAL(pl_change_material, has_lame, "unchanged")),
     OBJECT("constants", pl_rubber_table, pl_change_material, constants,
            "Constants of a rubber, if the scene gives them.",
-           OPTIONAL(pl_change_material, has_constants, "as they are")),
+           OPTIONAL(pl_change_material, has_constants, "unchanged")),
     OBJECT("damping", pl_control_damping_table, pl_change_material, damping,
            "Damping of a material with damping in the scene; 0 switches it off.",
            UNCHANGED(pl_change_material, damping)),

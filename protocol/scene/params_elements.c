@@ -65,7 +65,7 @@ static const pl_param attachment_rows[] = {
               OPTIONAL(pl_attachment, has_to, "none")),
     REFERENCE("obstacle", "obstacles", pl_attachment, obstacle,
               "An obstacle: each vertex is pulled towards the nearest point of its surface at "
-              "rest, or towards point. The obstacle's motion carries that place along.",
+              "rest, or towards point. That place moves with the obstacle.",
               OPTIONAL(pl_attachment, has_obstacle, "none")),
     POINT("point", pl_attachment, point,
           "Place to which every vertex is pulled; with obstacle, its position at time 0.",

@@ -18,13 +18,13 @@ const char *const pl_when_words[] = {"end", "start", "every", "some", "mean", NU
 
 static const char looked_at[] =
     "Quantity to read. position (m), displacement (m, from frame 0) and velocity (m/s, from the "
-    "previous frame) are those of vertices; the others come from a frame's metrics. energy is "
+    "previous frame) are read at vertices; the others come from a frame's metrics. energy is "
     "kinetic + elastic + gravity. energy_drift is its change since frame 0 over the run's largest "
     "kinetic + elastic energy. converged is a fraction of the frame's steps. penetration (m) is "
-    "the largest depth of a surface vertex in an obstacle; 0 without contact. Of contact between "
-    "bodies: contact_pairs carry force, contact_gap (m) is the least distance, infinite while "
-    "nothing is near anything, contact_force (N) is that of one body on another, and friction_work "
-    "(J) is what friction has taken since the start.";
+    "the largest depth of a surface vertex in an obstacle; 0 without contact. For contact between "
+    "bodies: contact_pairs is the number of pairs that carry force, contact_gap (m) the least "
+    "distance (infinite while no bodies are near), contact_force (N) the force of one body on "
+    "another, and friction_work (J) the energy lost to friction since the start.";
 
 /* What is looked at: rows of expectations and of probes. */
 #define LOOKED_AT_ROWS                                                                             \
@@ -37,7 +37,7 @@ static const char looked_at[] =
             "component", components, pl_expectation, component,                                    \
             "Component of a vector: position, displacement, velocity, reaction, contact_force, "   \
             "a momentum.",                                                                         \
-            GIVEN(has_component, "norm; a position has none")),                                    \
+            GIVEN(has_component, "norm; a position has no default")),                              \
         CHOICE("statistic", statistics, pl_expectation, statistic,                                 \
                "Statistic over the vertices; range is the largest minus the smallest.",            \
                GIVEN(has_statistic, "mean")),                                                      \

@@ -23,9 +23,9 @@ static const pl_param point_rows[] = {
     BODY(pl_scene_force, "A body's name."),
     SELECT(pl_scene_force, "Vertices that the force acts on.", REQUIRED),
     VECTOR("force", "N", FROM(-1e15, 1e15), 0, pl_scene_force, force, "Constant force.", REQUIRED),
-    CHOICE(
-        "share", shares, pl_scene_force, each,
-        "total: the selected vertices share the force equally; each: every vertex has all of it."),
+    CHOICE("share", shares, pl_scene_force, each,
+           "total: the selected vertices share the force equally; each: the full force acts on "
+           "every vertex."),
 };
 const pl_param_table pl_point_table = {
     .name = "force.point", .doc = "A force on vertices.", ROWS(point_rows)};

@@ -48,7 +48,7 @@ static const pl_param rows[] = {
            "Poisson's ratio at small strain; the energies need a first Lame parameter that is not "
            "negative. Linear tetrahedra lock from about 0.49. For arap and polynomial it only "
            "enters mu = young / (2 (1 + poisson))."),
-    OBJECT("lame", pl_lame_table, pl_material, lame, "In place of young and poisson.",
+    OBJECT("lame", pl_lame_table, pl_material, lame, "Replaces young and poisson.",
            OPTIONAL(pl_material, has_lame, NULL)),
     OBJECT("constants", pl_rubber_table, pl_material, constants,
            "Of neo_hookean_wang, mooney_rivlin and fung, in place of young and poisson. From "
@@ -66,34 +66,33 @@ static const pl_param rows[] = {
            "pulled to a stretch; a is the spline whose slope fits it best, b = c = 0."),
     BOOLEAN(
         "invertible", pl_material, invertible,
-        "Tetrahedra whose least stretch at the beginning of a step is below 0.15 go over into "
-        "a convex solid, mu sum (s_i - 1)^2, altogether below 0.05, and so come back from "
-        "being inverted or collapsed (Wang 2016, eq. 16-19). Models defined only for J > 0 (except "
-        "fung): elements that share a vertex with one below 0.05 go over too, altogether if it is "
-        "below -0.05."),
+        "Tetrahedra whose least stretch at the start of a step is below 0.15 change gradually into "
+        "a convex solid, mu sum (s_i - 1)^2, completely below 0.05, and so recover from inversion "
+        "or collapse (Wang 2016, eq. 16-19). Models defined only for J > 0 (except fung): elements "
+        "that share a vertex with one below 0.05 change too, completely if it is below -0.05."),
     NUMBER("density", "kg/m^3", FROM(1e-6, 1e9), 1000, pl_material, density,
            "Mass per rest volume."),
     LENGTH("thickness", 1e-3, pl_material, thickness,
-           "Of triangles: times their area it is a volume."),
+           "Thickness of triangles: times their area it is a volume."),
     NUMBER("area", "m^2", ABOVE(0, LENGTH_MAX), 1e-4, pl_material, area,
            "Cross-section of edges: times their length it is a volume, and times young over length "
            "their stiffness."),
-    OBJECT("bending", pl_bending_table, pl_material, bending, "Of triangles and edges.",
+    OBJECT("bending", pl_bending_table, pl_material, bending, "Bending of triangles and edges.",
            OPTIONAL(pl_material, bending.present, "none: no resistance to bending")),
     OBJECT("strain_limit", pl_strain_limit_table, pl_material, strain_limit,
-           "Of triangles and tetrahedra.", OPTIONAL(pl_material, strain_limit.present, "none")),
-    OBJECT("fibers", pl_fibers_table, pl_material, fibers, "Of tetrahedra and triangles.",
+           "Strain limits of triangles and tetrahedra.",
+           OPTIONAL(pl_material, strain_limit.present, "none")),
+    OBJECT("fibers", pl_fibers_table, pl_material, fibers, "Fibers of tetrahedra and triangles.",
            OPTIONAL(pl_material, fibers.present, "none")),
     CHOICE("inextensible", pl_inextensible_words, pl_material, inextensible,
            "Of edges: no makes them springs of stiffness young area / length; a rope never exceeds "
            "its length, a rod keeps it, both as hard constraints."),
     OBJECT("damping", pl_damping_table, pl_material, damping,
-           "Of tetrahedra, triangles and edges, by model.",
+           "Damping of tetrahedra, triangles and edges, by model.",
            OPTIONAL(pl_material, damping.present, "none")),
     NUMBER("air_damping", "N s/m^3", FROM(0, 1e12), 0, pl_material, air_damping,
-           "Times its share of the surface and its velocity, the force that slows a vertex down "
-           "(Wang 2016, section 6): of solids the boundary, of cloth both sides, of edges a round "
-           "thread's."),
+           "Drag force on a vertex per surface share and velocity (Wang 2016, section 6). The "
+           "surface of solids is their boundary, of cloth both sides, of edges a round thread."),
     NUMBER("friction", "1", FROM(0, FRICTION_MAX), 0, pl_material, friction,
            "Coulomb's coefficient against other bodies; of two bodies the geometric mean applies.",
            OPTIONAL(pl_material, has_friction, "contact.friction")),

@@ -31,7 +31,7 @@ static const pl_param torus_rows[] = {
            "Radius of the circle at its middle, in the plane z = 0."),
     LENGTH("tube", 0.2, pl_mesh_source, torus.tube, "Radius of the tube around it; below radius."),
     COUNTS("cells", FROM(1, PL_SCENE_CELLS_MAX), EACH(6, 32), pl_mesh_source, torus.cells,
-           "Cells across the tube (an odd number is rounded up) and around, 3 at least.",
+           "Cells across the tube (an odd number is rounded up) and around, at least 3.",
            COMPONENTS(2)),
 };
 const pl_param_table pl_torus_table = {.name = "mesh.torus", .doc = "A ring.", ROWS(torus_rows)};
@@ -62,10 +62,10 @@ static const pl_param cloth_rows[] = {
     CHOICE("diagonal", diagonals, pl_mesh_source, cloth.diagonal,
            "Diagonals of the rectangles. alternating: they meet those of the neighbours; "
            "up: all from (-x, -y) to (+x, +y); down: all from (+x, -y) to (-x, +y)."),
-    BOOLEAN("springs", pl_mesh_source, cloth.springs,
-            "Springs instead of triangles: along the sides and the diagonal of each cell "
-            "and, against bending, from every vertex to the next but one. They use the "
-            "material's area."),
+    BOOLEAN(
+        "springs", pl_mesh_source, cloth.springs,
+        "Springs instead of triangles: along the sides and the diagonal of each cell and, against "
+        "bending, from every vertex to its second neighbour. They use the material's area."),
 };
 const pl_param_table pl_cloth_table = {
     .name = "mesh.cloth", .doc = "A rectangular sheet of triangles or springs.", ROWS(cloth_rows)};
@@ -98,12 +98,12 @@ static const pl_param mesh_rows[] = {
     ELEMENTS("tets", TETS, "[a, b, c, d]", "Inline tetrahedra."),
     ELEMENTS("triangles", TRIANGLES, "[a, b, c]", "Inline triangles."),
     ELEMENTS("edges", EDGES, "[a, b]", "Inline edges."),
-    CHOICE("orientation", orientations, pl_mesh_source, refuse_negative,
-           "Tetrahedra of negative volume: repair turns them round, refuse reports a "
-           "fault."),
+    CHOICE(
+        "orientation", orientations, pl_mesh_source, refuse_negative,
+        "Tetrahedra of negative volume: repair reorders their vertices, refuse reports a fault."),
 };
 const pl_absent pl_file_absent[] = {
-    {"file", "the command line uploads files: pliant submit; over HTTP upload with PUT "
+    {"file", "the command line uploads files: pliant submit; over HTTP, upload with PUT "
              "/v1/meshes/{sha256} and name it here as {\"upload\": \"sha256:...\"}"},
     {0}};
 const pl_param_table pl_mesh_table = {.name = "mesh",

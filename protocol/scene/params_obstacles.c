@@ -136,9 +136,9 @@ static const pl_param obstacle_rows[] = {
            "Share of a vertex's normal velocity that it keeps, reversed, after an impact. "
            "Bodies also bounce by their own elasticity."),
     NUMBER("margin", "m", FROM(0, LENGTH_MAX), 0, pl_obstacle, margin,
-           "Distance at which contact keeps vertices from the surface, so that triangles "
-           "between them do not cut through it. With inside: less than the radius of the "
-           "largest ball that fits."),
+           "Distance that contact keeps between vertices and the surface, so that triangles "
+           "between them do not cut through it. With inside: less than the radius of the largest "
+           "ball that fits."),
     MOTION(pl_obstacle, "at rest", "Rigid motion."),
 };
 const pl_param_table pl_obstacle_table = {.name = "obstacle",

@@ -38,7 +38,7 @@ const pl_param_table pl_twisted_table = {
     .name = "shape.twisted", .doc = "Turned about an axis, evenly along it.", ROWS(twisted_rows)};
 
 static const pl_param shape_rows[] = {
-    PART("random", pl_random_table, "Every vertex at a random place.", FORM(PL_SHAPE_RANDOM)),
+    PART("random", pl_random_table, "Every vertex at a random position.", FORM(PL_SHAPE_RANDOM)),
     PART("twisted", pl_twisted_table, "Twisted.", FORM(PL_SHAPE_TWISTED)),
     VECTOR("stretched", "1", FROM(-1e6, 1e6), EACH(1, 1, 1), pl_initial, stretch,
            "Scaled about the body's centre.", FORM(PL_SHAPE_STRETCHED)),
@@ -77,11 +77,11 @@ static const pl_param body_rows[] = {
     NAME(pl_body, "body", "bodies"),
     OBJECT("mesh", pl_mesh_table, pl_body, mesh, "Its elements.", REQUIRED),
     REFERENCE("material", "materials", pl_body, material, "A key of materials.",
-              WORDED("the only one, where there is one")),
+              WORDED("the only one, if there is one")),
     CUSTOM("materials_by_tag", BY_TAG,
            "object: keys of materials by group of the mesh file, its name or number",
-           "Material for the elements of a group. If an element is in several groups, the "
-           "last one given counts.",
+           "Material for the elements of a group. If an element is in several groups, the last one "
+           "given applies.",
            FROM(0, 256), .refers = "materials"),
     OBJECT("fields", pl_body_fields_table, pl_body, fields, "Element data of its mesh file."),
     OBJECT("transform", pl_transform_table, pl_body, transform, "Placement of its rest shape."),
@@ -172,9 +172,9 @@ static const pl_param pin_rows[] = {
     NAME(pl_pin, "pin", "pins"),
     BODY(pl_pin, "A body's name."),
     SELECT(pl_pin, "Held vertices.", REQUIRED),
-    CUSTOM("axes", AXES, "array of: x, y, z", "Held coordinates; the others are free.",
+    CUSTOM("axes", AXES, "array of: x, y, z", "Fixed coordinates; the others are free.",
            AT(pl_pin, axes), DEFAULT(PL_AXES_ALL), WORDED("all three")),
-    MOTION(pl_pin, "held where they are", "Rigid motion of the held vertices."),
+    MOTION(pl_pin, "fixed in place", "Rigid motion of the fixed vertices."),
 };
 const pl_param_table pl_pin_table = {
-    .name = "pin", .doc = "Vertices held or moved.", ROWS(pin_rows)};
+    .name = "pin", .doc = "Vertices that are fixed or moved.", ROWS(pin_rows)};

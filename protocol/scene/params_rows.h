@@ -84,8 +84,8 @@
 #define UPLOAD_ROWS                                                                                \
     CUSTOM("upload", UPLOAD,                                                                       \
            "\"sha256:<64 hex digits>\", or {\"node\": ..., \"ele\": ...} for tetgen",              \
-           "A mesh file uploaded before.", FORM(PL_SOURCE_UPLOAD)),                                \
-        CHOICE("format", pl_format_words, pl_mesh_source, format, "Of the uploaded file.",         \
+           "A mesh file uploaded earlier.", FORM(PL_SOURCE_UPLOAD)),                               \
+        CHOICE("format", pl_format_words, pl_mesh_source, format, "Format of the uploaded file.",  \
                GOES_WITH(PL_SOURCE_UPLOAD), WORDED("gmsh; tetgen for {\"node\", \"ele\"}"))
 #define VERTICES(text)                                                                             \
     CUSTOM("vertices", VERTICES, "array of numbers, flat or as [x, y, z]", text, UNIT("m"),        \
@@ -107,7 +107,7 @@
 
 /* The body that something is about, and the vertices of it. */
 #define BODY(type, text)                                                                           \
-    REFERENCE("body", "bodies", type, body, text, WORDED("the only one, where there is one"))
+    REFERENCE("body", "bodies", type, body, text, WORDED("the only one, if there is one"))
 #define SELECT(type, text, ...)                                                                    \
     OBJECT("select", pl_select_table, type, select, text, OR_WORD(pl_select_words), __VA_ARGS__)
 
@@ -122,16 +122,18 @@
 
 /* What is a session's own and not the engine's: of scenes, and of PATCH. */
 #define TITLE(type) STRING("name", FROM(0, 255), "empty", type, name, "For people.")
-#define LABELS      CUSTOM("labels", LABELS, "object of strings", "The user's own, to find sessions by.")
+#define LABELS                                                                                     \
+    CUSTOM("labels", LABELS, "object of strings", "User-defined labels for finding sessions.")
 #define METADATA                                                                                   \
     CUSTOM("metadata", METADATA, "object",                                                         \
-           "The user's own, at most 16384 bytes; shown with the session.")
+           "User-defined data, at most 16384 bytes; shown with the session.")
 #define WEBHOOK                                                                                    \
     CUSTOM("webhook", WEBHOOK, "{\"url\": \"https://...\"}",                                       \
-           "Where a daemon sends a signed POST when the session has ended.")
+           "Receives a signed POST from the daemon when the session has ended.")
 #define PRIORITY                                                                                   \
     CUSTOM("priority", PRIORITY, "integer",                                                        \
-           "In a daemon's queue a higher one goes first; it takes cores from none that runs.",     \
+           "Priority in a daemon's queue: higher ones start first. Running sessions keep their "   \
+           "cores.",                                                                               \
            FROM(-PL_PRIORITY_MAX, PL_PRIORITY_MAX), WORDED("0"))
 
 /* Bounds far outside anything physical, so that products of a few numbers stay finite. */

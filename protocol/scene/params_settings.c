@@ -13,15 +13,14 @@ static const pl_param time_rows[] = {
            WORDED("1, unless steps is given; with pace realtime no end")),
     INTEGER("steps", FROM(1, PL_SCENE_STEPS_MAX), 0, pl_time, steps,
             "Number of steps. Excludes duration.", WORDED("from duration")),
-    CHOICE(
-        "integrator", integrators, pl_time, integrator,
-        "Time integrator. backward_euler: first order, stable at any step, loses energy wherever "
-        "something swings. bdf2: second order, loses little energy of slow motions. trapezoidal "
-        "and implicit_midpoint: second order, lose no energy of small motions; stiff modes "
-        "ring on. tr_bdf2: second order, two minimisations a step, keeps slow motions and damps "
-        "stiff ones at once. sdirk2: like tr_bdf2, smoother where forces jump, but loses more "
-        "of slow motions. quasi_static: no inertia; a step is the equilibrium under the loads "
-        "and pins at its end."),
+    CHOICE("integrator", integrators, pl_time, integrator,
+           "Time integrator. backward_euler: first order, stable at any step, dissipates the "
+           "energy of oscillations. bdf2: second order, loses little energy of slow motions. "
+           "trapezoidal and implicit_midpoint: second order, lose no energy of small motions; "
+           "stiff modes keep ringing. tr_bdf2: second order, two minimisations a step, keeps slow "
+           "motions and damps stiff ones at once. sdirk2: like tr_bdf2, smoother where forces "
+           "jump, but loses more of slow motions. quasi_static: no inertia; a step is the "
+           "equilibrium under the loads and pins at its end."),
     CHOICE("pace", paces, pl_time, pace,
            "free: as fast as possible. realtime: a frame does not start before the wall clock "
            "reaches its simulated time; delays are not caught up. Without steps and duration a "
@@ -58,13 +57,12 @@ static const pl_param solver_rows[] = {
            "Hessians made semidefinite. The capabilities' `carries` lists what each supports.",
            DEFAULT(PL_METHOD_AUTO)),
     INTEGER("iterations", FROM(1, 10000), 50, pl_solver_settings, iterations,
-            "Most iterations of a step.", WORDED("2000 with auto, else 50")),
+            "Maximum iterations of a step.", WORDED("2000 with auto, else 50")),
     NUMBER(
         "tolerance", "1", FROM(0, 1), 1e-3, pl_solver_settings, tolerance,
         "Bound on the Newton decrement of a converged step, relative to that of its first iterate; "
-        "0 makes every iteration of every step. The decrement is measured in the norm of the "
-        "constant matrix. Methods without one use its diagonal, in which smooth errors weigh "
-        "less.",
+        "0 runs every iteration of every step. The decrement is measured in the norm of the "
+        "constant matrix. Methods without one use its diagonal, in which smooth errors weigh less.",
         WORDED("1e-4 with auto that descends, 3e-6 if an obstacle has friction; else 1e-3")),
     CHOICE("stiffness", stiffnesses, pl_solver_settings, stiffness,
            "Stiffness of the constant matrix's terms, per rest volume. shear: weight_scale times "
@@ -77,7 +75,7 @@ static const pl_param solver_rows[] = {
         "projective_dynamics takes them from the energies.",
         WORDED("1.8 with admm, else 2")),
     NUMBER("relaxation", "1", FROM(0.5, 1.95), 1.8, pl_solver_settings, relaxation,
-           "Over-relaxation of ADMM; 1 is none. Above 1 ADMM may not converge with momentum.",
+           "Over-relaxation of ADMM; 1 disables it. Above 1 ADMM may not converge with momentum.",
            WORDED("1.8 with anderson, else 1")),
     CHOICE("acceleration", accelerations, pl_solver_settings, acceleration,
            "Acceleration of ADMM. anderson: extrapolation from the last six iterations; nesterov: "
@@ -192,18 +190,19 @@ static const pl_param resources_rows[] = {
     NUMBER("memory", "bytes", FROM(0, 1e15), 0, pl_resources, memory,
            "Memory limit; 0: as estimated."),
     NUMBER("time_limit", "s", FROM(0, 1e9), 0, pl_resources, time_limit,
-           "Limit of the running time, over all attempts; it also holds inside a step. 0: none."),
+           "Limit of the running time, over all attempts; it also applies inside a step. 0: no "
+           "limit."),
     PRIORITY,
     BOOLEAN("preemptible", pl_resources, preemptible,
             "Let the scheduler stop the session at a checkpoint when another needs its cores; it "
-            "goes on from there, with the same bits."),
+            "continues from there, with the same bits."),
     CHOICE("executor", executors, pl_resources, executor,
            "Where a daemon runs the session: on its own machine (`local`), as a job of its batch "
-           "system (`batch`; `slurm`: only if that is Slurm), or as its options say (`auto`)."),
+           "system (`batch`; `slurm`: only if that is Slurm), or as set by its options (`auto`)."),
     BOOLEAN("hold", pl_resources, hold,
-            "Begin paused: the session is checked and waits for a resume."),
+            "Start paused: the session is checked and waits for a resume."),
     CUSTOM("after", AFTER, "array of session ids",
-           "Start only when these sessions of yours have ended, however they did.",
+           "Start only when these sessions of yours have ended, in any state.",
            AT(pl_resources, after), FROM(0, PL_AFTER_MAX), WORDED("none")),
 };
 static const pl_absent resources_absent[] = {{"gpu", 0}, {0}};

@@ -26,7 +26,7 @@ static void decode_version(pl_decoder *d, json_t *value, const pl_param *p, void
     if (!json_is_integer(value))
         pl_decode_refuse(d, value, "wrong_type", "the number 1", "");
     else if (json_integer_value(value) != 1)
-        pl_decode_refuse(d, value, "unsupported", "1, the version of the format that exists", "");
+        pl_decode_refuse(d, value, "unsupported", "1, the only version of the format", "");
 }
 
 static void decode_scale(pl_decoder *d, json_t *value, const pl_param *p, void *out)
@@ -336,7 +336,7 @@ static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
     if (clean && solver->device == PL_DEVICE_CPU && pl_solver_is_single(solver)) {
         size_t mark = pl_decode_enter(d, "precision");
         pl_decode_fault(d, "unsupported", "single, on the CPU", "double or auto, on the CPU",
-                        "leave it out, or use \"device\": \"gpu\"");
+                        "omit it, or use \"device\": \"gpu\"");
         pl_decode_leave(d, mark);
     }
 }
@@ -374,8 +374,7 @@ static void check_keyframes(pl_decoder *d, json_t *object, const pl_motion *moti
         char got[96];
         size_t item = pl_decode_enter_item(d, (size_t)k), mark = pl_decode_enter(d, "time");
         snprintf(got, sizeof got, "%.15g s after %.15g s", key->time, key[-1].time);
-        pl_decode_fault(d, "out_of_order", got, "a later time than that of the keyframe before",
-                        "");
+        pl_decode_fault(d, "out_of_order", got, "a time later than the previous keyframe's", "");
         pl_decode_leave(d, mark);
         pl_decode_leave(d, item);
     }
@@ -492,7 +491,7 @@ pl_decode_outcome pl_decode_refuse_syntax(const json_error_t *error, pl_faults *
     if (json_error_code(error) == json_error_numeric_overflow)
         hint = "numbers must fit a double, integers 64 bits";
     else if (strcasestr(error->text, "nan") || strcasestr(error->text, "inf"))
-        hint = "JSON has no NaN and no infinity; a key left out takes its default";
+        hint = "JSON has no NaN and no infinity; an omitted key takes its default";
     pl_faults_add(faults, "", duplicate ? "duplicate_key" : "json_syntax", got,
                   duplicate ? "each key once in an object" : "a JSON document in UTF-8", hint);
     return PL_DECODE_SYNTAX;

@@ -69,7 +69,7 @@ static bool wrong_field(const point_table *t, size_t line, size_t column, const 
     char where[96];
     snprintf(where, sizeof where, "%s/csv/%zu/%zu", t->where, line, column);
     pl_faults_add(t->decoder->faults, where, "wrong_value", field,
-                  "two numbers in each line, after a first line of names or none", "");
+                  "two numbers in each line, after an optional line of names", "");
     return false;
 }
 

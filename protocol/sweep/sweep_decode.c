@@ -20,9 +20,8 @@ static void check_path(pl_sweep_decoder *d, const char *path, const char *where)
     if (path[0] == '/' && path[reach] == 0)
         return;
     char hint[PL_SWEEP_PATH_MAX + 80];
-    snprintf(hint, sizeof hint,
-             "the scene has '%.*s'; a value that varies must be in the scene already", (int)reach,
-             path);
+    snprintf(hint, sizeof hint, "the scene has '%.*s'; a varied value must already be in the scene",
+             (int)reach, path);
     pl_faults_add(d->faults, where, "no_such_path", path, "a JSON pointer to a value of the scene",
                   path[0] == '/' ? hint : "it begins with '/'");
 }
@@ -42,7 +41,7 @@ static void check_overlap(const pl_sweep_decoder *d, const char *path, const cha
     snprintf(expected, sizeof expected, "a path that does not overlap %s", other ? other : "");
     if (other)
         pl_faults_add(d->faults, where, "duplicate", path, expected,
-                      "parameters may not set parts of each other, nor the labels sweep and row");
+                      "parameters cannot set parts of each other, or the labels sweep and row");
 }
 
 static bool taken(const pl_sweep_decoder *d, const char *name)
@@ -66,7 +65,7 @@ static pl_sweep_parameter *add_parameter(pl_sweep_decoder *d, const char *path, 
     check_path(d, path, where);
     check_overlap(d, path, where);
     if (taken(d, name)) {
-        pl_faults_add(d->faults, where, "duplicate", name, "a name of its own", "");
+        pl_faults_add(d->faults, where, "duplicate", name, "a unique name", "");
         return NULL;
     }
     pl_sweep_parameter *p = &s->parameters[s->parameter_count++];
@@ -129,8 +128,8 @@ static void read_interval(pl_sweep_decoder *d, pl_sweep_parameter *p, json_t *ob
         pl_sweep_fault(d, range ? range : object, "out_of_range", "the lower end first", "%s",
                        where);
     if (p->log && (p->low <= 0 || p->high <= 0))
-        pl_sweep_fault(d, range ? range : object, "out_of_range", "ends above 0 for the scale log",
-                       "%s", where);
+        pl_sweep_fault(d, range ? range : object, "out_of_range",
+                       "bounds above 0 for the scale log", "%s", where);
 }
 
 static void read_parameter(pl_sweep_decoder *d, json_t *object, size_t i)
@@ -163,7 +162,7 @@ static void read_parameter(pl_sweep_decoder *d, json_t *object, size_t i)
     else
         read_interval(d, p, object, where);
     if (!values && !p->count && d->sweep->sampling == PL_SAMPLING_GRID && !d->faults->total)
-        pl_sweep_fault(d, NULL, "missing", "how many values of the interval a grid has",
+        pl_sweep_fault(d, NULL, "missing", "the number of grid values in the interval",
                        json_object_get(object, "range") ? "%s/count" : "%s/range", where);
 }
 
@@ -222,7 +221,7 @@ static bool see_field(void *context, size_t line, size_t column, const char *fie
         snprintf(where, sizeof where, "/csv/%zu/%zu", line, column);
         pl_faults_add(
             t->decoder->faults, where, "out_of_range", field,
-            column >= t->columns ? "as many fields as the head has" : "at most 10000 rows", "");
+            column >= t->columns ? "as many fields as the header line" : "at most 10000 rows", "");
         return false;
     }
     size_t at = (line - 1) * t->columns + column;
@@ -249,8 +248,8 @@ static void check_lines(pl_sweep_decoder *d)
         for (int32_t j = 0; j < s->parameter_count; j++) {
             if (!s->values[i * s->parameter_count + j]) {
                 pl_sweep_fault(d, NULL, "missing",
-                               "a value: each line has as many fields as the head", "/csv/%lld/%d",
-                               (long long)i + 1, j);
+                               "a value: each line has as many fields as the header line",
+                               "/csv/%lld/%d", (long long)i + 1, j);
                 return;
             }
         }
@@ -270,7 +269,7 @@ static void read_csv(pl_sweep_decoder *d, json_t *csv)
                        "/csv");
     } else if (s->parameters && !pl_csv_read(json_string_value(csv), see_field, &t, &no_memory)) {
         d->no_memory |= no_memory;
-        pl_faults_add(d->faults, "/csv", "bad_csv", "a quote that is not closed",
+        pl_faults_add(d->faults, "/csv", "bad_csv", "an unclosed quote",
                       "comma-separated values (RFC 4180)", "");
     } else if (!s->row_count && !d->faults->total) {
         pl_sweep_fault(d, csv, "missing", "a line of paths, then a line for each run", "/csv");
@@ -330,7 +329,7 @@ static void read_result(pl_sweep_decoder *d, json_t *object, size_t i)
     for (const pl_sweep_result *o = d->sweep->results; o < r; o++)
         duplicate |= strcmp(o->name, r->name) == 0;
     if (duplicate)
-        pl_sweep_fault(d, object, "duplicate", "a result of another name", "%s/name", where);
+        pl_sweep_fault(d, object, "duplicate", "a result with another name", "%s/name", where);
 }
 
 /* Adds the first result of a fit. */
@@ -435,7 +434,7 @@ static void read_sampling(pl_sweep_decoder *d)
         pl_sweep_fault(d, samples, "wrong_value", "nothing: a grid has every combination",
                        "/samples");
     if (s->sampling != PL_SAMPLING_GRID && !samples && !fit)
-        pl_sweep_fault(d, NULL, "missing", "how many points are drawn", "/samples");
+        pl_sweep_fault(d, NULL, "missing", "the number of points to draw", "/samples");
 }
 
 static void read_document(pl_sweep_decoder *d)

@@ -32,8 +32,8 @@ static bool take_labels(pl_request *r, pl_label_filter *out)
     }
     pl_faults faults = {0};
     pl_faults_add(&faults, "/query/label", "bad_query_value", text,
-                  "key=value or key, at most 8 of them joined by commas", "");
-    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value cannot be used", &faults);
+                  "key=value or key, at most 8, joined by commas", "");
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value is invalid", &faults);
     pl_faults_clear(&faults);
     return false;
 }
@@ -50,7 +50,7 @@ void pl_handle_list(pl_request *r)
             names[i] = pl_state_name((pl_session_state)i);
         }
         const char *near = pl_nearest(state, names, PL_STATE_COUNT);
-        pl_reply_problemf(r, 400, "bad_query", "Bad query", "'%.60s' is no state%s%s%s", state,
+        pl_reply_problemf(r, 400, "bad_query", "Bad query", "'%.60s' is not a state%s%s%s", state,
                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         return;
     }
@@ -166,7 +166,7 @@ void pl_handle_show(pl_request *r)
 static void reply_untold(pl_request *r, int error)
 {
     if (!pl_reply_shortage(r, error)) {
-        pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
+        pl_reply_problemf(r, 500, "internal", "The worker could not be notified", "control.log: %s",
                           strerror(error));
     }
 }
@@ -232,7 +232,8 @@ void pl_handle_delete(pl_request *r)
     } else if (pl_removal_run(d->sessions, s)) {
         pl_reply_empty(r, 204);
     } else if (!pl_reply_shortage(r, pl_disk_error(d->disk))) {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error", "the database rejected the change",
+                         NULL);
     }
     pl_session_release(s);
 }
@@ -277,10 +278,10 @@ static int open_session_file(pl_request *r, const pl_session *s, const char *nam
     } else if (final && pl_reply_unchanged(r, "%s-%s", s->id, tag)) {
         /* replied */
     } else if (final && !is_intact(s, name, fd)) {
-        pl_reply_problemf(r, 500, "damaged", "Damaged",
-                          "%s is not as it was written: its checksum is another; the session's "
-                          "other files are not concerned",
-                          name);
+        pl_reply_problemf(
+            r, 500, "damaged", "Damaged",
+            "%s is damaged: its checksum does not match; the session's other files are unaffected",
+            name);
     } else {
         *size = (size_t)st.st_size;
         return fd;

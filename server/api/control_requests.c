@@ -25,11 +25,12 @@ static void reply_failed(pl_request *r, pl_session *s, int error, const char *ve
 {
     if (error == EFBIG) {
         pl_reply_problem(r, 409, "too_many_controls", "Too many controls",
-                         "this session has had as many controls as its log holds", NULL);
+                         "this session has reached the maximum number of controls in its log",
+                         NULL);
     } else if (error == EALREADY) {
         pl_reply_session_over(r, s, verb);
     } else if (!pl_reply_shortage(r, error)) {
-        pl_reply_problemf(r, 500, "internal", "The worker could not be told", "control.log: %s",
+        pl_reply_problemf(r, 500, "internal", "The worker could not be notified", "control.log: %s",
                           strerror(error));
     }
 }
@@ -77,8 +78,8 @@ static char *check_control(pl_request *r, const pl_session *s)
     if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", &faults);
     } else if (outcome == PL_DECODE_INVALID) {
-        pl_reply_problem(r, 422, "invalid_control", "The control cannot be had",
-                         "every fault that was found is listed; nothing was changed", &faults);
+        pl_reply_problem(r, 422, "invalid_control", "The control cannot be applied",
+                         "every fault found is listed; nothing was changed", &faults);
     } else if (outcome != PL_DECODE_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }

@@ -91,8 +91,8 @@ static bool may_manage(pl_request *r, const char *group)
         may |= strcmp(p->groups[i].group, group) == 0 && p->groups[i].access >= PL_ACCESS_MANAGE;
     }
     if (!may) {
-        pl_reply_problem(r, 403, "view_only", "You may only look",
-                         "the mesh is the group's: its managers may let it go", NULL);
+        pl_reply_problem(r, 403, "view_only", "View only",
+                         "the mesh belongs to the group: its managers can release it", NULL);
     }
     return may;
 }
@@ -110,10 +110,11 @@ void pl_handle_mesh_delete(pl_request *r)
     } else if (dropped == 0) {
         pl_reply_problem(r, 404, "no_such_mesh", "No such mesh",
                          group ? "the group has no file with this hash"
-                               : "you have uploaded no file with this hash; a group's goes with "
-                                 "?group=NAME",
+                               : "you have not uploaded a file with this hash; release a group's "
+                                 "mesh with ?group=NAME",
                          NULL);
     } else if (!pl_reply_shortage(r, pl_disk_error(pl_request_daemon(r)->disk))) {
-        pl_reply_problem(r, 500, "internal", "Internal error", "the database refused", NULL);
+        pl_reply_problem(r, 500, "internal", "Internal error", "the database rejected the change",
+                         NULL);
     }
 }

@@ -110,7 +110,7 @@ static void *upload_open(pl_request *r)
         upload_close(u);
         if (!pl_reply_shortage(r, error)) {
             pl_reply_problem(r, 500, "internal", "The upload cannot be stored",
-                             "no temporary file could be made", NULL);
+                             "no temporary file could be created", NULL);
         }
         return NULL;
     }
@@ -194,10 +194,10 @@ static char *take_report(pl_request *r, upload *u, const char *hash)
         take_faults(output, &t->faults);
     }
     if (outcome == PL_PREFLIGHT_STOPPED) {
-        pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is ending", NULL);
+        pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is shutting down", NULL);
     } else if (t->faults.total) {
         pl_reply_problem(r, 422, "invalid_mesh", "The mesh cannot be used",
-                         "every fault that was found is listed; nothing was kept", &t->faults);
+                         "every fault found is listed; nothing was stored", &t->faults);
     } else if (!report) {
         errno = outcome == PL_PREFLIGHT_BUSY ? EAGAIN : EPROTO;
         reply_internal(r, outcome == PL_PREFLIGHT_BROKEN || outcome == PL_PREFLIGHT_BUSY
@@ -248,7 +248,7 @@ static bool is_sound(int state_fd, const char *hash)
     }
     bool sound = pl_sha256_file(fd, actual, &bytes) && strcmp(actual, hash) == 0;
     if (!sound) {
-        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged; it is stored again", hash);
+        pl_logf(PL_LEVEL_ERROR, "mesh %s was damaged and is stored again", hash);
     }
     close(fd);
     return sound;
@@ -336,7 +336,7 @@ void pl_handle_mesh_put(pl_request *r)
         pl_faults faults = {0};
         pl_faults_add(&faults, "", "wrong_hash", actual, hash, "the path names another file");
         pl_reply_problem(r, 422, "wrong_hash", "Wrong hash",
-                         "the body's SHA-256 is not the one in the path; nothing was kept",
+                         "the body's SHA-256 is not the one in the path; nothing was stored",
                          &faults);
         pl_faults_clear(&faults);
         return;
@@ -380,7 +380,7 @@ void pl_handle_mesh_get(pl_request *r)
     }
     if (fd < 0 || fstat(fd, &st) != 0) {
         pl_reply_problem(r, 404, "no_such_mesh", "No such mesh",
-                         "you have uploaded no file with this hash", NULL);
+                         "you have not uploaded a file with this hash", NULL);
         return;
     }
     if (pl_reply_unchanged(r, "%s", hash)) {
@@ -423,6 +423,6 @@ void pl_meshes_sweep(pl_store *store, int state_fd)
     kept_meshes kept = {store, state_fd};
     int gone = pl_meshes_each_stale(store, forget, &kept);
     if (gone) {
-        pl_logf(PL_LEVEL_INFO, "%d meshes unused for a day were removed", gone);
+        pl_logf(PL_LEVEL_INFO, "%d meshes removed after a day without use", gone);
     }
 }

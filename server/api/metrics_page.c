@@ -114,10 +114,10 @@ void pl_metrics_put_replies(pl_metrics_page *p, const pl_route *routes,
                            (long long)pl_reply_counts_total(counts, i, class));
         }
     }
-    pl_metrics_put(p, "# HELP pliant_http_request_seconds Time from a request's head to its reply, "
-                      "with the arrival of its body. Without streams, exports and long polls that "
-                      "waited: their time tells how long there was no news.\n"
-                      "# TYPE pliant_http_request_seconds histogram\n");
+    pl_metrics_put(
+        p, "# HELP pliant_http_request_seconds Time from a request's head to its reply, including "
+           "the arrival of its body. Excludes streams, exports and long polls that waited.\n"
+           "# TYPE pliant_http_request_seconds histogram\n");
     for (size_t i = 0; i <= n; i++) {
         for (int class = 2; class <= 5; class ++) {
             if (pl_reply_counts_total(counts, i, class) == 0) {

@@ -58,7 +58,6 @@ void pl_metrics_put_process(pl_metrics_page *p)
     put(p, "resident_memory_bytes", "gauge", "Memory of the daemon, without its workers.",
         resident_bytes());
     put(p, "open_fds", "gauge", "Open files and connections.", count_descriptors());
-    put(p, "max_fds", "gauge", "Open files and connections that are allowed.",
-        (double)files.rlim_cur);
-    put(p, "start_time_seconds", "gauge", "When the daemon started.", began);
+    put(p, "max_fds", "gauge", "Limit of open files and connections.", (double)files.rlim_cur);
+    put(p, "start_time_seconds", "gauge", "Start time of the daemon.", began);
 }

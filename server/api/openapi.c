@@ -18,7 +18,7 @@ typedef struct parameter {
 /* A key of one path alone stands behind that. */
 static const parameter known_parameters[] = {
     {"{id}", "string", "ID, 32 hex digits"},
-    {"{k}", "string", "number of a frame from 0, or latest"},
+    {"{k}", "string", "frame number from 0, or latest"},
     {"{sha256}", "string", "SHA-256 of a file, 64 hex digits"},
     {"{code}", "string", "last word of a problem's type"},
     {"{device}", "string", "cpu"},
@@ -33,26 +33,26 @@ static const parameter known_parameters[] = {
     {"follow", "boolean", "continue with new frames"},
     {"mode", "string", "all: every frame (default); latest: skip to the newest"},
     {"since", "integer", "only events after this number"},
-    {"buckets", "integer", "number of pieces, with the minimum and maximum of each number"},
+    {"buckets", "integer", "number of buckets; each gives the minimum and maximum of every number"},
     {"every", "integer",
-     "only frames divisible by N; in an export every N-th from its first on (1)"},
+     "only frames divisible by N; in an export every N-th, counted from its first (1)"},
     {"format", "string", PL_EXPORT_NAMES},
     {"frame", "string",
      "one frame of a series (vtu, obj, ply): a number, first or last; returns the file itself"},
-    {"prefix", "string", "beginning of the files' names (the session's name)"},
+    {"prefix", "string", "prefix of the file names (the session's name)"},
     {"body", "string", "name of the only body to export (all)"},
     {"offset", "integer", "bytes to skip at the beginning (0); beyond the end: 416"},
     {"frames", "integer", "number of frames to compute (1)"},
-    {"max_fps", "integer", "most frames per second, 1 to 1000"},
-    {"dtype", "string", "type of the numbers of a frame: f32, f64 or u16 (as stored)"},
+    {"max_fps", "integer", "maximum frames per second, 1 to 1000"},
+    {"dtype", "string", "number type of a frame: f32, f64 or u16 (as stored)"},
     {"vertices", "string",
      "all (default), or surface: those of topology?array=surface; an export then has no "
      "tetrahedra"},
     {"fields", "string",
-     "position, velocity, stress, contacts, or several separated by commas; only stored ones"},
+     "position, velocity, stress, contacts, or several, separated by commas; only stored fields"},
     {"wait", "integer", "seconds to wait for a new state, at most 60"},
     {"sessions", "boolean", "also remove its sessions"},
-    {"geometry", "boolean", "also return what there is to draw"},
+    {"geometry", "boolean", "also return the geometry to draw"},
     {"prune", "boolean", "allow the change to delete stored frames"},
     {"state", "string", "only sessions in this state"},
     {"name", "string", "only sessions whose name contains this"},
@@ -64,16 +64,16 @@ static const parameter known_parameters[] = {
     {"target", "string", "only changes to this ID or name"},
     {"array", "string", "array to return as npy: triangles, tets or surface"},
     {"form", "string", "posted (default), or effective: with every default filled in"},
-    {"by", "string", "what a row is about: user, group or day; without it there are no rows"},
+    {"by", "string", "grouping of the rows: user, group or day; without it no rows are returned"},
     {"/v1/sweeps/{id}/results?from", "integer", "first row (0)"},
-    {"/v1/sweeps/{id}/results?limit", "integer", "most rows of the JSON table"},
-    {"/v1/sweeps/{id}/results?format", "string", "json, csv or npz, whatever Accept says"},
-    {"/v1/sweeps/{id}/residuals?format", "string", "json or csv, whatever Accept says"},
+    {"/v1/sweeps/{id}/results?limit", "integer", "maximum number of rows of the JSON table"},
+    {"/v1/sweeps/{id}/results?format", "string", "json, csv or npz; overrides Accept"},
+    {"/v1/sweeps/{id}/residuals?format", "string", "json or csv; overrides Accept"},
     {"/v1/usage?from", "string", "first day, UTC (29 days before the last)"},
     {"/v1/usage?to", "string", "last day (today)"},
     {"/v1/usage?group", "string",
      "only sessions of this group; its managers see those of all members"},
-    {"/v1/usage?format", "string", "json or csv, whatever Accept says"},
+    {"/v1/usage?format", "string", "json or csv; overrides Accept"},
     {"/v1/usage/spans?from", "string", "a time or a day, UTC (a day before the end)"},
     {"/v1/usage/spans?to", "string", "a time or a day, at most 31 days later (now)"},
 };
@@ -202,9 +202,9 @@ static void put_replies(pl_json_writer *w, const pl_route *r)
                   empty ? NULL : r->produces, name ? schema : NULL);
         at += n + strspn(at + n, ", ");
     }
-    put_reply(w, "4XX", "a problem (RFC 9457) of the request, with every fault",
+    put_reply(w, "4XX", "problem with the request (RFC 9457), with every fault",
               "application/problem+json", "#Problem");
-    put_reply(w, "5XX", "a problem of the daemon", "application/problem+json", "#Problem");
+    put_reply(w, "5XX", "problem in the daemon", "application/problem+json", "#Problem");
     pl_json_end_object(w);
 }
 
@@ -304,7 +304,7 @@ static void put_problem(pl_json_writer *w)
     pl_json_begin_object(w);
     pl_json_key(w, "type");
     pl_json_begin_object(w);
-    pl_json_set_string(w, "description", "address of a page that says what to do");
+    pl_json_set_string(w, "description", "URL of a page that says what to do");
     pl_json_key(w, "enum");
     pl_json_begin_array(w);
     for (const pl_problem *p = pl_problems; p->code; p++) {
@@ -318,9 +318,9 @@ static void put_problem(pl_json_writer *w)
         {"title", "string", "short summary"},
         {"status", "integer", "status of the reply"},
         {"detail", "string", "description of this case"},
-        {"faults", "[]#Fault", "faults; very long lists are cut"},
-        {"faults_total", "integer", "number of faults, if the list is cut"},
-        {"first_available", "integer", "first frame that is still available"},
+        {"faults", "[]#Fault", "faults; very long lists are truncated"},
+        {"faults_total", "integer", "number of faults, if the list is truncated"},
+        {"first_available", "integer", "first frame still available"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         pl_json_key(w, others[i].key);
@@ -336,7 +336,7 @@ static void put_components(pl_json_writer *w)
     pl_json_begin_object(w);
     pl_json_set_raw(w, "securitySchemes",
                     "{\"bearer\": {\"type\": \"http\", \"scheme\": \"bearer\", \"description\": "
-                    "\"a token; the list of an operation names the scope that it must have\"}}");
+                    "\"a token; each operation lists the scope that the token must have\"}}");
     pl_json_key(w, "schemas");
     pl_json_begin_object(w);
     put_problem(w);

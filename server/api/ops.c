@@ -40,7 +40,8 @@ void pl_handle_ready(pl_request *r)
         reply_copy(r, 200, "application/json", "{\"status\": \"ready\"}");
         pl_reply_header(r, "Cache-Control", "no-store");
     } else {
-        pl_reply_problem(r, 503, "not_ready", "Not ready", "the daemon starts or ends", NULL);
+        pl_reply_problem(r, 503, "not_ready", "Not ready",
+                         "the daemon is starting or shutting down", NULL);
         pl_reply_header(r, "Retry-After", "1");
     }
 }
@@ -155,7 +156,7 @@ static void put_certificate(pl_metrics_page *p, const char *certificate)
     int64_t ends = certificate ? pl_tls_ends(certificate) : -1;
     if (ends >= 0) {
         pl_metrics_put_one(p, "tls_certificate_end_timestamp_seconds", "gauge",
-                           "When the certificate in the file of --tls-cert is over.", (double)ends);
+                           "Expiry time of the certificate in the --tls-cert file.", (double)ends);
     }
 }
 
@@ -179,11 +180,11 @@ static void put_gpus(pl_metrics_page *p, pl_gpus *gpus)
     static const char *const help[] = {"memory_bytes",
                                        "Memory of a GPU.",
                                        "memory_used_bytes",
-                                       "Memory of a GPU that is kept for sessions.",
+                                       "Memory of a GPU reserved for sessions.",
                                        "memory_others_bytes",
-                                       "Memory of a GPU that others were seen to use.",
+                                       "Memory of a GPU in use by other programs.",
                                        "sessions",
-                                       "Sessions that run on a GPU."};
+                                       "Sessions running on a GPU."};
     for (int k = 0; k < 4 && pl_gpus_count(gpus) > 0; k++) {
         pl_metrics_put(p, "# HELP pliant_gpu_%s %s\n# TYPE pliant_gpu_%s gauge\n", help[2 * k],
                        help[2 * k + 1], help[2 * k]);
@@ -200,10 +201,9 @@ static void put_gpus(pl_metrics_page *p, pl_gpus *gpus)
 static void put_errors(pl_metrics_page *p, pl_learning *learning)
 {
     pl_learning_errors e = pl_learning_get_errors(learning);
-    pl_metrics_put(
-        p,
-        "# HELP pliant_estimate_ratio Running time of sessions that succeeded, by its estimate.\n"
-        "# TYPE pliant_estimate_ratio histogram\n");
+    pl_metrics_put(p, "# HELP pliant_estimate_ratio Running time of succeeded sessions, divided by "
+                      "its estimate.\n"
+                      "# TYPE pliant_estimate_ratio histogram\n");
     for (int i = 0; i < PL_LEARNING_BUCKETS; i++) {
         pl_metrics_put(p, "pliant_estimate_ratio_bucket{le=\"%g\"} %lld\n", e.most[i],
                        (long long)e.count[i]);
@@ -222,10 +222,10 @@ static void put_counters(pl_metrics_page *p, const pl_counters *c)
         const _Atomic int64_t *value;
     } rows[] = {
         {"sessions_created_total", "counter", "Sessions accepted.", &c->sessions_created},
-        {"sweeps_created_total", "counter", "Sweeps accepted, with fits.", &c->sweeps_created},
+        {"sweeps_created_total", "counter", "Sweeps accepted, including fits.", &c->sweeps_created},
         {"fits_created_total", "counter", "Fits accepted.", &c->fits_created},
-        {"sweep_runs_total", "counter", "Sessions begun by sweeps.", &c->sweep_runs},
-        {"sweep_runs_stopped_total", "counter", "Runs ended by the condition of stop_runs.",
+        {"sweep_runs_total", "counter", "Sessions started by sweeps.", &c->sweep_runs},
+        {"sweep_runs_stopped_total", "counter", "Runs ended by the stop_runs condition.",
          &c->sweep_runs_stopped},
         {"frames_committed_total", "counter", "Frames that workers committed to their logs.",
          &c->frames_committed},
@@ -235,40 +235,40 @@ static void put_counters(pl_metrics_page *p, const pl_counters *c)
         {"exports", "gauge", "Exports being made now.", &c->exports_open},
         {"exports_total", "counter", "Exports begun.", &c->exports_total},
         {"export_bytes_total", "counter", "Bytes sent in exports.", &c->export_bytes},
-        {"frames_encoded_total", "counter", "Frames made for streams, once for all who ask.",
+        {"frames_encoded_total", "counter", "Frames encoded for streams, once for all clients.",
          &c->frames_encoded},
-        {"frames_shared_total", "counter", "Frames that streams took as made for another.",
+        {"frames_shared_total", "counter", "Frames that streams reused from another stream.",
          &c->frames_shared},
-        {"frame_cache_bytes", "gauge", "Bytes of the frames that are kept for streams.",
+        {"frame_cache_bytes", "gauge", "Bytes of encoded frames cached for streams.",
          &c->frame_cache_bytes},
         {"stream_log_readers", "gauge", "Streams that have a session's log open.", &c->log_readers},
         {"workers_started_total", "counter", "Workers started.", &c->workers_started},
-        {"workers_adopted_total", "counter", "Workers found running at start.",
+        {"workers_adopted_total", "counter", "Workers found running when the daemon started.",
          &c->workers_adopted},
         {"workers_crashed_total", "counter", "Workers that ended without a report.",
          &c->workers_crashed},
-        {"workers_stalled_total", "counter", "Workers that were found without progress.",
-         &c->workers_stalled},
+        {"workers_stalled_total", "counter", "Workers found stalled.", &c->workers_stalled},
         {"prepared_starts_total", "counter",
-         "Workers and checks started from a process that had linked already.", &c->prepared_starts},
+         "Workers and checks forked from an already linked process.", &c->prepared_starts},
         {"preflights_total", "counter", "Checks of scenes and meshes.", &c->preflights_run},
         {"preflights_refused_total", "counter", "Checks that found faults.",
          &c->preflights_refused},
-        {"preflights_killed_total", "counter", "Checks that were too slow or died.",
+        {"preflights_killed_total", "counter", "Checks that timed out or crashed.",
          &c->preflights_killed},
-        {"meshes_stored_total", "counter", "Mesh files taken.", &c->meshes_stored},
-        {"mesh_bytes_total", "counter", "Bytes of mesh files taken.", &c->mesh_bytes},
-        {"auth_failures_total", "counter", "Requests with a credential that is none.",
+        {"meshes_stored_total", "counter", "Mesh files accepted.", &c->meshes_stored},
+        {"mesh_bytes_total", "counter", "Bytes of mesh files accepted.", &c->mesh_bytes},
+        {"auth_failures_total", "counter", "Requests with an invalid credential.",
          &c->auth_failures},
-        {"rate_refusals_total", "counter", "Requests refused as too many came.", &c->rate_refusals},
+        {"rate_refusals_total", "counter", "Requests rejected by the rate limit.",
+         &c->rate_refusals},
         {"audit_dropped_total", "counter", "Audit rows dropped because the database was behind.",
          &c->audit_dropped},
         {"connections_late_total", "counter",
-         "Connections shut down as their requests came too slowly.", &c->connections_late},
-        {"connections_evicted_total", "counter", "Waiting connections closed to make place.",
+         "Connections closed because their requests arrived too slowly.", &c->connections_late},
+        {"connections_evicted_total", "counter", "Idle connections closed to make room.",
          &c->connections_evicted},
         {"store_commits_total", "counter", "Database transactions.", &c->store_commits},
-        {"store_failures_total", "counter", "Changes of sessions that the database did not take.",
+        {"store_failures_total", "counter", "Session changes that the database did not accept.",
          &c->store_failures},
         {"store_rows_total", "counter", "Database changes, grouped into transactions.",
          &c->store_rows},
@@ -282,14 +282,13 @@ static void put_counters(pl_metrics_page *p, const pl_counters *c)
 static void put_syncs(pl_metrics_page *p)
 {
     pl_directory_syncs n = pl_directory_sync_counts();
-    pl_metrics_put_one(
-        p, "directories_synced_total", "counter",
-        "New directories made durable by a sync of the file system, which they share.",
-        (double)n.shared);
+    pl_metrics_put_one(p, "directories_synced_total", "counter",
+                       "New directories made durable by a shared sync of the file system.",
+                       (double)n.shared);
     pl_metrics_put_one(
         p, "directories_synced_singly_total", "counter",
-        "New directories made durable file by file, which is slower: the file system is not one "
-        "whose syncs are shared, much was unwritten, or such a sync has failed.",
+        "New directories made durable file by file, which is slower: the file system does not "
+        "support shared syncs, much was unwritten, or a shared sync has failed.",
         (double)n.single);
 }
 
@@ -297,13 +296,15 @@ static void put_disk(pl_metrics_page *p, pl_disk *disk)
 {
     pl_disk_state s = pl_disk_look(disk);
     pl_metrics_put_one(p, "disk_free_bytes", "gauge",
-                       "Free on the file system of the state directory.", (double)s.free_bytes);
+                       "Free bytes on the file system of the state directory.",
+                       (double)s.free_bytes);
     pl_metrics_put_one(p, "disk_size_bytes", "gauge",
                        "Size of the file system of the state directory.", (double)s.size_bytes);
     pl_metrics_put_one(p, "disk_reserve_bytes", "gauge",
-                       "Kept free for the daemon when the disk is full.", (double)s.reserve_bytes);
+                       "Bytes reserved for the daemon when the disk is full.",
+                       (double)s.reserve_bytes);
     pl_metrics_put_one(p, "disk_full", "gauge",
-                       "1 while nothing new is stored: no room, or the disk cannot be written.",
+                       "1 while nothing new is stored: the disk is full or cannot be written.",
                        s.full);
 }
 
@@ -312,8 +313,9 @@ void pl_handle_metrics_page(pl_request *r)
     const pl_daemon *d = pl_request_daemon(r);
     pl_metrics_page p = {0};
     pl_metrics_put(
-        &p, "# HELP pliant_build_info The version that runs.\n# TYPE pliant_build_info gauge\n"
-            "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
+        &p,
+        "# HELP pliant_build_info Version of the running daemon.\n# TYPE pliant_build_info gauge\n"
+        "pliant_build_info{version=\"" PLIANT_VERSION "\"} 1\n");
     put_sessions(&p, d->sessions, d->options.cores);
     put_users(&p, d->sessions);
     put_certificate(&p, d->options.tls_cert);

@@ -65,7 +65,7 @@ static void reply_not_stored(pl_request *r, int error)
     if (!pl_reply_shortage(r, error)) {
         pl_reply_problemf(r, 500, "internal", "The change could not be stored",
                           "session.json, control.log or the database: %s",
-                          error ? strerror(error) : "the row was refused");
+                          error ? strerror(error) : "the database rejected the row");
     }
 }
 
@@ -74,8 +74,8 @@ static void reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_fau
     if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
     } else if (outcome == PL_DECODE_INVALID) {
-        pl_reply_problem(r, 422, "invalid_patch", "The session cannot be changed so",
-                         "every fault that was found is listed; nothing was changed", faults);
+        pl_reply_problem(r, 422, "invalid_patch", "The session cannot be changed in this way",
+                         "every fault found is listed; nothing was changed", faults);
     } else {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }
@@ -185,12 +185,12 @@ static bool may_give(pl_request *r, pl_session *s, const pl_notes *now, const ch
     }
     if (strcmp(p->user, s->owner) != 0 && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
         pl_reply_problem(r, 403, "owner_only", "Not allowed",
-                         "the group of a session is for its owner to change", NULL);
+                         "only its owner can change the group of a session", NULL);
         return false;
     }
     if (group && (!pl_principal_in(p, group) || !pl_tenants_has_group(d->tenants, group))) {
         pl_reply_problemf(r, 403, "no_such_group", "No such group",
-                          "you belong to no group '%.64s'", group);
+                          "you are not a member of a group '%.64s'", group);
         return false;
     }
     return !group || pl_quota_hold_move(r, d->tenants, d->sessions, s, group, hold);
@@ -231,14 +231,14 @@ static void change(pl_request *r, pl_session *s)
             ; /* replied */
         } else if (outcome == PL_DECODE_OK && !allowed) {
             pl_reply_problem(r, 403, "priority_needs_admin", "Not allowed",
-                             "a priority above 0 goes before other users' sessions: it needs a "
+                             "a priority above 0 overtakes other users' sessions and needs a "
                              "credential with the scope 'admin'",
                              NULL);
         } else if (outcome != PL_DECODE_OK) {
             reply_refused(r, outcome, &faults);
         } else if (error == GROUP_IS_GONE) {
             pl_reply_problem(r, 403, "no_such_group", "No such group",
-                             "the group was removed meanwhile; the session is as it was", NULL);
+                             "the group was removed meanwhile; the session is unchanged", NULL);
             reply_revision(r, s->revision);
         } else if (error) {
             reply_not_stored(r, error);

@@ -22,7 +22,7 @@ void pl_handle_queue(pl_request *r)
         return;
     }
     if (after && (strlen(after) != 32 || strspn(after, "0123456789abcdef") != 32)) {
-        pl_reply_bad_query(r, "cursor", after, "what \"next\" of the page before was");
+        pl_reply_bad_query(r, "cursor", after, "the value of \"next\" of the previous page");
         return;
     }
     pl_json_begin_object(&w);
@@ -112,8 +112,8 @@ static void set_draining(pl_request *r, bool draining)
         return;
     }
     pl_logf(PL_LEVEL_INFO,
-            draining ? "%s drained by request: nothing is started there"
-                     : "%s: sessions are started there again",
+            draining ? "%s drained by request: no session is started there"
+                     : "%s: no longer drained, sessions are started there again",
             device);
     reply_devices(r, 202);
 }

@@ -11,7 +11,7 @@ static const pl_reply_field session_fields[] = {
     {"since", "string", "time when the state began, RFC 3339"},
     {"desired", "=paused,cancelled,deleted?", "pending request, not yet carried out"},
     {"paused", "#Paused?", "cause of the pause"},
-    {"stalled", "#Stalled?", "its worker makes no progress; null: it does, or it does not run"},
+    {"stalled", "#Stalled?", "stall of its worker; null: it makes progress, or does not run"},
     {"created", "string", "RFC 3339"},
     {"owner", "string", "the user who submitted it"},
     {"group", "string?", "group whose members share it"},
@@ -28,7 +28,7 @@ static const pl_reply_field session_fields[] = {
     {"failure", "#Failure?", "cause, if it failed or was rejected"},
     {"warnings", "[]#Warning", "warnings of the check, then of its frames so far"},
     {"bodies", "[]#Body", "bodies, known after the check"},
-    {"links", "{}string", "addresses of its parts"},
+    {"links", "{}string", "URLs of its parts"},
     {0},
 };
 static const pl_reply_field stalled_fields[] = {
@@ -91,27 +91,29 @@ static const pl_reply_field sweep_request_fields[] = {
     {"csv?", "string", "instead of parameters: a line of paths, then a line for each run"},
     {"running?", "integer", "runs queued or running at once, 1 to 64; default: 4"},
     {"results?", "[]#SweepResult", "numbers of each run that the table shows, at most 32"},
-    {"stop?", "#SweepStop", "begin no further row when a run has ended with such a result"},
-    {"stop_runs?", "#RunStop", "end a run in its middle when a record of it is so"},
-    {"fit?", "#Fit", "search for the values of the parameters with which runs are as measured"},
+    {"stop?", "#SweepStop", "start no further row after a run with such a result"},
+    {"stop_runs?", "#RunStop", "end a run early when one of its records is past the bound"},
+    {"fit?", "#Fit", "search for parameter values with which runs match measurements"},
     {0},
 };
 static const pl_reply_field fit_fields[] = {
     {"measured", "[]#FitSeries", "1 to 16 series, at most 5000 points together"},
     {"method?", "=bobyqa,cobyla,nelder_mead,subplex,direct",
      "default: bobyqa, or cobyla for one parameter"},
-    {"evaluations?", "integer", "most runs, with the samples, 1 to 1000; default: 200"},
+    {"evaluations?", "integer",
+     "maximum number of runs, with the samples, 1 to 1000; default: 200"},
     {"tolerance?", "number",
-     "converged when all parameters change by less, in parts of their intervals; default: 1e-4"},
+     "converged when all parameters change by less, as a fraction of their intervals; default: "
+     "1e-4"},
     {0},
 };
 static const pl_reply_field fit_series_fields[] = {
-    {"probe?", "string", "what was measured: one of output.probes"},
+    {"probe?", "string", "measured quantity: one of output.probes"},
     {"metric?", "string", "or a number of the metrics record, by its path"},
-    {"against?", "#FitQuantity", "what the first number of a point is; default: the time"},
+    {"against?", "#FitQuantity", "quantity of the first number of a point; default: the time"},
     {"points?", "[]any", "points [x, y]"},
     {"csv?", "string", "instead of points: two numbers in each line"},
-    {"weight?", "number", "of the series in the misfit; default: 1"},
+    {"weight?", "number", "weight of the series in the misfit; default: 1"},
     {0},
 };
 static const pl_reply_field fit_quantity_fields[] = {
@@ -124,7 +126,7 @@ static const pl_reply_field sweep_parameter_fields[] = {
     {"name?", "string", "column of the table; default: the path without its first slash"},
     {"values?", "[]any", "values"},
     {"range?", "[]number", "first and last value, instead of values"},
-    {"min?", "number", "least value, instead of range"},
+    {"min?", "number", "smallest value, instead of range"},
     {"max?", "number", "largest value, with min"},
     {"count?", "integer", "number of values of a range in a grid"},
     {"scale?", "=linear,log", "spacing of an interval; default: linear"},
@@ -132,11 +134,12 @@ static const pl_reply_field sweep_parameter_fields[] = {
     {0},
 };
 static const pl_reply_field sweep_result_fields[] = {
-    {"name?", "string", "column of the table; default: made of what it is"},
+    {"name?", "string", "column of the table; default: derived from its other keys"},
     {"metric?", "string", "path in a metrics record, such as energy/kinetic"},
     {"probe?", "string", "name of one of output.probes, instead of metric"},
-    {"expect?", "any", "name of one of the scene's expectations, or true for all: 1 holds, 0 not"},
-    {"at?", "=last,min,max,mean", "frames it is of; default: last"},
+    {"expect?", "any",
+     "name of one of the scene's expectations, or true for all: 1 if it holds, else 0"},
+    {"at?", "=last,min,max,mean", "frames it is taken from; default: last"},
     {0},
 };
 static const pl_reply_field sweep_stop_fields[] = {
@@ -159,7 +162,7 @@ static const pl_reply_field sweep_column_fields[] = {
     {0},
 };
 static const pl_reply_field sweep_counts_fields[] = {
-    {"waiting", "integer", "rows not begun"},
+    {"waiting", "integer", "rows not started"},
     {"checking", "integer", "sessions in this state; the same below"},
     {"queued", "integer", ""},
     {"running", "integer", ""},
@@ -168,10 +171,10 @@ static const pl_reply_field sweep_counts_fields[] = {
     {"failed", "integer", ""},
     {"rejected", "integer", ""},
     {"cancelled", "integer", ""},
-    {"skipped", "integer", "rows that are not begun any more"},
-    {"refused", "integer", "rows of whose scene no session could be made"},
+    {"skipped", "integer", "rows that will not be started"},
+    {"refused", "integer", "rows for whose scene no session could be created"},
     {"deleted", "integer", "rows whose session was deleted before it ended"},
-    {"stopped", "integer", "rows that the condition of stop_runs ended"},
+    {"stopped", "integer", "rows ended by the condition of stop_runs"},
     {0},
 };
 static const pl_reply_field sweep_fields[] = {
@@ -183,10 +186,10 @@ static const pl_reply_field sweep_fields[] = {
     {"owner", "string", "the user who submitted it"},
     {"group", "string?", "group whose members share it and its sessions"},
     {"rows", "integer", "number of runs"},
-    {"running", "integer", "runs queued or running at once, at most"},
-    {"sampling", "=grid,random,latin_hypercube,sobol,csv", "how the rows were made"},
-    {"seed", "integer", "of the samples"},
-    {"parameters", "[]#SweepColumn", "what varies"},
+    {"running", "integer", "maximum number of runs queued or running at once"},
+    {"sampling", "=grid,random,latin_hypercube,sobol,csv", "source of the rows"},
+    {"seed", "integer", "seed of the samples"},
+    {"parameters", "[]#SweepColumn", "varied parameters"},
     {"results", "[]string", "names of the results"},
     {"stop", "#SweepStop?", "condition that ends it early"},
     {"stop_runs", "#RunStop?", "condition that ends a run"},
@@ -198,20 +201,19 @@ static const pl_reply_field sweep_fields[] = {
 static const pl_reply_field fit_progress_fields[] = {
     {"method", "string", "method of NLopt"},
     {"phase", "=sampling,searching,converged,exhausted,lost",
-     "exhausted: by evaluations; lost: no run to go on from"},
+     "exhausted: no evaluations left; lost: no run to continue from"},
     {"samples", "integer", "number of runs before the search"},
     {"ended", "integer", "number of runs that have ended"},
-    {"evaluations", "integer", "most runs"},
-    {"tolerance", "number", "of the parameters, in parts of their intervals"},
+    {"evaluations", "integer", "maximum number of runs"},
+    {"tolerance", "number", "tolerance of the parameters, as a fraction of their intervals"},
     {"points", "integer", "number of measured points"},
-    {"best", "#FitBest?", "run with the least misfit"},
+    {"best", "#FitBest?", "run with the smallest misfit"},
     {0},
 };
 static const pl_reply_field fit_best_fields[] = {
     {"row", "integer", "row of the table"},
     {"session", "string", "ID of its session"},
-    {"misfit", "number",
-     "root mean square difference, in standard deviations of what was measured"},
+    {"misfit", "number", "root mean square difference, in standard deviations of the measurements"},
     {"values", "[]number", "values of the parameters, in their order"},
     {0},
 };
@@ -225,7 +227,7 @@ static const pl_reply_field fit_residuals_fields[] = {
 static const pl_reply_field fit_residual_series_fields[] = {
     {"name", "string", "probe or metric"},
     {"against", "string", "time, probe or metric"},
-    {"weight", "number", "of the series in the misfit"},
+    {"weight", "number", "weight of the series in the misfit"},
     {"points", "[]any", "[x, measured, value of the run, their difference]"},
     {0},
 };
@@ -238,11 +240,11 @@ static const pl_reply_field sweep_row_fields[] = {
     {"row", "integer", "from 0"},
     {"session", "string?", "ID of its newest session"},
     {"state", "string", "waiting, skipped, refused, deleted, stopped, or a session's state"},
-    {"tries", "integer", "number of sessions made of it"},
+    {"tries", "integer", "number of sessions created for it"},
     {"message", "string", "why it did not succeed"},
-    {"warnings", "[]#Warning", "its session's, once it has ended"},
+    {"warnings", "[]#Warning", "warnings of its session, after its end"},
     {"values", "[]any", "values of the parameters, in their order"},
-    {"results", "[]any", "numbers, in their order; null: it has not ended, or has none"},
+    {"results", "[]any", "results, in their order; null: it has not ended, or has none"},
     {0},
 };
 static const pl_reply_field sweep_results_fields[] = {
@@ -343,12 +345,12 @@ static const pl_reply_field queue_place_fields[] = {
 };
 static const pl_reply_field resources_fields[] = {
     {"cores", "integer", "cores that the running worker has now, else the fewest"},
-    {"range", "string?", "the range of cores that was asked for, as \"1-4\"; null: a number was"},
+    {"range", "string?", "requested range of cores, as \"1-4\"; null: a number was requested"},
     {"cpus", "string?", "CPUs that its worker runs on, as \"0-3\"; null: any, or it does not run"},
     {"preemptible", "boolean", "may be stopped at a checkpoint for another session"},
     {"executor", "string", "local, or the name of the batch system that runs it"},
     {"job", "string?", "id of its job in the batch system; null: none"},
-    {"after", "[]string", "sessions that it waits for to end"},
+    {"after", "[]string", "sessions whose end it waits for"},
     {"gpu", "string?", "UUID of its current or last GPU"},
     {"gpu_memory?", "integer", "bytes of GPU memory reserved for the session"},
     {"memory", "integer", "bytes, requested or estimated"},
@@ -405,27 +407,27 @@ static const pl_reply_field validation_fields[] = {
     {"estimate", "#Estimate", "cost of a run"},
     {"bodies", "[]#Body", "bodies and their sizes"},
     {"warnings", "[]#Warning", "warnings its session would start with"},
-    {"remarks", "[]string", "sentences on what is unusual but harmless"},
+    {"remarks", "[]string", "notes on unusual but harmless properties"},
     {"geometry?", "#Geometry?", "with geometry=true; null: larger than 8 MiB"},
     {0},
 };
 static const pl_reply_field geometry_fields[] = {
-    {"topology", "#Topology", "as of a session"},
-    {"surface", "[]integer", "vertices that something drawn has"},
-    {"positions", "[]number", "their places at rest, three numbers a vertex, m"},
+    {"topology", "#Topology", "as for a session"},
+    {"surface", "[]integer", "vertices used by drawn elements"},
+    {"positions", "[]number", "their rest positions, three numbers per vertex, m"},
     {0},
 };
 static const pl_reply_field estimate_fields[] = {
     {"vertices", "integer", "vertices of all bodies"},
     {"tets", "integer", "tetrahedra of all bodies"},
     {"frames", "integer?", "number of the last frame; null: endless"},
-    {"memory_bytes", "number", "most memory, bytes"},
+    {"memory_bytes", "number", "peak memory, bytes"},
     {"gpu_memory_bytes", "number", "GPU memory without the driver's; 0 on the CPU"},
     {"setup_seconds", "number", "time before the first step, on this machine"},
     {"seconds_per_frame", "number",
-     "time of a frame on one core, corrected by what such runs took on this machine"},
+     "time of a frame on one core, corrected by the measured times of such runs on this machine"},
     {"frame_bytes", "number", "size of a stored frame"},
-    {"cores", "integer", "cores that pay: the most that the session gets where it does not say"},
+    {"cores", "integer", "useful number of cores: the maximum that the session gets by default"},
     {0},
 };
 static const pl_reply_field mesh_fields[] = {
@@ -471,7 +473,7 @@ static const pl_reply_field mesh_list_fields[] = {
 };
 static const pl_reply_field queue_fields[] = {
     {"running", "integer", "number of running sessions"},
-    {"queued", "integer", "number of waiting sessions, also those that wait for a restart"},
+    {"queued", "integer", "number of waiting sessions, including those that wait for a restart"},
     {"checking", "integer", "number of sessions being checked"},
     {"items", "[]#Session", "waiting sessions you can see, next first"},
     {"next", "string?", "cursor of the next page"},
@@ -560,7 +562,7 @@ static const pl_reply_field event_fields[] = {
 static const pl_reply_field event_list_fields[] = {
     {"items", "[]#Event", "oldest first"},
     {"next", "integer", "value for ?since="},
-    {"missed", "boolean", "true if events were dropped: read the sessions themselves"},
+    {"missed", "boolean", "true if events were dropped: read the sessions again"},
     {0},
 };
 static const pl_reply_field me_fields[] = {
@@ -626,7 +628,7 @@ static const pl_reply_field link_secret_fields[] = {
     {0},
 };
 static const pl_reply_field sign_request_fields[] = {
-    {"path", "string", "path below the session, with its query, without escapes"},
+    {"path", "string", "path below the session, with its query, unescaped"},
     {0},
 };
 static const pl_reply_field signed_fields[] = {
@@ -643,7 +645,7 @@ static const pl_reply_field limits_fields[] = {
     {"requests", "integer?", "requests per second; bursts may be ten times as large"},
     {"running", "integer?", "running sessions"},
     {"gpus", "integer?", "running sessions on a GPU"},
-    {"share", "integer?", "part of the machine when others want it too; null: 1"},
+    {"share", "integer?", "share of the machine when others want it too; null: 1"},
     {0},
 };
 static const pl_reply_field group_limits_fields[] = {
@@ -653,17 +655,17 @@ static const pl_reply_field group_limits_fields[] = {
     {"bytes", "integer?", "bytes of sessions"},
     {"running", "integer?", "running sessions"},
     {"gpus", "integer?", "running sessions on a GPU"},
-    {"share", "integer?", "part of the machine when others want it too; null: 1"},
+    {"share", "integer?", "share of the machine when others want it too; null: 1"},
     {0},
 };
 static const pl_reply_field usage_fields[] = {
     {"user", "string", "name of the user"},
     {"used", "#Limits", "usage, requests over about ten seconds; null: not counted"},
     {"limits", "#Limits", "limits; null: no limit"},
-    {"by?", "string", "with ?by=: what a row of items is about"},
+    {"by?", "string", "with ?by=: grouping of the items"},
     {"from?", "string", "first day counted, UTC"},
     {"to?", "string", "last day counted"},
-    {"items?", "[]#UsageItem", "the rows, most core-seconds or the first day first"},
+    {"items?", "[]#UsageItem", "rows, most core-seconds or first day first"},
     {"machine?", "#UsageSum", "all users together"},
     {0},
 };
@@ -673,14 +675,14 @@ static const pl_reply_field usage_item_fields[] = {
     {"day?", "string", "by=day: a day, UTC"},
     {"core_seconds", "number", "cores times seconds of sessions that ran or run"},
     {"gpu_seconds", "number", "seconds that sessions had a GPU"},
-    {"runs", "integer", "how often a session began to run"},
+    {"runs", "integer", "number of times a session started to run"},
     {"bytes", "integer", "bytes of sessions stored, on the last day that was sampled"},
     {0},
 };
 static const pl_reply_field usage_sum_fields[] = {
     {"core_seconds", "number", "cores times seconds of sessions that ran or run"},
     {"gpu_seconds", "number", "seconds that sessions had a GPU"},
-    {"runs", "integer", "how often a session began to run"},
+    {"runs", "integer", "number of times a session started to run"},
     {"bytes", "integer", "bytes of sessions stored, on the last day that was sampled"},
     {0},
 };
@@ -690,9 +692,8 @@ static const pl_reply_field usage_spans_fields[] = {
     {"cores", "integer", "cores that sessions may use"},
     {"devices", "[]#UsageDevice", "GPUs"},
     {"items", "[]#UsageSpan",
-     "runs of sessions that you can see, by their begin; one that lasts "
-     "over midnight (UTC) is one item a day"},
-    {"others", "[]#UsageOthers", "all other sessions together, where there are some"},
+     "runs of sessions you can see, by start; a run across midnight (UTC) is one item per day"},
+    {"others", "[]#UsageOthers", "all other sessions together, if any"},
     {"truncated", "boolean", "true if the oldest runs are left out: there are more than 5,000"},
     {0},
 };
@@ -761,7 +762,7 @@ static const pl_reply_field token_request_fields[] = {
     {"name?", "string", "display name"},
     {"user?", "string", "owner, for administrators; default: you"},
     {"scopes?", "string", "read submit admin metrics, separated by spaces; default: read submit"},
-    {"expires_in?", "integer", "lifetime, s; 0: no end"},
+    {"expires_in?", "integer", "lifetime, s; 0: never expires"},
     {0},
 };
 static const pl_reply_field token_list_fields[] = {
@@ -789,7 +790,7 @@ static const pl_reply_field user_request_fields[] = {
     {"requests?", "integer?", "requests per second, from 1"},
     {"running?", "integer?", "running sessions, from 1"},
     {"gpus?", "integer?", "running sessions on a GPU"},
-    {"share?", "integer?", "part of the machine when others want it too, from 1"},
+    {"share?", "integer?", "share of the machine when others want it too, from 1"},
     {0},
 };
 static const pl_reply_field group_request_fields[] = {
@@ -800,7 +801,7 @@ static const pl_reply_field group_request_fields[] = {
     {"cores?", "integer?", "cores at once"},
     {"gpus?", "integer?", "running sessions on a GPU"},
     {"bytes?", "integer?", "bytes of sessions"},
-    {"share?", "integer?", "part of the machine when others want it too, from 1"},
+    {"share?", "integer?", "share of the machine when others want it too, from 1"},
     {0},
 };
 static const pl_reply_field user_list_fields[] = {
@@ -839,16 +840,16 @@ static const pl_reply_field named_fields[] = {
 const pl_reply_table pl_reply_tables[] = {
     {"Session", "A session.", session_fields},
     {"Webhook", "A webhook called when a session ends.", webhook_fields},
-    {"KeptFrames", "Frames and days that a session is kept.", kept_fields},
+    {"KeptFrames", "Frames to keep, and days until a session is removed.", kept_fields},
     {"WebhookSecret", "The key that signs your webhooks.", webhook_secret_fields},
     {"Paused", "The cause of a pause.", paused_fields},
-    {"Stalled", "Since when a running session makes no progress, and why.", stalled_fields},
+    {"Stalled", "Start and cause of a running session's stall.", stalled_fields},
     {"Progress", "Progress of a session.", progress_fields},
     {"QueuePlace", "A session's place in the queue.", queue_place_fields},
     {"Resources", "CPU cores and GPU of a session.", resources_fields},
     {"Failure", "The cause of a failure.", failure_fields},
     {"Body", "A body's place in the frames.", body_fields},
-    {"Warning", "A reason not to trust a session blindly.", warning_fields},
+    {"Warning", "A warning about the results of a session.", warning_fields},
     {"SessionList", "A page of sessions.", session_list_fields},
     {"Fault", "One mistake in a request.", fault_fields},
     {"Validation", "A scene that can be run.", validation_fields},
@@ -866,7 +867,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"GalleryScene", "An example scene.", gallery_scene_fields},
     {"Gallery", "Example scenes.", gallery_fields},
     {"Version", "Versions.", version_fields},
-    {"Health", "A sign of life.", health_fields},
+    {"Health", "Liveness of the daemon.", health_fields},
     {"Topology", "Bodies, obstacles and triangles to draw.", topology_fields},
     {"Event", "An event of a session.", event_fields},
     {"EventList", "A list of events.", event_list_fields},
@@ -883,13 +884,13 @@ const pl_reply_table pl_reply_tables[] = {
     {"SignRequest", "An address to sign.", sign_request_fields},
     {"SignedAddress", "An address that needs no credential.", signed_fields},
     {"Limits", "Limits of a user.", limits_fields},
-    {"Usage", "Usage and limits of a user, and on request who used the machine.", usage_fields},
+    {"Usage", "Usage and limits of a user, and on request the usage of the machine.", usage_fields},
     {"UsageItem", "Usage of a user, a group or a day.", usage_item_fields},
     {"UsageSum", "Usage of all users.", usage_sum_fields},
-    {"UsageSpans", "Who had which cores and devices when.", usage_spans_fields},
+    {"UsageSpans", "Use of cores and devices over time.", usage_spans_fields},
     {"UsageDevice", "A GPU.", usage_device_fields},
     {"UsageSpan", "A session that ran without a break.", usage_span_fields},
-    {"UsageOthers", "What other users had together.", usage_others_fields},
+    {"UsageOthers", "Total use of other users.", usage_others_fields},
     {"AuditRow", "A change, with its user.", audit_fields},
     {"AuditList", "A page of changes.", audit_list_fields},
     {"Membership", "Membership in a group.", membership_fields},
@@ -902,7 +903,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"UserList", "A page of users.", user_list_fields},
     {"Group", "A group.", group_fields},
     {"GroupLimits", "Limits of a group.", group_limits_fields},
-    {"GroupRequest", "Properties of a group; null takes a limit back.", group_request_fields},
+    {"GroupRequest", "Properties of a group; null removes a limit.", group_request_fields},
     {"Member", "A member of a group.", member_fields},
     {"MemberRequest", "Role of a member.", member_request_fields},
     {"GroupList", "A page of groups.", group_list_fields},
@@ -917,7 +918,7 @@ const pl_reply_table pl_reply_tables[] = {
     {"SnapshotRequest", "Frame and name of a new snapshot.", snapshot_request_fields},
     {"SnapshotList", "A session's snapshots.", snapshot_list_fields},
     {"SweepRequest", "A scene with parameters that vary.", sweep_request_fields},
-    {"SweepParameter", "Something that varies: values, range, or min and max.",
+    {"SweepParameter", "A varied parameter: values, range, or min and max.",
      sweep_parameter_fields},
     {"SweepResult", "A number of each run: metric, probe or expect.", sweep_result_fields},
     {"SweepStop", "A bound on a result.", sweep_stop_fields},
@@ -925,12 +926,12 @@ const pl_reply_table pl_reply_tables[] = {
     {"SweepColumn", "A parameter of a sweep.", sweep_column_fields},
     {"SweepCounts", "Rows by state.", sweep_counts_fields},
     {"Sweep", "Many sessions that differ in parameters.", sweep_fields},
-    {"Fit", "What was measured, and how to search.", fit_fields},
+    {"Fit", "Measurements, and settings of the search.", fit_fields},
     {"FitSeries", "Measured points: probe or metric, and points or csv.", fit_series_fields},
     {"FitQuantity", "A number of each frame: probe or metric.", fit_quantity_fields},
-    {"FitProgress", "How far a fit is.", fit_progress_fields},
+    {"FitProgress", "Progress of a fit.", fit_progress_fields},
     {"FitBest", "The best run of a fit so far.", fit_best_fields},
-    {"FitResiduals", "The best run of a fit against what was measured.", fit_residuals_fields},
+    {"FitResiduals", "The best run of a fit compared with the measurements.", fit_residuals_fields},
     {"FitResidualSeries", "A series of measured points.", fit_residual_series_fields},
     {"SweepList", "Sweeps.", sweep_list_fields},
     {"SweepRow", "A run of a sweep.", sweep_row_fields},

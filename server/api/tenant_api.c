@@ -30,7 +30,7 @@ static bool done(pl_request *r, pl_change_outcome outcome, const char *what)
         return true;
     }
     outcome = outcome == PL_CHANGE_DONE ? PL_CHANGE_BROKEN : outcome;
-    pl_reply_problemf(r, replies[outcome].status, replies[outcome].code, "The change was not made",
+    pl_reply_problemf(r, replies[outcome].status, replies[outcome].code, "The change failed",
                       "%s: %s", what, pl_change_text(outcome));
     return false;
 }
@@ -135,7 +135,7 @@ static bool whose(pl_request *r, const char **out)
     bool admin = pl_principal_has(p, PL_SCOPE_ADMIN);
     if (asked && !admin && strcmp(asked, p->user) != 0) {
         pl_reply_problem(r, 403, "missing_scope", "Not allowed",
-                         "another user's tokens are for administrators", NULL);
+                         "only administrators can manage another user's tokens", NULL);
         return false;
     }
     *out = asked || admin ? asked : p->user;
@@ -161,7 +161,7 @@ static void check_token(pl_body *b, const pl_principal *p, pl_token_request *t)
     int64_t seconds = 90 * DAY_S;
     pl_body_integer(b, "expires_in", 0, LONGEST_S, 0, &seconds);
     if (scopes && !pl_scopes_parse(scopes, &t->scopes)) {
-        pl_body_fault(b, "scopes", "unknown_scope", scopes, "some of: read submit admin metrics",
+        pl_body_fault(b, "scopes", "unknown_scope", scopes, "any of: read submit admin metrics",
                       "");
     } else if (t->scopes & ~p->scopes && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
         char mine[64];
@@ -171,7 +171,7 @@ static void check_token(pl_body *b, const pl_principal *p, pl_token_request *t)
     }
     if (strcmp(t->user, p->user) != 0 && !pl_principal_has(p, PL_SCOPE_ADMIN)) {
         pl_body_fault(b, "user", "not_yours", t->user, p->user,
-                      "another user's tokens are for administrators");
+                      "only administrators can manage another user's tokens");
     }
     t->expires = seconds ? time(NULL) + seconds : 0;
     if (p->expires && (!t->expires || t->expires > p->expires)) {

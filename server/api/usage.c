@@ -85,8 +85,8 @@ static bool read_whose(pl_request *r, report *q)
     q->of = admin || manages ? user : p->user;
     if (!admin && !manages && !own) {
         pl_reply_problem(r, 403, "missing_scope", "Not allowed",
-                         "another user's usage is for administrators, and with ?group= for those "
-                         "who manage that group",
+                         "only administrators can read another user's usage, and with ?group= "
+                         "managers of that group",
                          NULL);
         return false;
     }

@@ -25,12 +25,12 @@ static const char plain_page[] =
     "<p>Its dashboard was not built. With Node.js 18 or newer and npm, which "
     "<code>deploy/install-deps"
     "</code> installs, <code>make web</code> builds it; then start the daemon again.</p>\n"
-    "<ul>\n<li><a href=\"/openapi.json\">/openapi.json</a>: every request it answers</li>\n"
+    "<ul>\n<li><a href=\"/openapi.json\">/openapi.json</a>: all its requests</li>\n"
     "<li><a href=\"/healthz\">/healthz</a>, <a href=\"/readyz\">/readyz</a>, "
     "<a href=\"/metrics\">/metrics</a>: for operators</li>\n"
     "<li><a href=\"/v1/version\">/v1/version</a></li>\n</ul>\n"
-    "<p>Everything else below <code>/v1</code> asks for the header <code>Authorization: Bearer "
-    "TOKEN</code>; the owner's token lies in the file <code>token</code> of the state directory, "
+    "<p>Everything else below <code>/v1</code> requires the header <code>Authorization: Bearer "
+    "TOKEN</code>; the owner's token is in the file <code>token</code> of the state directory, "
     "where the command line finds it:</p>\n"
     "<pre>pliant submit scene.json --follow</pre>\n"
     "<p id=\"said\"></p>\n<script src=\"/front.js\"></script>\n</body></html>\n";
@@ -55,7 +55,7 @@ static const char plain_script[] =
     "        const link = document.createElement('a');\n"
     "        link.href = value.links.self;\n"
     "        link.textContent = value.name || value.id;\n"
-    "        said.replaceChildren('You may see the session ', link, ': ' + value.state + '.');\n"
+    "        said.replaceChildren('You can view the session ', link, ': ' + value.state + '.');\n"
     "      }\n"
     "    }))\n"
     "    .catch(error => { said.textContent = String(error); });\n"
@@ -90,6 +90,6 @@ void pl_handle_asset(pl_request *r)
         pl_guard_page(r, policy);
     } else {
         pl_reply_problem(r, 404, "not_found", "No such file",
-                         "the dashboard has no such file; load its page again", NULL);
+                         "the dashboard has no such file; reload the page", NULL);
     }
 }

@@ -56,14 +56,14 @@ static bool complain_name(const char *place, const char *name)
     const char *near = pl_option_nearest(name);
     const pl_option_row *known = pl_option_find(name);
     if (known) {
-        fprintf(stderr, "pliantd: %s: '%s' is for the command line alone\n", place, name);
+        fprintf(stderr, "pliantd: %s: '%s' is allowed on the command line only\n", place, name);
     } else if (is_secret(name)) {
         fprintf(stderr,
-                "pliantd: %s: secrets are not written here: token-file = FILE, tls-key = FILE, or "
+                "pliantd: %s: secrets are not allowed here: token-file = FILE, tls-key = FILE, or "
                 "credential:NAME in place of a file\n",
                 place);
     } else {
-        fprintf(stderr, "pliantd: %s: '%s' is no option%s%s%s\n", place, name,
+        fprintf(stderr, "pliantd: %s: '%s' is not an option%s%s%s\n", place, name,
                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     return false;
@@ -122,7 +122,7 @@ bool pl_config_read(const char *path, pl_config_take take, void *context)
     }
     bool good = true;
     if (st.st_mode & S_IWOTH) {
-        fprintf(stderr, "pliantd: --config: %s: everybody may write it; chmod o-w it\n", path);
+        fprintf(stderr, "pliantd: --config: %s: writable by everybody; chmod o-w it\n", path);
         good = false;
     }
     for (int number = 1; number <= LINES_MAX && fgets(line, sizeof line, file); number++) {

@@ -165,7 +165,7 @@ static bool judge(pl_disk *d, const struct statvfs *v, int64_t now)
         snprintf(s->reason, sizeof s->reason,
                  "the disk of the state directory is full: %.1f MB free, %.1f MB are needed%s",
                  1e-6 * (double)s->free_bytes, 1e-6 * (double)enough_of(wanted),
-                 counts_files && files < FILES_ENOUGH ? ", and no more files can be made" : "");
+                 counts_files && files < FILES_ENOUGH ? ", and no more files can be created" : "");
     }
     s->full = full;
     return full;
@@ -252,7 +252,7 @@ pl_disk *pl_disk_create(int state_fd, int64_t reserve)
     pthread_mutex_init(&d->mutex, NULL);
     look(d);
     if (atomic_load(&d->full) && pl_reserve_release(state_fd)) {
-        pl_logf(PL_LEVEL_WARN, "a part of its reserve is released for the start");
+        pl_logf(PL_LEVEL_WARN, "part of the reserve is released for the start");
     }
     return d;
 }

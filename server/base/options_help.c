@@ -13,7 +13,8 @@ static const char usage[] = "pliantd --state DIR [options]\n"
                             "pliantd backup|restore|doctor|support-bundle --help";
 static const char more[] =
     "The daemon prints its base URL and keeps it in DIR/url while it runs; the token is in\n"
-    "DIR/token. SIGTERM ends it: streams end with reason shutdown. Running sessions continue (see\n"
+    "DIR/token. SIGTERM stops it: streams end with reason shutdown. Running sessions continue "
+    "(see\n"
     "--on-exit), and the next daemon on the same state adopts them.";
 
 void pl_options_help(void)
@@ -21,9 +22,8 @@ void pl_options_help(void)
     printf("pliantd - %s\n\nusage: pliantd --state DIR [options]\n"
            "       pliantd --config FILE [options]\n"
            "       pliantd user|group|token --help    manage access\n"
-           "       pliantd backup|restore --help      copy a state directory, and put it back\n"
-           "       pliantd doctor --help              say what is wrong with machine, state and "
-           "options\n\n",
+           "       pliantd backup|restore --help      back up and restore a state directory\n"
+           "       pliantd doctor --help              check machine, state and options\n\n",
            summary);
     for (const pl_option_row *o = pl_option_rows; o->shown.name; o++) {
         pl_help_option(stdout, &o->shown, LEFT, COLUMNS);

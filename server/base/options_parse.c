@@ -337,7 +337,7 @@ pl_options_outcome pl_options_check(const pl_options *o)
     }
     if (o->no_auth && o->listen_unix) {
         return pl_option_wrong("--no-auth", o->listen_unix,
-                               "no unix socket, which all of this machine can reach");
+                               "no unix socket, which every user of this machine can reach");
     }
     if (!o->tls_cert != !o->tls_key) {
         return pl_option_wrong(o->tls_cert ? "--tls-cert" : "--tls-key",
@@ -345,11 +345,9 @@ pl_options_outcome pl_options_check(const pl_options *o)
                                "--tls-cert and --tls-key together");
     }
     if (!pl_options_loopback(o) && !o->behind_proxy && !o->tls_cert) {
-        return pl_option_wrong(
-            "--listen", o->listen_host,
-            "a loopback address, --tls-cert and --tls-key, or --behind-proxy with TLS in front: "
-            "tokens must not "
-            "travel in the clear");
+        return pl_option_wrong("--listen", o->listen_host,
+                               "a loopback address, --tls-cert and --tls-key, or --behind-proxy "
+                               "with TLS in front: tokens must not be sent in clear text");
     }
     return PL_OPTIONS_RUN;
 }

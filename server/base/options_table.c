@@ -24,39 +24,37 @@ const pl_option_row pl_option_rows[] = {
     {OPT_TOKEN_FILE,
      PL_OPTION_FILE,
      {"--token-file", "FILE",
-      "the owner's token, 64 hex digits, instead of one that the daemon makes in DIR/token"}},
+      "the owner's token, 64 hex digits, instead of one the daemon generates in DIR/token"}},
     {OPT_STATE,
      0,
      {"--state", "DIR",
-      "directory of sessions, meshes, database and the owner's token; created if missing"}},
+      "directory for sessions, meshes, database and the owner's token; created if missing"}},
     {OPT_CORES,
      0,
      {"--cores", "N",
-      "cores for sessions (all that the daemon may use: those of the machine, of its CPU affinity, "
-      "or "
-      "of the CPU quotas of its control group and all above it, whichever are fewest)"}},
+      "cores for sessions (all the daemon may use: the fewest of the machine's cores, its CPU "
+      "affinity, and the CPU quotas of its control group and every parent)"}},
     {OPT_MEMORY,
      0,
      {"--memory", "BYTES",
-      "memory for sessions together (all that the daemon may use: that of the machine, or of its "
-      "control group and all above it, whichever is least)"}},
+      "memory for all sessions together (all the daemon may use: the least of the machine's memory "
+      "and the limits of its control group and every parent)"}},
     {OPT_NO_PIN,
      0,
      {"--no-pin", NULL,
-      "let workers run on any CPU. By default each worker has CPUs of its own, of one NUMA node "
-      "where "
-      "they fit; not where the daemon may use fewer CPUs than --cores"}},
+      "let workers run on any CPU. By default each worker is pinned to its own CPUs, on one NUMA "
+      "node if they fit. Workers are never pinned if the daemon may use fewer CPUs than --cores"}},
     {OPT_MEMORY_GROUPS,
      0,
      {"--memory-groups", "auto|on|off",
-      "a control group for each worker, which holds it to its memory limit and tells whether the "
-      "kernel killed it for memory. auto (the default): where the daemon may make groups and DIR "
-      "is not on tmpfs; on: the daemon does not start where it may not; off: limits are "
-      "RLIMIT_DATA only"}},
+      "one control group per worker, which enforces its memory limit and records whether the "
+      "kernel killed it for memory. auto (the default): if the daemon may create groups and DIR is "
+      "not on tmpfs; on: the daemon does not start without them; off: limits are RLIMIT_DATA "
+      "only"}},
     {OPT_GPUS,
      0,
      {"--gpus", "auto|none|LIST",
-      "GPUs for sessions: all that the driver finds (auto, the default), or a list of indices or "
+      "GPUs for sessions: every one the driver finds (auto, the default), or a list of indices or "
       "UUIDs, such as 0,2"}},
     {OPT_GPU_PLUGIN,
      0,
@@ -64,16 +62,17 @@ const pl_option_row pl_option_rows[] = {
     {OPT_GPU_SHARE,
      0,
      {"--gpu-share", "N",
-      "most small GPU sessions of one owner that share a worker (16); 1: a worker each"}},
+      "maximum number of small GPU sessions of one owner that share a worker (16); 1: one worker "
+      "per session"}},
     {OPT_PREPARED,
      0,
      {"--prepared", "N",
-      "keep a worker and a check that have linked already for each of the last N users who start "
-      "many (8); 0: each starts afresh"}},
+      "keep a worker and a check, already linked, ready for each of the last N users who start "
+      "many (8); 0: none"}},
     {OPT_EXECUTOR,
      0,
      {"--executor", "local|batch",
-      "where sessions run whose scene does not say: on this machine (local, the default), or as "
+      "where sessions run if their scene does not say: on this machine (local, the default), or as "
       "jobs of the batch system of --batch"}},
     {OPT_BATCH,
      0,
@@ -84,7 +83,7 @@ const pl_option_row pl_option_rows[] = {
     {OPT_BATCH_CORES,
      0,
      {"--batch-cores", "N",
-      "most cores of sessions that wait or run in the batch system at once (4096)"}},
+      "maximum cores of sessions that wait or run in the batch system (4096)"}},
     {OPT_NO_AUTH,
      0,
      {"--no-auth", NULL, "accept requests without a token; on a loopback address only"}},
@@ -100,24 +99,25 @@ const pl_option_row pl_option_rows[] = {
     {OPT_SHARED_CACHE,
      0,
      {"--shared-cache", "S",
-      "seconds for which a cache of a proxy may answer readers of a share link, or of a signed "
-      "address, with what never changes (0: never); it must heed Vary: Cookie"}},
+      "seconds for which a proxy may serve immutable replies from its cache to readers of a share "
+      "link or signed address (0: never); the proxy must honour Vary: Cookie"}},
     {OPT_HOST,
      0,
      {"--allow-host", "NAME", "additional name to accept in the Host header; may be repeated"}},
     {OPT_INTERACTIVE,
      0,
      {"--interactive-cores", "N",
-      "cores, of --cores, that only interactive sessions use: in real time or without an end (0)"}},
+      "cores, of --cores, reserved for interactive sessions: in real time or without an end (0)"}},
     {OPT_QUEUED,
      PL_OPTION_LIVE,
      {"--max-sessions-queued", "N",
-      "most sessions that are checked or wait at once (1000); with several users, each may have "
-      "three for each place that is free, and one place in twenty is for those who have none "
+      "maximum number of sessions being checked or waiting (1000). With several users, each may "
+      "have three for each free place, and one place in twenty is reserved for users with none "
       "waiting"}},
     {OPT_CHECKS,
      PL_OPTION_LIVE,
-     {"--max-checks", "N", "most scenes and meshes of one user that wait to be checked (100)"}},
+     {"--max-checks", "N",
+      "maximum number of scenes and meshes of one user that wait to be checked (100)"}},
     {OPT_LIMIT,
      0,
      {"--limit", "NAME=N,...",
@@ -126,9 +126,9 @@ const pl_option_row pl_option_rows[] = {
     {OPT_RATE,
      0,
      {"--rate-limit", "N[,M]",
-      "requests per second: N of a user, as --limit requests=N, and M of an address without a "
-      "credential (1000,100; 0: no limit). Bursts may be ten times as large. The owner's token and "
-      "addresses that only this machine reaches are not limited"}},
+      "requests per second: N for a user, as with --limit requests=N, and M for an address without "
+      "a credential (1000,100; 0: no limit). Bursts may be ten times as large. The owner's token "
+      "and addresses that only this machine can reach are not limited"}},
     {OPT_UIDS,
      0,
      {"--worker-uids", "A-B",
@@ -136,14 +136,17 @@ const pl_option_row pl_option_rows[] = {
       "session's directory. Needs root"}},
     {OPT_BODY, PL_OPTION_LIVE, {"--max-body", "BYTES", "largest JSON body (8388608)"}},
     {OPT_MESH, PL_OPTION_LIVE, {"--max-mesh", "BYTES", "largest mesh file (1073741824)"}},
-    {OPT_CONNECTIONS, 0, {"--max-connections", "N", "most connections at once (1000)"}},
+    {OPT_CONNECTIONS, 0, {"--max-connections", "N", "maximum number of connections (1000)"}},
     {OPT_DISK_RESERVE,
      0,
      {"--disk-reserve", "BYTES",
       "space kept in DIR/reserve for the daemon itself when the disk is full; at most an eighth of "
       "the file system (67108864; 0: none). Below a quarter of it running sessions pause until "
       "there is room again"}},
-    {OPT_EXPORTS, 0, {"--exports", "N", "most exports at once, half of them for one user (8)"}},
+    {OPT_EXPORTS,
+     0,
+     {"--exports", "N",
+      "maximum number of simultaneous exports (8); one user may have half of them"}},
     {OPT_IDLE, 0, {"--idle-timeout", "SECONDS", "time until an idle connection is closed (30)"}},
     {OPT_PATIENCE,
      PL_OPTION_LIVE,
@@ -151,7 +154,7 @@ const pl_option_row pl_option_rows[] = {
       "time until a worker that does not react to cancel or pause is killed (10)"}},
     {OPT_CHECKPOINT,
      PL_OPTION_LIVE,
-     {"--checkpoint-every", "SECONDS", "least time between two checkpoints of a worker (10)"}},
+     {"--checkpoint-every", "SECONDS", "minimum time between two checkpoints of a worker (10)"}},
     {OPT_STALLED,
      0,
      {"--stalled-after", "A[,B]",
@@ -183,17 +186,17 @@ const pl_option_row pl_option_rows[] = {
     {OPT_CONFIG,
      PL_OPTION_COMMAND,
      {"--config", "FILE",
-      "options from a file, a line each: NAME = VALUE, without the dashes; what the command line "
-      "says goes before. Read again at SIGHUP"}},
+      "file with options, one per line: NAME = VALUE, without the dashes; the command line takes "
+      "precedence. Reread at SIGHUP"}},
     {OPT_CHECK_CONFIG,
      PL_OPTION_COMMAND,
-     {"--check-config", NULL, "say what is wrong with the options, and exit"}},
+     {"--check-config", NULL, "check the options, report what is wrong, and exit"}},
     {OPT_REINDEX,
      PL_OPTION_COMMAND,
      {"--reindex", NULL,
       "rebuild DIR/pliant.db from the session directories, and exit; the old one is kept as "
-      "DIR/pliant.db.damaged-DATE. Lost are usage, what estimates have learnt, idempotency keys, "
-      "grants of meshes that no session uses, crash counts and the audit log"}},
+      "DIR/pliant.db.damaged-DATE. This loses usage, learned estimates, idempotency keys, grants "
+      "of meshes that no session uses, crash counts and the audit log"}},
     {OPT_OPENAPI,
      PL_OPTION_COMMAND,
      {"--openapi", NULL, "print the description of the HTTP API (OpenAPI 3.1), and exit"}},
@@ -201,7 +204,7 @@ const pl_option_row pl_option_rows[] = {
     {OPT_LOG_FORMAT,
      PL_OPTION_LIVE,
      {"--log-format", "text|json",
-      "form of the log on standard error: lines of text (default), or a JSON object a line, with "
+      "log format on standard error: lines of text (default), or one JSON object per line with "
       "time, level, message and, where known, session, request and user"}},
     {OPT_HELP, PL_OPTION_COMMAND, {"--help", NULL, "print this text"}},
     {OPT_MANUAL,

@@ -62,8 +62,7 @@ int pl_state_lock(const char *path, int state_fd)
     int64_t end = pl_monotonic_ms() + LOCK_WAIT_MS;
     pl_status status = pl_session_lock(state_fd, true, &fd);
     if (status == PL_INVALID) {
-        pl_logf(PL_LEVEL_INFO, "%s/lock is held; it is asked for again for %d s", path,
-                LOCK_WAIT_MS / 1000);
+        pl_logf(PL_LEVEL_INFO, "%s/lock is held; retrying for %d s", path, LOCK_WAIT_MS / 1000);
     }
     while (status == PL_INVALID && pl_monotonic_ms() < end) {
         nanosleep(&(struct timespec){.tv_nsec = LOCK_AGAIN_MS * 1000000}, NULL);
@@ -71,7 +70,8 @@ int pl_state_lock(const char *path, int state_fd)
     }
     if (status != PL_OK) {
         pl_logf(PL_LEVEL_ERROR, "%s/lock: %s", path,
-                status == PL_INVALID ? "another daemon runs on this state" : strerror(errno));
+                status == PL_INVALID ? "another daemon uses this state directory"
+                                     : strerror(errno));
         return -1;
     }
     return fd;

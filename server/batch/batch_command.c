@@ -64,9 +64,9 @@ static void say_end(pl_wait how, int status, int timeout_ms, int err_fd, pl_batc
     if (how == PL_WAIT_TIMEOUT) {
         snprintf(out->error, sizeof out->error, "no answer within %d s", timeout_ms / 1000);
     } else if (how == PL_WAIT_STOPPED) {
-        snprintf(out->error, sizeof out->error, "the daemon ends");
+        snprintf(out->error, sizeof out->error, "the daemon is shutting down");
     } else if (!*out->error && WIFSIGNALED(status)) {
-        snprintf(out->error, sizeof out->error, "ended by signal %d", WTERMSIG(status));
+        snprintf(out->error, sizeof out->error, "killed by signal %d", WTERMSIG(status));
     } else if (!*out->error) {
         snprintf(out->error, sizeof out->error, "ended with status %d", WEXITSTATUS(status));
     }

@@ -109,7 +109,7 @@ static bool check_placeholders(reading *r, const char *text)
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
         size_t n = placeholder(at);
         if (n > 0 && !known_value(at + 1, n)) {
-            return wrong(r, "{%.*s} is no name that has a value", (int)n, at + 1);
+            return wrong(r, "{%.*s} is not a known placeholder", (int)n, at + 1);
         }
     }
     return true;
@@ -165,7 +165,7 @@ static bool take_variable(reading *r, char *name, const char *value)
     }
     int variable = word && !strtok_r(NULL, " \t", &rest) ? find(variables, VARIABLES, word) : -1;
     if (variable < 0) {
-        return wrong(r, "'%s' is no setting", word ? word : name);
+        return wrong(r, "'%s' is not a setting", word ? word : name);
     }
     return add_setting(r, whose, who, variable, value);
 }

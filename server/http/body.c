@@ -27,7 +27,7 @@ static void check_keys(pl_body *b, const char *const *keys)
             if (near) {
                 snprintf(hint, sizeof hint, "did you mean '%s'?", near);
             }
-            pl_body_fault(b, key, "unknown_key", key, "a key that this request knows", hint);
+            pl_body_fault(b, key, "unknown_key", key, "a key of this request", hint);
         }
     }
 }
@@ -45,7 +45,7 @@ bool pl_body_open(pl_request *r, const char *const *keys, pl_body *out)
     }
     if (!pl_json_is_object(out->json)) {
         pl_json_free(out->json);
-        pl_reply_problemf(r, 400, "bad_json", "Not JSON", "the body is no JSON object%s%s",
+        pl_reply_problemf(r, 400, "bad_json", "Not JSON", "the body is not a JSON object%s%s",
                           error[0] ? ": " : "", error);
         return false;
     }
@@ -146,8 +146,8 @@ bool pl_body_good(pl_body *b)
     if (!b->faults.total) {
         return true;
     }
-    pl_reply_problem(b->request, 422, "invalid_body", "The body cannot be used",
-                     "every fault that was found is listed", &b->faults);
+    pl_reply_problem(b->request, 422, "invalid_body", "Invalid body", "every fault found is listed",
+                     &b->faults);
     return false;
 }
 

@@ -52,9 +52,9 @@ void pl_request_continue(pl_request *r, void (*next)(pl_request *r))
 static void refuse_turn(pl_request *r, pl_pool_answer answer)
 {
     if (answer == PL_POOL_LANE_FULL) {
-        pl_reply_problem(
-            r, 429, "too_many_checks", "Too many checks",
-            "your requests wait for the checks of those before them: send fewer at once", NULL);
+        pl_reply_problem(r, 429, "too_many_checks", "Too many checks",
+                         "your requests wait for the checks of earlier ones: send fewer at once",
+                         NULL);
     } else {
         pl_reply_problem(r, 503, "busy", "Busy", "too many requests wait for the same work", NULL);
     }

@@ -93,7 +93,7 @@ static void enforce(pl_ticker *ticker, int64_t now_ms)
     atomic_store(&http->setup.counters->connections_evicted, pl_deadlines_evicted(http->deadlines));
     if (late) {
         atomic_fetch_add(&http->setup.counters->connections_late, late);
-        pl_logf(PL_LEVEL_DEBUG, "http: %d requests came too slowly", late);
+        pl_logf(PL_LEVEL_DEBUG, "http: %d requests arrived too slowly", late);
     }
 }
 

@@ -42,8 +42,7 @@ static char *encode_problem(unsigned int status)
                         : status < 500  ? "Bad request"
                                         : "Internal error";
     return pl_problem_encode((int)status, code, title,
-                             "the request cannot be taken as HTTP/1.1; the connection closes",
-                             NULL);
+                             "the request is not valid HTTP/1.1; the connection is closed", NULL);
 }
 
 /* What the library could not parse, in our words; the connection closes after it. */

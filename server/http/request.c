@@ -136,8 +136,8 @@ int pl_request_accept(pl_request *r, const char *const *types)
             size_t used = strlen(list);
             snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", types[i]);
         }
-        pl_reply_problemf(r, 406, "not_acceptable", "No acceptable form",
-                          "this resource can be had as: %s", list);
+        pl_reply_problemf(r, 406, "not_acceptable", "Not acceptable",
+                          "this resource is available as: %s", list);
     }
     return best;
 }
@@ -150,7 +150,7 @@ void pl_reply_bad_query(pl_request *r, const char *key, const char *got, const c
     char pointer[96];
     snprintf(pointer, sizeof pointer, "/query/%s", key);
     pl_faults_add(&faults, pointer, "bad_query_value", got, expected, "");
-    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value cannot be used", &faults);
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value is invalid", &faults);
     pl_faults_clear(&faults);
 }
 

@@ -97,7 +97,7 @@ static const char *framing_fault(const framing *f)
         return "a control character in a header's value";
     }
     if (f->bad_lengths) {
-        return "a Content-Length that is no number";
+        return "a Content-Length that is not a number";
     }
     if (f->hosts != 1) {
         return f->hosts ? "more than one Host header" : "no Host header";
@@ -141,8 +141,8 @@ static void check_query(pl_request *r, framing *f)
     pl_faults_add(&faults, pointer, f->unknown_key ? "unknown_key" : "duplicate_key", key, expected,
                   hint);
     pl_reply_problem(r, 400, "bad_query", "Bad query",
-                     f->unknown_key ? "the query has a key that this resource does not know"
-                                    : "the query says a key twice",
+                     f->unknown_key ? "the query has a key that this resource does not accept"
+                                    : "the query contains a key twice",
                      &faults);
     pl_faults_clear(&faults);
 }
@@ -249,7 +249,7 @@ static void check_access(pl_request *r, const framing *f, const char *path)
     }
     if (r->principal && forged(r, f)) {
         pl_reply_problem(r, 403, "foreign_origin", "No origin",
-                         "a request by a cookie that is no GET must say its Origin", NULL);
+                         "a request with a cookie, other than GET, needs an Origin header", NULL);
     } else if (r->principal && !is_public(r)) {
         check_scope(r);
     } else if (!r->principal && !is_public(r)) {
@@ -257,8 +257,7 @@ static void check_access(pl_request *r, const framing *f, const char *path)
                          f->claims.authorization != NULL);
         pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
                          f->claims.authorization
-                             ? "the token is not one of this daemon's, or its time is "
-                               "over"
+                             ? "the token is unknown to this daemon, or has expired"
                              : "send the header 'Authorization: Bearer TOKEN'; the "
                                "owner's token is in the file token of the state "
                                "directory",
@@ -275,11 +274,11 @@ static void check_route(pl_request *r, const char *method, const char *path)
         return;
     case PL_MATCH_NO_PATH:
         pl_reply_problem(r, 404, "not_found", "Not found",
-                         "nothing lies at this path; GET /openapi.json lists what there is", NULL);
+                         "nothing exists at this path; GET /openapi.json lists every path", NULL);
         return;
     case PL_MATCH_NO_METHOD:
-        pl_reply_problemf(r, 405, "method_not_allowed", "Method not allowed", "this path takes: %s",
-                          allow);
+        pl_reply_problemf(r, 405, "method_not_allowed", "Method not allowed",
+                          "this path supports: %s", allow);
         pl_reply_header(r, "Allow", "%s", allow);
         return;
     }
@@ -328,7 +327,7 @@ bool pl_request_check_crowded(pl_request *r)
     }
     pl_reply_clear(&r->reply);
     pl_reply_problem(r, 503, "too_many_connections", "Too many connections",
-                     "all connections of this daemon, or those that one user may have, are in use",
+                     "all connections of this daemon, or all that one user can have, are in use",
                      NULL);
     pl_reply_header(r, "Retry-After", "5");
     pl_reply_header(r, "Connection", "close");
@@ -356,12 +355,12 @@ bool pl_request_check_head(pl_request *r, const char *method, const char *path)
     }
     if (!pl_host_allowed(pl_http_setup_of(r->http)->options, f.host)) {
         pl_reply_problemf(r, 421, "misdirected", "Misdirected request",
-                          "this daemon does not answer to the name '%.100s'; start it with "
-                          "--allow-host to change that",
+                          "the Host name '%.100s' is not accepted by this daemon; start it with "
+                          "--allow-host to accept it",
                           f.host);
     } else if (f.origin && !pl_origin_allowed(f.origin, f.host)) {
         pl_reply_problem(r, 403, "foreign_origin", "Foreign origin",
-                         "pages of another origin may not call this daemon", NULL);
+                         "pages of another origin cannot call this daemon", NULL);
     } else {
         check_route(r, method, path);
     }

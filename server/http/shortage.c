@@ -19,15 +19,15 @@ bool pl_reply_shortage(pl_request *r, int error)
         pl_disk_note(disk, error);
     }
     if (full) {
-        pl_reply_problem(r, 507, "disk_full", "Disk full", "the state directory has no room left",
-                         NULL);
+        pl_reply_problem(r, 507, "disk_full", "Disk full",
+                         "the disk of the state directory is full", NULL);
         pl_reply_header(r, "Retry-After", "60");
     } else if (pl_disk_is_error(error)) {
         pl_reply_problemf(r, 503, "disk_error", "The disk cannot be written",
                           "the disk of the state directory cannot be written: %s", strerror(error));
         pl_reply_header(r, "Retry-After", "60");
     } else if (pl_is_shortage(error)) {
-        pl_reply_problemf(r, 503, "busy", "Busy", "the daemon has not enough of something: %s",
+        pl_reply_problemf(r, 503, "busy", "Busy", "the daemon is short of a resource: %s",
                           strerror(error));
         pl_reply_header(r, "Retry-After", "1");
     } else {

@@ -56,11 +56,11 @@ static void reply_not_created(pl_admission *a, pl_created why)
 {
     if (why == PL_CREATED_NO_USER) {
         pl_reply_problem(a->request, 401, "unauthorized", "Unauthorized",
-                         "the user was removed while the session was made", NULL);
+                         "the user was removed while the session was created", NULL);
         pl_reply_header(a->request, "WWW-Authenticate", "Bearer realm=\"pliant\"");
     } else if (why == PL_CREATED_NO_GROUP) {
         pl_reply_problem(a->request, 403, "no_such_group", "No such group",
-                         "the group was removed while the session was made", NULL);
+                         "the group was removed while the session was created", NULL);
     } else {
         errno = EPROTO;
         pl_admission_fail(a, "the database");
@@ -132,9 +132,10 @@ static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
     if (own == 0 || (own < 3 * left && left > kept)) {
         return true;
     }
-    pl_reply_problemf(a->request, 429, "queue_share", "Your part of the queue is full",
-                      "%lld of your sessions wait, and the %lld places left are for others",
-                      (long long)own, (long long)left);
+    pl_reply_problemf(
+        a->request, 429, "queue_share", "Your share of the queue is full",
+        "%lld of your sessions wait, and the remaining %lld places are for other users",
+        (long long)own, (long long)left);
     pl_reply_header(a->request, "Retry-After", "10");
     return false;
 }
@@ -149,7 +150,7 @@ static bool queue_is_open(pl_request *r, pl_sessions *sessions, int64_t max_queu
         return true;
     }
     pl_reply_problemf(r, 503, "queue_full", "Queue full",
-                      "%lld sessions wait already, as many as this daemon takes",
+                      "%lld sessions wait already, the maximum of this daemon",
                       (long long)*waiting);
     pl_reply_header(r, "Retry-After", "10");
     return false;

@@ -57,17 +57,17 @@ void pl_admission_destroy(pl_admission *a)
 bool pl_admission_reject(pl_admission *a)
 {
     pl_reply_problem(a->request, 422, "invalid_scene", "The scene cannot be run",
-                     "every fault that was found is listed", &a->faults);
+                     "every fault found is listed", &a->faults);
     return false;
 }
 
 bool pl_admission_fail(pl_admission *a, const char *what)
 {
     int error = errno;
-    pl_logf(PL_LEVEL_ERROR, "a session could not be made: %s: %s", what, strerror(error));
+    pl_logf(PL_LEVEL_ERROR, "a session could not be created: %s: %s", what, strerror(error));
     if (!pl_reply_shortage(a->request, error)) {
         pl_reply_problem(a->request, 500, "internal", "Internal error",
-                         "the session could not be made; the daemon's log says why", NULL);
+                         "the session could not be created; the daemon's log says why", NULL);
     }
     return false;
 }
@@ -152,8 +152,8 @@ bool pl_admission_accepts(pl_admission *a)
         pl_preflight_end(&a->ticket.run);
     }
     if (outcome == PL_PREFLIGHT_STOPPED) {
-        pl_reply_problem(a->request, 503, "shutdown", "Shutting down", "the daemon is ending",
-                         NULL);
+        pl_reply_problem(a->request, 503, "shutdown", "Shutting down",
+                         "the daemon is shutting down", NULL);
         pl_reply_header(a->request, "Retry-After", "5");
         return false;
     }

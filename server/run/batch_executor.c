@@ -27,7 +27,7 @@ static void note_silence(pl_batch *b, const char *why)
 {
     if (b->failures++ == 0) {
         b->failed_us = pl_clock_us();
-        pl_logf(PL_LEVEL_WARN, "%s does not answer: %s", pl_batch_system_name(b->system), why);
+        pl_logf(PL_LEVEL_WARN, "%s does not respond: %s", pl_batch_system_name(b->system), why);
     }
     snprintf(b->error, sizeof b->error, "%s", why);
 }
@@ -36,11 +36,11 @@ static void take_answer(pl_batch *b, char *text, int64_t began)
 {
     pl_batch_list jobs;
     if (!pl_batch_list_read(b->system, text, &jobs)) {
-        note_silence(b, "its answer to the query cannot be read");
+        note_silence(b, "its reply to the query cannot be parsed");
         return;
     }
     if (b->failures > 0) {
-        pl_logf(PL_LEVEL_INFO, "%s answers again", pl_batch_system_name(b->system));
+        pl_logf(PL_LEVEL_INFO, "%s responds again", pl_batch_system_name(b->system));
     }
     pl_batch_list_clear(&b->jobs);
     b->jobs = jobs;
@@ -225,7 +225,7 @@ static pl_batch_entry *add(pl_batch *b, pl_session *s, const pl_batch_entry *as)
 {
     pl_batch_entry *e = malloc(sizeof *e);
     if (!e) {
-        pl_logf(PL_LEVEL_ERROR, "session %s: out of memory: its job is not watched", s->id);
+        pl_logf(PL_LEVEL_ERROR, "session %s: out of memory: its job is not followed", s->id);
         return NULL;
     }
     *e = *as;

@@ -219,7 +219,7 @@ static bool run_command(pl_batch *b, const submission *x, int fd, pl_batch_reque
     if (!good) {
         *r->job = 0;
         snprintf(r->error, sizeof r->error, "its job was not accepted: %s",
-                 *result.error ? result.error : "no job id was printed");
+                 *result.error ? result.error : "the command printed no job id");
     }
     pl_batch_result_clear(&result);
     return good;

@@ -18,8 +18,8 @@ static bool reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_fau
     if (outcome == PL_DECODE_SYNTAX) {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
     } else if (outcome == PL_DECODE_INVALID) {
-        pl_reply_problem(r, 422, "invalid_branch", "There can be no such branch",
-                         "every fault that was found is listed", faults);
+        pl_reply_problem(r, 422, "invalid_branch", "Branch not possible",
+                         "every fault found is listed", faults);
     } else {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
     }

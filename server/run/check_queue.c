@@ -394,7 +394,7 @@ bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t ahead, int64
         return true;
     }
     pl_reply_problemf(r, 429, "too_many_checks", "Too many checks",
-                      "%lld of your scenes and meshes wait to be checked, at most %lld may",
+                      "%lld of your scenes and meshes wait to be checked; the maximum is %lld",
                       (long long)waiting, (long long)most);
     pl_reply_header(r, "Retry-After", "5");
     return false;
@@ -444,8 +444,8 @@ void pl_check_queue_add(pl_check_queue *q, pl_session *session, const pl_preflig
         c->run = run ? *run : c->run;
         pl_session_acquire(session);
     } else {
-        pl_logf(PL_LEVEL_ERROR, "session %s: no memory to check it; the next daemon does",
-                session->id);
+        pl_logf(PL_LEVEL_ERROR,
+                "session %s: out of memory for its check; the next daemon checks it", session->id);
     }
     bool taken = c && put(q, c);
     if (!taken && run) {

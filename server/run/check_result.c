@@ -118,7 +118,7 @@ static void reject(pl_sessions *t, pl_session *s, const pl_faults *faults)
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "code", "invalid_scene");
-    pl_json_set_string(&w, "message", "the scene cannot be run: every fault is listed");
+    pl_json_set_string(&w, "message", "the scene cannot be run; every fault is listed");
     pl_json_set_raw(&w, "faults", list ? list : "[]");
     pl_json_end_object(&w);
     char *failure = pl_json_finish(&w, NULL);

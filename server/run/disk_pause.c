@@ -3,14 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char waiting[] = "the disk is full; it goes on from its checkpoint when there is room";
+static const char waiting[] =
+    "the disk is full; it continues from its checkpoint when there is space";
 
 void pl_disk_pause_session(pl_sessions *t, pl_session *s, const char *why,
                            const pl_recovery *recovery)
 {
     char message[200];
     snprintf(message, sizeof message,
-             "the disk cannot be written: %s; it goes on from its checkpoint when it can",
+             "the disk cannot be written: %s; it continues from its checkpoint when it can",
              why ? why : "");
     pl_sessions_move(t, s, PL_STATE_PAUSED,
                      &(pl_move){.reason = why ? "disk_error" : "disk_full",
@@ -46,6 +47,6 @@ bool pl_disk_pause_place(const pl_disk *disk, pl_queue_place *out)
     }
     out->code = "disk_full";
     snprintf(out->reason, sizeof out->reason,
-             "waits for the disk, which is full or cannot be written: nothing is started");
+             "waits for the disk, which is full or cannot be written: no session is started");
     return true;
 }

@@ -244,7 +244,7 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
     d->context = setup->context;
     watch_gpus(d);
     if (!pl_usage_recall(d->store, pl_clock_us() / 1000, half_life, remember, d)) {
-        pl_logf(PL_LEVEL_WARN, "earlier usage could not be read: fair shares begin anew");
+        pl_logf(PL_LEVEL_WARN, "earlier usage could not be read: fair shares start from zero");
     }
     return d;
 }

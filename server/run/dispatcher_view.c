@@ -138,7 +138,7 @@ void pl_dispatcher_place(void *context, const pl_session *s, pl_queue_place *out
         out->code = "batch";
         out->start = -1;
         snprintf(out->reason, sizeof out->reason,
-                 "waits for the batch system %s, which this daemon does not have: --batch",
+                 "waits for the batch system %s, which is not configured in this daemon (--batch)",
                  s->executor);
     }
 }

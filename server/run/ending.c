@@ -71,8 +71,8 @@ static void describe_killing(const ending *e, char *out, size_t size)
     switch (e->how->kill) {
     case PL_KILL_TIME_LIMIT:
         snprintf(out, size,
-                 "the time limit of %g s is over; the worker was inside a step %d s later and was "
-                 "killed",
+                 "the time limit of %g s passed; %d s later the worker was still inside a step and "
+                 "was killed",
                  e->session->time_limit, PL_TIME_LIMIT_GRACE_MS / 1000);
         break;
     case PL_KILL_STALLED:
@@ -80,7 +80,7 @@ static void describe_killing(const ending *e, char *out, size_t size)
                  1e-3 * (double)o->stalled_kill_ms);
         break;
     default:
-        snprintf(out, size, "the worker did not react in %d s and was killed", o->patience);
+        snprintf(out, size, "the worker did not react within %d s and was killed", o->patience);
     }
 }
 
@@ -145,7 +145,7 @@ static bool retry_with_memory(ending *e)
     r->memory_limit *= MEMORY_FACTOR;
     r->memory = r->memory * MEMORY_FACTOR < machine ? r->memory * MEMORY_FACTOR : machine;
     char message[160];
-    snprintf(message, sizeof message, "out of memory; once more with 1.5 times as much, %.0f MB",
+    snprintf(message, sizeof message, "out of memory; restarted with 1.5 times as much, %.0f MB",
              r->memory_limit / 1e6);
     pl_logf(PL_LEVEL_WARN, "session %s: %s", e->session->id, message);
     queue_again(e, "out_of_memory", message);
@@ -153,9 +153,9 @@ static bool retry_with_memory(ending *e)
 }
 
 static const char preempted[] =
-    "another session needed what it held; it goes on from its checkpoint";
+    "another session needed its resources; it continues from its checkpoint";
 
-static const char told_to_stop[] = "the worker was told to stop; it goes on from its checkpoint";
+static const char told_to_stop[] = "the worker was told to stop; it continues from its checkpoint";
 
 static void queue_stopped(const ending *e)
 {
@@ -171,7 +171,7 @@ static void queue_stopped(const ending *e)
 static void pause_cancelled_job(const ending *e)
 {
     char message[200];
-    snprintf(message, sizeof message, "%.150s; resume it to go on", e->how->job_state);
+    snprintf(message, sizeof message, "%.150s; resume it to continue", e->how->job_state);
     pl_control_append(e->session->directory, "pause");
     pause_session(e, message);
 }
@@ -231,7 +231,7 @@ static void describe_crash(const ending *e, char *out, size_t size)
     if (was_killed(e)) {
         describe_killing(e, out, size);
     } else if (e->how->job_state && !e->fault) {
-        snprintf(out, size, "%.150s without a report of its worker", e->how->job_state);
+        snprintf(out, size, "%.150s without a report from its worker", e->how->job_state);
     } else if (e->fault) {
         snprintf(out, size, "%.190s", e->fault->failure.message);
     } else if (e->how->rebooted) {
@@ -241,7 +241,7 @@ static void describe_crash(const ending *e, char *out, size_t size)
     } else if (!e->how->status_known) {
         snprintf(out, size, "the worker, started by an earlier daemon, ended without a report");
     } else if (WIFSIGNALED(status)) {
-        snprintf(out, size, "the worker was ended by signal %d (%s)", WTERMSIG(status),
+        snprintf(out, size, "the worker was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     } else {
         snprintf(out, size, "the worker ended with status %d and no report", WEXITSTATUS(status));
@@ -264,7 +264,7 @@ static void fail_timed_out(const ending *e)
     pl_failure f = failure_of(PL_FAILURE_TIMEOUT, e->frame);
     describe_killing(e, f.message, sizeof f.message);
     snprintf(f.advice, sizeof f.advice,
-             "Raise resources.time_limit, or simulate less; the frames until then are kept.");
+             "Raise resources.time_limit, or simulate less; the frames so far are kept.");
     char *text = pl_failure_view(&f);
     move_to_failed(e, &f, text);
     free(text);
@@ -313,9 +313,9 @@ static void fail_crashed(ending *e, const char *crash)
              memory ? "; it was out of memory, and 1.5 times as much did not help"
                     : ", 4 times without a new checkpoint");
     snprintf(f.advice, sizeof f.advice,
-             "%s; the frames until then are kept. Its last words: %.120s",
+             "%s; the frames so far are kept. Last line of its log: %.120s",
              memory ? "raise resources.memory, or use a coarser mesh or a machine with more memory"
-                    : "the session's log says more",
+                    : "see the session's log",
              last ? last : "none");
     int status = e->how->status;
     int64_t number = e->how->status_known && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
@@ -378,8 +378,9 @@ static void end_crashed(ending *e)
         return;
     }
     if (how->kill == PL_KILL_ALONG) {
-        queue_again(e, "stopped",
-                    "another session in its worker did not react; it goes on from its checkpoint");
+        queue_again(
+            e, "stopped",
+            "another session in its worker did not react; it continues from its checkpoint");
         return;
     }
     if (e->fault && !e->fault->launching) { /* another session's in the same worker */
@@ -448,7 +449,7 @@ void pl_ending_conclude(const pl_worker_setup *setup, pl_session *s, const pl_en
                 .recovery = pl_sessions_recovery(sessions, s)};
     if (e.dir_fd < 0) {
         pl_failure lost = failure_of(PL_FAILURE_INTERNAL, -1);
-        snprintf(lost.message, sizeof lost.message, "the session's directory is gone");
+        snprintf(lost.message, sizeof lost.message, "the session's directory is missing");
         end_as(&e, PL_STATE_FAILED, "storage_lost", &lost);
     } else {
         pl_control_state control;

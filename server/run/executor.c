@@ -42,7 +42,7 @@ static bool watch_other(pl_executor *e, pl_worker *w, bool known, int status)
         !pl_worker_lock_held(w)) {
         return false;
     }
-    pl_logf(PL_LEVEL_WARN, "session %s: another worker holds its lock, and is watched now",
+    pl_logf(PL_LEVEL_WARN, "session %s: another worker holds its lock and is now watched",
             w->session->id);
     w->ours = false;
     pl_memory_groups_remove(e->setup.memory_groups, w->group);
@@ -382,12 +382,12 @@ void pl_executor_stop_workers(pl_executor *e, int timeout_ms)
     int64_t end = pl_monotonic_ms() + timeout_ms;
     stop_all(e, 0);
     if (count) {
-        pl_logf(PL_LEVEL_INFO, "%d workers are told to stop at a checkpoint", count);
+        pl_logf(PL_LEVEL_INFO, "%d workers told to stop at a checkpoint", count);
     }
     while ((count = count_all(e)) > 0 && pl_monotonic_ms() < end) {
         nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_MS * 1000000L}, NULL);
     }
     if (count) {
-        pl_logf(PL_LEVEL_WARN, "%d workers did not stop in time and are left", count);
+        pl_logf(PL_LEVEL_WARN, "%d workers did not stop in time and were left running", count);
     }
 }

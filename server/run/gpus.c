@@ -55,7 +55,7 @@ static char *ask(const pl_gpu_source *from, char *why, size_t why_size)
         text = calloc(1, ANSWER_MAX + 1);
         ssize_t n = text ? pread(fd, text, ANSWER_MAX, 0) : -1;
         if (n <= 0) {
-            snprintf(why, why_size, "pliant-worker --devices said nothing");
+            snprintf(why, why_size, "pliant-worker --devices printed nothing");
             free(text);
             text = NULL;
         }
@@ -148,8 +148,8 @@ static bool look(pl_gpus *g, bool first)
         list(g, devices);
         snprintf(g->reason, sizeof g->reason, "%s",
                  g->count                 ? ""
-                 : pl_json_count(devices) ? "--gpus names none of those that are there"
-                 : document ? pl_json_string(document, "reason", "the driver knows of none")
+                 : pl_json_count(devices) ? "--gpus names none of the existing GPUs"
+                 : document ? pl_json_string(document, "reason", "the driver finds no GPU")
                             : why);
     }
     bool more = measure(g, devices);

@@ -68,7 +68,7 @@ bool pl_memory_delegation_take(int dir_fd, char why[PL_WHY_NO_GROUP])
     }
     bool inside = holds_self(dir_fd, &other);
     if (inside && other) {
-        snprintf(why, PL_WHY_NO_GROUP, "other processes are in it, such as %d", other);
+        snprintf(why, PL_WHY_NO_GROUP, "it contains other processes, such as %d", other);
         return false;
     }
     int error = inside ? enter_leaf(dir_fd) : 0;
@@ -79,7 +79,8 @@ bool pl_memory_delegation_take(int dir_fd, char why[PL_WHY_NO_GROUP])
         leave_leaf(dir_fd);
     }
     if (error) {
-        snprintf(why, PL_WHY_NO_GROUP, "memory cannot be shared out in it: %s", strerror(error));
+        snprintf(why, PL_WHY_NO_GROUP, "the memory controller cannot be enabled in it: %s",
+                 strerror(error));
     }
     return !error;
 }

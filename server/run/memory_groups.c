@@ -74,7 +74,7 @@ static bool try(pl_memory_groups *g, char why[PL_WHY_NO_GROUP])
     snprintf(name, sizeof name, "%stry", g->prefix);
     int error = make(g, name, (uint64_t)1 << 30, &what);
     if (error) {
-        snprintf(why, PL_WHY_NO_GROUP, "cannot create a group with a limit in it: %s: %s", what,
+        snprintf(why, PL_WHY_NO_GROUP, "cannot create a child group with a limit: %s: %s", what,
                  strerror(error));
     } else {
         unlinkat(g->fd, name, AT_REMOVEDIR);
@@ -133,7 +133,7 @@ bool pl_memory_groups_start(const pl_options *o, int state_fd, pl_memory_groups 
         *out = pl_memory_groups_open(&own, state_fd, why);
     }
     if (*out) {
-        pl_logf(PL_LEVEL_INFO, "each worker has a memory group of its own in %s (version %d)",
+        pl_logf(PL_LEVEL_INFO, "each worker has its own memory group in %s (version %d)",
                 (*out)->path, (*out)->version);
     } else if (o->memory_groups == PL_MEMORY_GROUPS_ON) {
         pl_logf(PL_LEVEL_ERROR,

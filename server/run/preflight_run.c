@@ -67,7 +67,7 @@ static pl_preflight_outcome check_exit(pl_preflight_run *run, int status, pl_fau
     if (WIFSIGNALED(status)) {
         atomic_fetch_add(&run->host.counters->preflights_killed, 1);
         pl_faults_addf(faults, "", "check_died", "a scene that can be checked in 2 GiB and 10 s",
-                       "use smaller or simpler meshes", "the check was ended by signal %d (%s)",
+                       "use smaller or simpler meshes", "the check was killed by signal %d (%s)",
                        WTERMSIG(status), strsignal(WTERMSIG(status)));
         return PL_PREFLIGHT_DIED;
     }

@@ -33,10 +33,10 @@ void pl_queue_reason(const pl_session *s, const pl_wait *wait, const pl_schedule
         snprintf(out, size, "starts now");
         break;
     case PL_WAIT_DRAINING:
-        snprintf(out, size, "the machine is being drained: nothing is started");
+        snprintf(out, size, "the machine is being drained: no session is started");
         break;
     case PL_WAIT_HELD:
-        snprintf(out, size, "is held until it is released");
+        snprintf(out, size, "held until released");
         break;
     case PL_WAIT_AFTER:
         snprintf(out, size, "waits for %lld session%s of resources.after to end", amount,
@@ -77,7 +77,8 @@ void pl_queue_reason(const pl_session *s, const pl_wait *wait, const pl_schedule
                  wait->of / 1e6);
         break;
     case PL_WAIT_RESERVED:
-        snprintf(out, size, "would fit, but delays a session that has been overtaken for long");
+        snprintf(out, size,
+                 "would fit, but would delay a session that has been overtaken for long");
         break;
     }
 }

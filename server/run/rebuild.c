@@ -205,7 +205,7 @@ static void fail_unreadable(pl_row *row)
     set(&row->message, "scene.json is missing or damaged");
     set(&row->failure,
         "{\"code\": \"storage_lost\", \"message\": \"scene.json is missing or damaged\", "
-        "\"advice\": \"frames that are there can be read; submit the scene again\"}");
+        "\"advice\": \"stored frames can be read; submit the scene again\"}");
     row->since_ms = pl_clock_us() / 1000;
 }
 

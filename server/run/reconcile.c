@@ -169,12 +169,12 @@ static bool storage_lost(pl_sessions *sessions, pl_dispatcher *dispatcher, pl_se
         /* So that its cores are given back below. */
         pl_dispatcher_adopt(dispatcher, s, false, true, NULL);
     }
-    pl_logf(PL_LEVEL_ERROR, "session %s: its directory is gone", s->id);
+    pl_logf(PL_LEVEL_ERROR, "session %s: its directory is missing", s->id);
     pl_sessions_move(sessions, s, PL_STATE_FAILED,
                      &(pl_move){.reason = "storage_lost",
-                                .message = "the session's directory is gone",
+                                .message = "the session's directory is missing",
                                 .failure = "{\"code\": \"storage_lost\", \"message\": \"the "
-                                           "session's directory is gone\"}"});
+                                           "session's directory is missing\"}"});
     return true;
 }
 

@@ -103,14 +103,13 @@ static void take_session(void *context, int parent_fd, const char *path, const c
     pl_rebuilt r;
     pl_session_state state;
     if (!pl_rebuild_row(x->state_fd, name, &r)) {
-        pl_logf(PL_LEVEL_WARN, "%s/%s is no session's directory and was left out", path, name);
+        pl_logf(PL_LEVEL_WARN, "%s/%s is not a session directory and was skipped", path, name);
         x->refused++;
         return;
     }
     if (r.guessed) {
         pl_logf(PL_LEVEL_WARN,
-                "session %s: session.json is missing or damaged; its owner is taken to "
-                "be '%s'",
+                "session %s: session.json is missing or damaged; its owner is assumed to be '%s'",
                 name, r.row.owner);
     }
     if (pl_store_replace(x->store, &r.row)) {
@@ -152,7 +151,7 @@ static void summarise(const reindex *x, const char *aside)
     printf("; %lld users, groups, members and tokens.\n",
            (long long)(x->tenants > 0 ? x->tenants : 0));
     if (x->guessed || x->refused) {
-        printf("%lld with a guessed owner, %lld directories left out: see the lines above.\n",
+        printf("%lld with a guessed owner, %lld directories skipped: see the lines above.\n",
                (long long)x->guessed, (long long)x->refused);
     }
     printf("Usage: %lld sums by day and user from usage.json",
@@ -186,8 +185,9 @@ int pl_reindex(const char *state_path, int state_fd, pl_counters *counters)
     }
     x.usage = pl_usage_backup_restore(x.store, state_fd);
     if (x.usage < 0) {
-        pl_logf(PL_LEVEL_WARN, "usage.json is damaged or could not be stored: usage and what "
-                               "estimates have learnt are lost");
+        pl_logf(
+            PL_LEVEL_WARN,
+            "usage.json is damaged or could not be stored: usage and learned estimates are lost");
     }
     pl_each_below(state_fd, "meshes", take_mesh, &x);
     pl_each_below(state_fd, "sessions", take_session, &x);

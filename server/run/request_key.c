@@ -18,8 +18,8 @@ static void reply_seen(pl_request *r, int status, char *reply, const char *locat
 
 static void reply_busy(pl_request *r)
 {
-    pl_reply_problem(r, 409, "in_progress", "In progress",
-                     "a request with this key is being answered", NULL);
+    pl_reply_problem(r, 409, "in_progress", "In progress", "a request with this key is in progress",
+                     NULL);
     pl_reply_header(r, "Retry-After", "1");
 }
 
@@ -44,7 +44,7 @@ static bool reserve(pl_request_key *k, pl_request *r)
         break;
     case PL_KEY_OTHER_BODY:
         pl_reply_problem(r, 422, "idempotency_key_reused", "Idempotency-Key reused",
-                         "this key came with another body within the last day", NULL);
+                         "this key was used with another body within the last day", NULL);
         break;
     case PL_KEY_IN_PROGRESS:
         reply_busy(r);

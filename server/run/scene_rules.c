@@ -37,7 +37,7 @@ static void check_after(pl_admission *a)
         pl_session_release(s);
         snprintf(pointer, sizeof pointer, "/resources/after/%d", i);
         if (!own) {
-            pl_faults_addf(&a->faults, pointer, "no_such_session", "the id of a session of yours",
+            pl_faults_addf(&a->faults, pointer, "no_such_session", "the id of one of your sessions",
                            "list yours with GET /v1/sessions", "%s", id);
             continue;
         }
@@ -57,9 +57,9 @@ static void check_executor(pl_admission *a)
     bool fits = batch && (choice != PL_EXECUTOR_SLURM || strcmp(batch, "slurm") == 0);
     if (wanted && !fits) {
         pl_faults_addf(&a->faults, "/resources/executor", "no_executor",
-                       batch ? "local or batch, as this daemon has another batch system"
-                             : "local, as this daemon has no batch system",
-                       "leave it out, or ask for --batch", "%s", names[choice]);
+                       batch ? "local or batch: this daemon has another batch system"
+                             : "local: this daemon has no batch system",
+                       "omit it, or ask the operator for --batch", "%s", names[choice]);
     }
     a->executor = wanted && fits ? batch : NULL;
     a->machine.elsewhere = a->executor;
@@ -79,8 +79,8 @@ static void check_resources(pl_admission *a)
     if (a->outline.notes->priority > 0 &&
         !pl_principal_has(pl_request_principal(a->request), PL_SCOPE_ADMIN)) {
         pl_faults_addf(&a->faults, "/resources/priority", "not_allowed",
-                       "at most 0: above, it needs a credential with the scope 'admin'", "", "%lld",
-                       (long long)a->outline.notes->priority);
+                       "at most 0; a higher one needs a credential with the scope 'admin'", "",
+                       "%lld", (long long)a->outline.notes->priority);
     }
     if (!a->executor && a->outline.memory > machine->memory) {
         snprintf(expected, sizeof expected, "at most %.0f bytes, the memory of this machine",
@@ -95,8 +95,8 @@ static void check_device(pl_admission *a)
     char got[600];
     if (!a->executor && a->outline.gpu && pl_gpus_count(a->machine.gpus) == 0) {
         snprintf(got, sizeof got, "gpu: %s", pl_gpus_reason(a->machine.gpus));
-        pl_faults_add(&a->faults, "/solver/device", "no_gpu", got, "cpu, as this daemon has no GPU",
-                      "use \"device\": \"cpu\", or a daemon that has one");
+        pl_faults_add(&a->faults, "/solver/device", "no_gpu", got, "cpu: this daemon has no GPU",
+                      "use \"device\": \"cpu\", or a daemon with a GPU");
     }
 }
 

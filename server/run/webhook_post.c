@@ -100,9 +100,9 @@ int pl_post_send(const pl_post *post, char why[160])
         CURLcode code = curl_easy_perform(curl);
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
         if (s.refused && status == 0) {
-            snprintf(why, 160, "its address is private, and not one that --webhook-allow names");
+            snprintf(why, 160, "its address is private and not allowed by --webhook-allow");
         } else if (status > 0) {
-            snprintf(why, 160, "it answers %ld", status);
+            snprintf(why, 160, "it answered with status %ld", status);
         } else {
             snprintf(why, 160, "%.150s", curl_easy_strerror(code));
         }

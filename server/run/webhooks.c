@@ -307,7 +307,7 @@ void pl_webhooks_add(pl_webhooks *w, pl_session *s)
     pthread_mutex_unlock(&w->mutex);
     free(fresh);
     if (!known && !room) {
-        pl_sessions_set_webhook(w->sessions, s, "failed: too many wait to be delivered");
+        pl_sessions_set_webhook(w->sessions, s, "failed: too many webhooks wait for delivery");
     }
 }
 

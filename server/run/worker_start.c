@@ -286,7 +286,7 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
 static void preempt(pl_executor *e, pl_session *s)
 {
     if (pl_workers_tell_to_stop(e, s)) {
-        pl_logf(PL_LEVEL_INFO, "session %s: stopped at a checkpoint for another", s->id);
+        pl_logf(PL_LEVEL_INFO, "session %s: stopped at a checkpoint for another session", s->id);
     } else {
         pl_dispatcher_keep(e->setup.dispatcher, s);
     }

@@ -234,13 +234,13 @@ static bool refuse(pl_request *r, int dir_fd, const pl_branch_point *o, const ch
 {
     pl_checkpoint newest;
     bool later = pl_checkpoint_newest(dir_fd, &newest) == PL_OK && newest.frame > o->frame;
-    char hint[96] = "take a later frame, and name a snapshot of those that will matter";
+    char hint[96] = "choose a later frame, and make snapshots of frames you will need";
     if (later) {
-        snprintf(hint, sizeof hint, "frame %lld and those after it can be had",
+        snprintf(hint, sizeof hint, "frame %lld and later ones can be computed",
                  (long long)newest.frame);
     }
     pl_reply_problemf(r, 409, "no_way_back", "The frame cannot be computed again",
-                      "no checkpoint is left that is not after frame %lld, and %s; %s",
+                      "no checkpoint at or before frame %lld is left, and %s; %s",
                       (long long)o->frame, why, hint);
     return false;
 }
@@ -253,7 +253,7 @@ static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_read
     bool whole;
     o->frame = o->frame < 0 ? frames - 1 : o->frame;
     if (o->frame < 0 || o->frame >= frames) {
-        pl_reply_problemf(r, 404, "no_such_frame", "No such frame", "%lld frames are there",
+        pl_reply_problemf(r, 404, "no_such_frame", "No such frame", "the session has %lld frames",
                           (long long)frames);
         return false;
     }
@@ -264,15 +264,14 @@ static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_read
         from = 0;
     }
     if (!o->pin[0] && parents >= PL_ORIGIN_DEPTH_MAX) {
-        return refuse(r, dir_fd, o, "it is a branch of too many branches to go back to the first");
+        return refuse(r, dir_fd, o, "the chain of branches back to the first session is too long");
     }
     o->start = gather(s, reader, frames, o, from, parents > 0, &whole);
     if (!o->start) {
         pl_reply_problem(r, 500, "internal", "Internal error", "out of memory", NULL);
         return false;
     }
-    return whole ||
-           refuse(r, dir_fd, o, "what controls changed before it was pruned with older frames");
+    return whole || refuse(r, dir_fd, o, "earlier controls were pruned with older frames");
 }
 
 bool pl_branch_point_find(pl_request *r, int state_fd, const pl_session *s, int dir_fd,

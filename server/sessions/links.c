@@ -79,7 +79,7 @@ static void make_link(pl_request *r, pl_session *s, pl_body *b)
     } else {
         pl_reply_problemf(r, outcome == PL_CHANGE_TOO_MANY ? 403 : 500,
                           outcome == PL_CHANGE_TOO_MANY ? "too_many" : "internal",
-                          "The link was not made", "%s", pl_change_text(outcome));
+                          "The link was not created", "%s", pl_change_text(outcome));
     }
 }
 
@@ -121,8 +121,8 @@ void pl_handle_link_revoke(pl_request *r)
     if (pl_store_change(d->store, &gone, 1) == 1 && pl_tenants_reload(d->tenants)) {
         pl_reply_empty(r, 204);
     } else {
-        pl_reply_problem(r, 404, "not_found", "No such link", "this session has no such link",
-                         NULL);
+        pl_reply_problem(r, 404, "not_found", "No such link",
+                         "this session has no link with this id", NULL);
     }
     pl_session_release(s);
 }
@@ -149,7 +149,7 @@ void pl_handle_link_open(pl_request *r)
             pl_reply_header(r, "Cache-Control", "no-store");
         } else {
             pl_reply_problem(r, 404, "no_such_link", "No such link",
-                             "this link is none, was revoked, or its time is over", NULL);
+                             "this link is unknown, was revoked, or has expired", NULL);
         }
         pl_session_release(s);
         pl_principal_release(p);
@@ -259,7 +259,7 @@ static bool check_target(pl_body *b, const char *below, const char *id)
                 (!strchr(below, '?') || strchr(below, '?') == strrchr(below, '?'));
     if (below && !good) {
         pl_body_fault(b, "path", "wrong_value", below, begin,
-                      "a path below the session, with its query, without escapes");
+                      "a path below the session, with its query, unescaped");
     }
     return good;
 }

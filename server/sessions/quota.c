@@ -142,8 +142,8 @@ char *pl_quota_bytes_of_all(pl_sessions *sessions)
 
 static const char *const nouns[PL_LIMIT_COUNT] = {
     [PL_LIMIT_SESSIONS] = "sessions that have not ended",
-    [PL_LIMIT_QUEUED] = "sessions that wait",
-    [PL_LIMIT_CORES] = "cores at once",
+    [PL_LIMIT_QUEUED] = "waiting sessions",
+    [PL_LIMIT_CORES] = "cores in use at once",
     [PL_LIMIT_BYTES] = "bytes of sessions",
     [PL_LIMIT_MESH_BYTES] = "bytes of meshes",
     [PL_LIMIT_GPUS] = "GPUs at once"};
@@ -159,12 +159,12 @@ static bool refuse(pl_request *r, const char *group, pl_limit limit, int64_t use
              pl_limit_name(limit));
     snprintf(got, sizeof got, "%lld %s", (long long)used, what);
     snprintf(expected, sizeof expected, "at most %lld", (long long)most);
-    snprintf(detail, sizeof detail, "this would be more than %s%s may have",
-             group ? "the group " : "you", group ? group : "");
+    snprintf(detail, sizeof detail, "the request would exceed %s%s",
+             group ? "the limit of the group " : "your limit", group ? group : "");
     pl_faults faults = {0};
     pl_faults_add(&faults, pointer, "over_limit", got, expected,
                   passes ? "wait until one has ended, or cancel one"
-                         : "delete what is not needed any more, or ask for a higher limit");
+                         : "delete what is no longer needed, or ask for a higher limit");
     pl_reply_problem(r, passes ? 429 : 403, "over_limit",
                      group ? "Over your group's limit" : "Over your limit", detail, &faults);
     if (passes) {

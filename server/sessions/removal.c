@@ -133,7 +133,7 @@ void pl_removal_sweep(pl_sessions *t)
     }
     free(all);
     if (removed > 0) {
-        pl_logf(PL_LEVEL_INFO, "%zu sessions removed: so long after their ends as their scenes say",
+        pl_logf(PL_LEVEL_INFO, "%zu sessions removed: the retention days of their scenes are over",
                 removed);
     }
 }

@@ -70,11 +70,11 @@ static bool refuse(pl_request *r, const pl_notes *next, int64_t first, int64_t f
 {
     char but[64] = "";
     if (next->keep_every > 0) {
-        snprintf(but, sizeof but, " but for each %lld.", (long long)next->keep_every);
+        snprintf(but, sizeof but, ", except every %lld-th", (long long)next->keep_every);
     }
-    pl_reply_problemf(r, 409, "would_prune", "Frames would go",
-                      "of the frames %lld to %lld that are there those before %lld would go%s, for "
-                      "good; ask again with ?prune=true",
+    pl_reply_problemf(r, 409, "would_prune", "Frames would be deleted",
+                      "of the stored frames %lld to %lld, those before %lld would be permanently "
+                      "deleted%s; repeat the request with ?prune=true",
                       (long long)first, (long long)frames - 1,
                       (long long)(frames - next->keep_last), but);
     return false;
@@ -93,8 +93,8 @@ bool pl_retention_allows(pl_request *r, const pl_session *s, const pl_notes *now
         return true;
     }
     if (pl_state_terminal((pl_session_state)atomic_load(&s->state))) {
-        pl_reply_problem(r, 409, "session_over", "The session is over",
-                         "its log is sealed: of its retention only the days can be changed", NULL);
+        pl_reply_problem(r, 409, "session_over", "The session has ended",
+                         "its log is sealed: only the days of its retention can be changed", NULL);
         return false;
     }
     if (prune && strcmp(prune, "true") == 0) {
@@ -110,8 +110,9 @@ bool pl_retention_allows(pl_request *r, const pl_session *s, const pl_notes *now
         close(dir_fd);
     }
     if (!there) {
-        pl_reply_problem(r, 500, "internal", "Internal error",
-                         "the log cannot be opened, so what would go is not known", NULL);
+        pl_reply_problem(
+            r, 500, "internal", "Internal error",
+            "the log cannot be opened, so the frames that would be deleted are unknown", NULL);
         return false;
     }
     return !lets_go(now, next, first, frames) || refuse(r, next, first, frames);

@@ -26,7 +26,8 @@ static void save(pl_sessions *t, const pl_session *s)
         pl_store_update(t->setup.store, &row);
     } else {
         atomic_fetch_add(&t->setup.counters->store_failures, 1);
-        pl_logf(PL_LEVEL_ERROR, "session %s: out of memory: its row is not written", s->id);
+        pl_logf(PL_LEVEL_ERROR, "session %s: out of memory: its row in the database is not written",
+                s->id);
     }
 }
 

@@ -84,8 +84,8 @@ static bool read_one(pl_request *r, int dir_fd, const char *name, pl_snapshot *o
     if (status == PL_IO && errno == ENOENT) {
         reply_missing(r);
     } else if (status == PL_IO && errno == EBADMSG) {
-        pl_reply_problem(r, 500, "damaged", "Damaged",
-                         "the snapshot is not as it was written; it can be deleted", NULL);
+        pl_reply_problem(r, 500, "damaged", "Damaged", "the snapshot is damaged; it can be deleted",
+                         NULL);
     } else if (status != PL_OK) {
         pl_reply_problem(r, 500, "internal", "Internal error", "the snapshot cannot be read", NULL);
     }
@@ -97,12 +97,11 @@ static bool read_one(pl_request *r, int dir_fd, const char *name, pl_snapshot *o
 static void reply_not_kept(pl_request *r, int error, const char *name)
 {
     if (error == EEXIST) {
-        pl_reply_problemf(r, 409, "exists", "There is one", "the session has a snapshot '%s'",
-                          name);
+        pl_reply_problemf(r, 409, "exists", "Snapshot exists",
+                          "the session already has a snapshot '%s'", name);
     } else if (error == EMFILE) {
         pl_reply_problemf(r, 403, "too_many", "Too many snapshots",
-                          "the session has %d snapshots, as many as one may have",
-                          PL_SNAPSHOTS_MAX);
+                          "the session has %d snapshots, the maximum", PL_SNAPSHOTS_MAX);
     } else if (!pl_reply_shortage(r, error)) {
         pl_reply_problemf(r, 500, "internal", "The snapshot could not be kept", "%s",
                           strerror(error));
@@ -160,7 +159,7 @@ void pl_handle_snapshot_create(pl_request *r)
         pl_body_integer(&b, "frame", 0, INT64_MAX / 4, -2, &frame);
         if (name && !pl_name_well_formed(name)) {
             pl_body_fault(&b, "name", "invalid_name", name,
-                          "letters, digits, and after the first also . _ -, at most 64", "");
+                          "at most 64 letters and digits; . _ - are allowed after the first", "");
         }
         if (pl_body_good(&b)) {
             int dir_fd = open_session(s);
@@ -276,8 +275,8 @@ bool pl_snapshot_find(pl_request *r, int state_fd, int dir_fd, const char *name,
     s.start = NULL;
     pl_snapshot_clear(&s);
     if (!good) {
-        pl_reply_problem(r, 500, "damaged", "Damaged",
-                         "the snapshot's checkpoint is not as it was written", NULL);
+        pl_reply_problem(r, 500, "damaged", "Damaged", "the snapshot's checkpoint is damaged",
+                         NULL);
         pl_branch_point_clear(out);
     }
     return good;

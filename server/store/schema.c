@@ -76,7 +76,7 @@ bool pl_schema_sound(sqlite3 *db, const char *path)
     }
     int code = sqlite3_errcode(db) & 0xFF;
     if (code == SQLITE_IOERR || code == SQLITE_FULL) {
-        pl_logf(PL_LEVEL_ERROR, "%s cannot be used: %s. Look whether its disk is full or at fault",
+        pl_logf(PL_LEVEL_ERROR, "%s cannot be used: %s. Check whether its disk is full or faulty",
                 path, answer);
         return false;
     }
@@ -159,7 +159,7 @@ bool pl_schema_update(sqlite3 *db, const char *path)
     }
     int version = atoi(answer);
     if (version > PL_ROW_FORMAT) {
-        pl_logf(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one knows up to %d",
+        pl_logf(PL_LEVEL_ERROR, "%s has format %d of a newer pliantd; this one supports up to %d",
                 path, version, PL_ROW_FORMAT);
         return false;
     }

@@ -257,7 +257,7 @@ static void commit_batch(pl_store *store, op *batch)
     int64_t rows = 0, failures = 0;
     bool no_room = false, together = commit_together(store, batch, &no_room);
     if (!together && no_room && pl_reserve_release(store->state_fd)) {
-        pl_logf(PL_LEVEL_WARN, "database: the disk is full; a part of its reserve is released");
+        pl_logf(PL_LEVEL_WARN, "database: the disk is full; part of the reserve is released");
         together = commit_together(store, batch, &no_room);
     }
     for (op *o = batch; o; o = o->next) {
@@ -436,9 +436,8 @@ static bool open_files(pl_store *store, const char *path, bool create)
     flags |= create ? SQLITE_OPEN_CREATE : 0;
     if (!create && access(path, F_OK) != 0) {
         pl_logf(PL_LEVEL_ERROR,
-                "%s is missing, but there are sessions, usage.json or tenants.json: run pliantd "
-                "--reindex "
-                "on this state to rebuild it from these",
+                "%s is missing, but sessions, usage.json or tenants.json exist: run pliantd "
+                "--reindex on this state to rebuild it from them",
                 path);
         return false;
     }

@@ -46,8 +46,7 @@ static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *ord
         return true;
     }
     if (!pl_export_describe(order->format)->series) {
-        pl_reply_bad_query(r, "frame", text,
-                           "format=vtu or obj with it; from and to for the others");
+        pl_reply_bad_query(r, "frame", text, "format=vtu or obj; from and to for other formats");
         return false;
     }
     order->plain = true;
@@ -104,7 +103,7 @@ static bool parse_part(pl_request *r, pl_export_ask *ask)
     }
     if ((body || surface) && !pl_export_describe(ask->order.format)->bodies) {
         pl_reply_bad_query(r, body ? "body" : "vertices", body ? body : vertices,
-                           "another format with it: the metrics are of the whole session");
+                           "another format: metrics belong to the whole session");
         return false;
     }
     if (body && (!*body || strlen(body) > PL_EXPORT_NAME_MAX)) {

@@ -116,8 +116,8 @@ static bool is_the_same(const download *d)
         return true;
     }
     pl_reply_problemf(d->request, 412, "changed_meanwhile", "Changed meanwhile",
-                      "If-Match is %.60s, and the export is now %s: its frames, what was asked for "
-                      "or the daemon's version are others; begin again",
+                      "If-Match is %.60s, but the export is now %s: its frames, the requested "
+                      "options or the daemon's version differ; start again",
                       wanted, d->tag);
     pl_reply_header(d->request, "ETag", "%s", d->tag);
     return false;
@@ -184,7 +184,7 @@ static void refuse(download *d, const pl_export_fault *fault)
         [PL_EXPORT_DAMAGED] = {500, "damaged", "Damaged"},
         [PL_EXPORT_UNREADABLE] = {500, "internal", "Unreadable"},
         [PL_EXPORT_NO_MEMORY] = {503, "busy", "Busy"},
-        [PL_EXPORT_STOPPED] = {503, "shutdown", "Ending"},
+        [PL_EXPORT_STOPPED] = {503, "shutdown", "Shutting down"},
     };
     pl_request *r = d->request;
     if (fault->why == PL_EXPORT_PRUNED) {
@@ -252,7 +252,7 @@ static bool take(void *context, const void *data, size_t size)
 
 static pl_export *open_export(download *d)
 {
-    pl_export_fault fault = {.why = PL_EXPORT_STOPPED, .text = "the daemon is ending"};
+    pl_export_fault fault = {.why = PL_EXPORT_STOPPED, .text = "the daemon is shutting down"};
     pl_export *export = NULL;
     if (!atomic_load(&d->hub->stopping)) {
         int dir_fd = open(d->session->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -261,11 +261,10 @@ static pl_export *open_export(download *d)
             close(dir_fd);
         } else if (errno == ENOENT) {
             pl_reply_problem(d->request, 410, "storage_lost", "Gone",
-                             "the session's directory is gone", NULL);
+                             "the session's directory is missing", NULL);
             return NULL;
         } else {
-            fault = (pl_export_fault){.why = PL_EXPORT_NO_MEMORY,
-                                      .text = "too many files are open"};
+            fault = (pl_export_fault){.why = PL_EXPORT_NO_MEMORY, .text = "too many open files"};
         }
     }
     if (export && !make_tag(d, export)) {
@@ -288,10 +287,10 @@ static void refuse_offset(download *d, uint64_t bytes)
     pl_faults faults = {0};
     char got[32], expected[96];
     snprintf(got, sizeof got, "%lld", (long long)d->ask.offset);
-    snprintf(expected, sizeof expected, "a whole number from 0 to %llu, as many bytes as it has",
+    snprintf(expected, sizeof expected, "a whole number from 0 to %llu, its size in bytes",
              (unsigned long long)bytes);
     pl_faults_add(&faults, "/query/offset", "past_the_end", got, expected, "");
-    pl_reply_problem(d->request, 416, "past_the_end", "Past the end",
+    pl_reply_problem(d->request, 416, "past_the_end", "Offset past the end",
                      "the export ends before this byte", &faults);
     pl_reply_header(d->request, "ETag", "%s", d->tag);
     pl_faults_clear(&faults);
@@ -313,7 +312,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     }
     bool whole = (out.begun && out.head) || pl_export_run(export, &sink, &fault);
     if (!whole && fault.why != PL_EXPORT_STOPPED) {
-        pl_logf(PL_LEVEL_WARN, "session %s: an export as %s broke off: %s", d->session->id,
+        pl_logf(PL_LEVEL_WARN, "session %s: an export as %s was aborted: %s", d->session->id,
                 pl_export_describe(d->ask.order.format)->name, fault.text);
     }
     if (whole && !out.begun && !out.skip) {
@@ -365,12 +364,11 @@ static bool enter(pl_request *r, download *d)
     pl_export_slot outcome = pl_exports_enter(x, d->principal->user);
     if (outcome == PL_EXPORT_SLOTS_YOURS) {
         pl_reply_problemf(r, 429, "too_many_exports", "Too many exports",
-                          "%d exports of yours are being made, which is as many as one may have",
+                          "%d of your exports are in progress, the maximum for one user",
                           pl_exports_most_of_one(x));
     } else if (outcome == PL_EXPORT_SLOTS_TAKEN) {
         pl_reply_problemf(r, 503, "busy", "Busy",
-                          "%d exports are being made, as many as this "
-                          "daemon makes at once",
+                          "%d exports are in progress, the maximum of this daemon",
                           pl_exports_most(x));
     }
     if (outcome != PL_EXPORT_SLOT_FREE) {
@@ -406,7 +404,7 @@ void pl_handle_export(pl_request *r)
     strcpy(user, d->principal->user);
     pl_request_park(r);
     if (!pl_exports_submit(d->exports, serve, d)) {
-        pl_reply_problem(r, 503, "shutdown", "Ending", "the daemon is ending", NULL);
+        pl_reply_problem(r, 503, "shutdown", "Shutting down", "the daemon is shutting down", NULL);
         pl_reply_header(r, "Retry-After", "%d", RETRY_S);
         pl_exports_leave(d->exports, user);
         release(d);

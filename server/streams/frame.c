@@ -27,10 +27,10 @@ static void reply_damaged(pl_request *r, int64_t k)
 void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first)
 {
     char detail[160], *whole = NULL;
-    snprintf(detail, sizeof detail,
-             "frame %lld is not kept, as output.retention of the scene says; the next that is kept "
-             "is frame %lld",
-             (long long)frame, (long long)first);
+    snprintf(
+        detail, sizeof detail,
+        "frame %lld was not kept (output.retention of the scene); the next stored frame is %lld",
+        (long long)frame, (long long)first);
     char *text = pl_problem_encode(410, "pruned", "Not kept", detail, NULL);
     int n = text ? asprintf(&whole, "%.*s,\"first_available\":%lld}", (int)strlen(text) - 1, text,
                             (long long)first)
@@ -86,8 +86,8 @@ static bool npy_can_hold(pl_request *r, pl_frame_view *view)
     bool single = (view->variant.fields & (view->variant.fields - 1)) == 0;
     if (view->variant.dtype == PL_DTYPE_U16 || !single) {
         pl_reply_problem(r, 400, "bad_query", "Bad query",
-                         "an npy array is f32 or f64, and of one field; ask for "
-                         "application/vnd.pliant.frames to have more",
+                         "an npy array has f32 or f64 numbers of one field; for more, ask for "
+                         "application/vnd.pliant.frames",
                          NULL);
         return false;
     }
@@ -210,12 +210,12 @@ static int64_t parse_frame(pl_request *r, const pl_session *s, int64_t committed
     if (k < 0 || k >= committed) {
         bool never = (s->frames >= 0 && k > s->frames) ||
                      pl_state_terminal((pl_session_state)s->state);
-        char last[48] = "there is no last";
+        char last[48] = "the run has no last frame";
         if (s->frames >= 0) {
-            snprintf(last, sizeof last, "the last will be %lld", (long long)s->frames);
+            snprintf(last, sizeof last, "the last frame will be %lld", (long long)s->frames);
         }
         pl_reply_problemf(r, 404, never ? "no_such_frame" : "not_yet",
-                          never ? "No such frame" : "Not yet", "frames 0 to %lld are there; %s",
+                          never ? "No such frame" : "Not yet", "frames 0 to %lld exist; %s",
                           (long long)(committed - 1), last);
         return -1;
     }

@@ -301,7 +301,7 @@ static void refuse(pl_request *r, const char *pointer, const char *code, const c
 {
     pl_faults faults = {0};
     pl_faults_add(&faults, pointer, code, got, expected, hint);
-    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value cannot be used", &faults);
+    pl_reply_problem(r, 400, "bad_query", "Bad query", "a query value is invalid", &faults);
     pl_faults_clear(&faults);
 }
 
@@ -314,8 +314,8 @@ static void refuse_missing(pl_request *r, uint32_t missing)
         name = missing & field ? pl_field_name(field) : name;
     }
     snprintf(hint, sizeof hint,
-             "Ask for it in the scene: \"output\": {\"fields\": [\"position\", \"%s\"]}.", name);
-    refuse(r, "/query/fields", "not_stored", name, "what the session stores", hint);
+             "Request it in the scene: \"output\": {\"fields\": [\"position\", \"%s\"]}.", name);
+    refuse(r, "/query/fields", "not_stored", name, "fields the session stores", hint);
 }
 
 /* The keys themselves. */
@@ -329,7 +329,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
     }
     if (fields && !pl_fields_parse(fields, &v->fields, &wrong)) {
         refuse(r, "/query/fields", "bad_query_value", fields,
-               "position, velocity, stress, contacts or several with commas", "");
+               "position, velocity, stress, contacts, or several separated by commas", "");
         return false;
     }
     return pl_request_surface(r, &v->surface);
@@ -358,8 +358,8 @@ static int64_t count_surface(pl_request *r, pl_frame_cache *cache, pl_session *s
     if (errno == ENOENT) {
         pl_reply_problem(r, 404, checking ? "not_yet" : "no_such_file",
                          checking ? "Not yet" : "Not found",
-                         checking ? "the session's surface is known once it has been checked"
-                                  : "this session was checked by a version that did not tell the "
+                         checking ? "the session's surface is known after its check"
+                                  : "this session was checked by a version that did not write the "
                                     "surface; ask for vertices=all",
                          NULL);
     } else if (errno == EBADMSG) {
@@ -392,9 +392,9 @@ bool pl_frame_view_parse(pl_request *r, const pl_stream_hub *hub, pl_session *se
     }
     if (form == PL_FRAME_LINE && view.vertices > PL_LINE_VERTICES_MAX &&
         view.variant.fields & PL_FIELDS_KNOWN) {
-        pl_reply_problemf(r, 406, "not_acceptable", "No acceptable form",
-                          "a frame of %lld vertices is no line of JSON: at most %d; ask for "
-                          "application/vnd.pliant.frames",
+        pl_reply_problemf(r, 406, "not_acceptable", "Not acceptable",
+                          "a frame of %lld vertices is too large for a line of JSON, at most %d; "
+                          "ask for application/vnd.pliant.frames",
                           (long long)view.vertices, PL_LINE_VERTICES_MAX);
         return false;
     }

@@ -203,8 +203,8 @@ static void handle_buckets(pl_request *r)
     int64_t buckets;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (pl_request_query(r, others[i])) {
-            pl_reply_problemf(r, 400, "bad_query", "Bad query", "buckets does not go with %s",
-                              others[i]);
+            pl_reply_problemf(r, 400, "bad_query", "Bad query",
+                              "buckets cannot be combined with %s", others[i]);
             return;
         }
     }

@@ -287,8 +287,8 @@ static void start_watch(pl_watch *watch, pl_session *session)
     bool remote = session->executor || pl_is_on_network(dir_fd);
     f->slowest_ms = remote ? POLL_REMOTE_MS : f->log_wd < 0 ? POLL_MOST_MS : 0;
     if (f->log_wd < 0) {
-        pl_logf(PL_LEVEL_WARN, "session %s: polled, as its log cannot be watched: %s", session->id,
-                strerror(errno));
+        pl_logf(PL_LEVEL_WARN, "session %s: polled, because its log cannot be watched: %s",
+                session->id, strerror(errno));
     }
     if (pl_tail_open(session, dir_fd) != PL_OK) {
         pl_logf(PL_LEVEL_WARN, "session %s: its log cannot be read: %s", session->id,

@@ -24,7 +24,7 @@ static void reply_faults(pl_request *r, const pl_faults *faults)
     bool json = strcmp(faults->items[0].code, "bad_json") != 0;
     if (json) {
         pl_reply_problem(r, 422, "invalid_sweep", "The sweep cannot be run",
-                         "nothing was stored; a fault's row is in what was found", faults);
+                         "nothing was stored; each fault states its row in `got`", faults);
     } else {
         pl_reply_problem(r, 400, "bad_json", "Not JSON", "the body is not valid JSON", faults);
     }
@@ -33,12 +33,13 @@ static void reply_faults(pl_request *r, const pl_faults *faults)
 static void reply_failed(pl_request *r)
 {
     if (errno == EDQUOT) {
-        pl_reply_problemf(r, 403, "too_many", "Too many sweeps",
-                          "a user has at most %d sweeps and %d MiB of them; delete finished ones",
-                          PL_SWEEPS_OF_USER_MAX, PL_SWEEPS_BYTES_MAX >> 20);
+        pl_reply_problemf(
+            r, 403, "too_many", "Too many sweeps",
+            "a user can have at most %d sweeps with %d MiB in total; delete finished ones",
+            PL_SWEEPS_OF_USER_MAX, PL_SWEEPS_BYTES_MAX >> 20);
     } else if (!pl_reply_shortage(r, errno)) {
         pl_reply_problem(r, 500, "internal", "Internal error",
-                         "the sweep could not be made; the daemon's log says why", NULL);
+                         "the sweep could not be created; the daemon's log says why", NULL);
     }
 }
 
@@ -52,7 +53,7 @@ static pl_decode_outcome judge_row(pl_request *r, const char *group, const pl_sw
     pl_decode_outcome outcome = PL_DECODE_NO_MEMORY;
     if (a && (int64_t)length > PL_SWEEP_BYTES_MAX / plan->row_count) {
         pl_faults_addf(faults, "/scene", "out_of_range",
-                       "a scene that is at most 128 MiB together for all rows",
+                       "at most 128 MiB of scenes, for all rows together",
                        "upload its meshes, or use fewer rows", "%lld rows of %zu bytes",
                        (long long)plan->row_count, length);
         outcome = PL_DECODE_SYNTAX; /* of every row */
@@ -161,12 +162,13 @@ static pl_sweep_run *requested(pl_request *r, pl_access needed)
                                      pl_request_param(r, 0), &access);
     if (!s) {
         pl_reply_problem(r, 404, "no_such_sweep", "No such sweep",
-                         "there is no sweep that you may see with this id", NULL);
+                         "no sweep that you can see has this id", NULL);
     } else if (access < needed) {
         pl_sweep_release(s);
         s = NULL;
-        pl_reply_problem(r, 403, "view_only", "You may only look",
-                         "this sweep is another user's; you may see it, not change it", NULL);
+        pl_reply_problem(r, 403, "view_only", "View only",
+                         "this sweep belongs to another user: you can view it, but not change it",
+                         NULL);
     }
     return s;
 }
@@ -284,7 +286,7 @@ void pl_handle_sweep_residuals(pl_request *r)
     pl_sweep_run *s = form >= 0 && form < 2 ? requested(r, PL_ACCESS_VIEW) : NULL;
     if (s && !s->plan.fit) {
         pl_reply_problem(r, 404, "no_residuals", "No residuals",
-                         "this sweep is no fit: nothing was measured", NULL);
+                         "this sweep is not a fit: it has no measured points", NULL);
     } else if (s) {
         reply_residuals(r, s, form);
     }

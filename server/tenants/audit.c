@@ -193,7 +193,7 @@ void pl_handle_audit(pl_request *r)
     const char *user = pl_request_query(r, "user"), *target = pl_request_query(r, "target");
     if (user && !admin && strcmp(user, p->user) != 0) {
         pl_reply_problem(r, 403, "missing_scope", "Not allowed",
-                         "what others did is for administrators", NULL);
+                         "only administrators can see changes of other users", NULL);
         return;
     }
     pl_statement s = {"SELECT seq, at, user, by, credential, action, target, status, address FROM"

@@ -79,7 +79,8 @@ static int token_read(int dir_fd, const char *name, const char *shown, char toke
         memcpy(token, text, 64);
         token[64] = 0;
     } else {
-        pl_logf(PL_LEVEL_ERROR, "%s: must hold 64 hex digits; remove it to get a new one", shown);
+        pl_logf(PL_LEVEL_ERROR, "%s: must contain 64 hex digits; remove it to get a new one",
+                shown);
         errno = EINVAL;
     }
     explicit_bzero(text, size);
@@ -122,7 +123,8 @@ pl_auth *pl_auth_create(int state_fd, const pl_options *options, pl_tenants *ten
     char token[65];
     if (!auth || (options->token_file ? token_given(options->token_file, token)
                                       : token_load(state_fd, token)) != 0) {
-        pl_logf(PL_LEVEL_ERROR, "the owner's token could not be had: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "the owner's token could not be read or created: %s",
+                strerror(errno));
         free(auth);
         return NULL;
     }

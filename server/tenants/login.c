@@ -145,7 +145,7 @@ static void log_in(pl_request *r, pl_principal *p, pl_store *store, pl_tenants *
         reply_login(r, &t, &made);
     } else {
         pl_reply_problem(r, 403, "too_many", "Too many logins",
-                         "revoke tokens and logins that are not needed any more", NULL);
+                         "revoke tokens and logins that are no longer needed", NULL);
     }
     r->principal = pl_principal_acquire(p); /* for the audit */
 }
@@ -175,8 +175,7 @@ void pl_handle_login(pl_request *r)
         } else {
             atomic_fetch_add(&d->counters.auth_failures, 1);
             pl_reply_problem(r, 401, "unauthorized", "Unauthorized",
-                             "the token or code is not one of this daemon's, or its time is over",
-                             NULL);
+                             "the token or code is unknown to this daemon, or has expired", NULL);
             pl_reply_header(r, "WWW-Authenticate", "Bearer realm=\"pliant\"");
         }
         pl_principal_release(p);

@@ -186,7 +186,7 @@ bool pl_rate_allows(void *context, pl_request *r)
     }
     atomic_fetch_add(&rate->counters->rate_refusals, 1);
     pl_reply_problemf(r, 429, "too_many_requests", "Too many requests",
-                      "%s may ask %lld times a second; there is time again in %d s",
+                      "%s may send %lld requests a second; try again in %d s",
                       of_user ? "this user" : "an address without a credential", (long long)most,
                       wait);
     pl_reply_header(r, "Retry-After", "%d", wait);

@@ -14,13 +14,12 @@ const char *pl_change_text(pl_change_outcome outcome)
 {
     static const char *const texts[] = {
         "done",
-        "a name has letters, digits, '.', '_' and '-', begins with a letter or digit and has at "
-        "most "
-        "64 of them; 'owner' is the daemon's own",
-        "there is one of this name already",
-        "there is none of this name",
+        "a name has at most 64 letters, digits, '.', '_' and '-', and begins with a letter or "
+        "digit; 'owner' is reserved for the daemon",
+        "the name already exists",
+        "the name does not exist",
         "it has sessions or sweeps: delete them first",
-        "there are as many as there may be",
+        "the maximum number is reached",
         "the database failed; the log says why",
     };
     return texts[outcome];

@@ -32,16 +32,16 @@ static const char help[] =
     "90d]\n"
     "       pliantd token list [--user NAME] | revoke ID\n"
     "\n"
-    "  --state DIR       state directory; a running daemon has the change when this returns\n"
+    "  --state DIR       state directory; a running daemon has applied the change when the\n"
+    "                    command returns\n"
     "  --uid N           uid of the user on this machine, for a unix socket\n"
     "  --limit NAME=N    sessions (not ended), queued, running, cores and gpus (of running\n"
     "                    sessions), bytes (of sessions), share; of a user also mesh_bytes,\n"
-    "                    requests (per second). What is not named stays; NAME=none takes it back\n"
-    "  --share N         the same as --limit share=N: who has a share of 2 gets twice the "
-    "core-time\n"
-    "                    of who has 1 (default), when both want the machine. Groups share the\n"
-    "                    machine first, then the users of each; a user without a group counts as\n"
-    "                    a group of share 1\n"
+    "                    requests (per second). Other limits stay; NAME=none removes one\n"
+    "  --share N         same as --limit share=N: a share of 2 gets twice the core-time of a\n"
+    "                    share of 1 (default) when both want the machine. The machine is shared\n"
+    "                    among groups first, then among the users of each; a user without a group\n"
+    "                    counts as a group of share 1\n"
     "  --role ROLE       permission for the group's sessions: view (default), manage\n"
     "  --scopes LIST     any of read, submit (default: both), admin, metrics\n"
     "  --expires TIME    lifetime, such as 30m, 12h, 90d (default), never\n"
@@ -200,7 +200,7 @@ static int print_token(const command *c, const pl_token_made *made)
         printf("{\"id\": \"%s\", \"token\": \"%s\"}\n", made->id, made->secret);
     } else {
         printf("%s\n", made->secret);
-        fprintf(stderr, "id %s; the token is shown this once\n", made->id);
+        fprintf(stderr, "id %s; the token is shown only once\n", made->id);
     }
     return 0;
 }
@@ -428,7 +428,7 @@ static int tell(int state_fd, const char *state)
         }
         nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);
     }
-    fputs("pliantd: the change is made, but the daemon has not taken it up yet\n", stderr);
+    fputs("pliantd: the change is stored, but the daemon has not applied it yet\n", stderr);
     return 1;
 }
 
@@ -482,8 +482,8 @@ int pl_tenant_command(int argc, char **argv)
         if (strcmp(verbs[v].noun, c.noun) == 0 && strcmp(verbs[v].verb, c.verb) == 0) {
             int words = (c.first != NULL) + (c.second != NULL);
             return words == verbs[v].words ? run(&c, v)
-                                           : wrong("wrong number of words for", c.verb);
+                                           : wrong("wrong number of arguments for", c.verb);
         }
     }
-    return wrong("there is no", c.verb);
+    return wrong("unknown command", c.verb);
 }

@@ -331,7 +331,8 @@ pl_tenants *pl_tenants_create(const pl_tenants_setup *setup)
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (t->inotify_fd < 0 ||
         inotify_add_watch(t->inotify_fd, setup->state, IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
-        pl_logf(PL_LEVEL_ERROR, "users and tokens cannot be watched: %s", strerror(errno));
+        pl_logf(PL_LEVEL_ERROR, "users and tokens cannot be watched for changes: %s",
+                strerror(errno));
         pl_tenants_destroy(t);
         return NULL;
     }

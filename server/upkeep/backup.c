@@ -55,7 +55,7 @@ static void open_before(backup *b)
         b->copier.before = &b->before_files;
         return;
     }
-    fail(b->before, "is damaged; nothing is shared with it");
+    fail(b->before, "is damaged; no files are shared with it");
     *b->before = 0;
     if (fd >= 0) {
         close(fd);
@@ -187,7 +187,7 @@ static bool copy_files(backup *b)
         fail(b->request->state, rows.damaged ? "a row of a session is damaged: start the daemon, "
                                                "which rebuilds it, and back up again"
                                 : *b->copier.failed ? b->copier.failed
-                                                    : "the copy's database cannot be changed");
+                                                    : "the copy's database cannot be modified");
     }
     pl_backup_rows_clear(&rows);
     return good;
@@ -232,8 +232,8 @@ static bool copy_again(backup *b, size_t index)
     bool good = *b->before && pl_copy_file(&b->copier, path, false) == PL_COPIED;
     const pl_manifest_entry *e = good ? &m->entries[m->count - 1] : NULL;
     good = good && e->inode == old.inode && e->modified_ns == old.modified_ns && e->crc == old.crc;
-    return good ? !fail(path, "was damaged in the backup before; it was copied again")
-                : fail(path, "is not on the disk as it was written");
+    return good ? !fail(path, "was damaged in the previous backup; it was copied again")
+                : fail(path, "differs on the disk from what was written");
 }
 
 static bool verify(backup *b)
@@ -285,9 +285,9 @@ static void report(const backup *b)
     if (*b->before) {
         printf(", of which %.1f MB are shared with %s", (double)f->shared_bytes / 1e6, b->before);
     }
-    puts("; read again and verified");
+    puts("; read back and verified");
     if (!f->secrets) {
-        puts("Without the owner's token and the webhooks' key: see --with-secrets.");
+        puts("The owner's token and the webhook key are not included: see --with-secrets.");
     }
 }
 

@@ -46,13 +46,11 @@ static const char about[] =
     "state.txt        files of the state directory with sizes and modes\n"
     "database.txt     rows of each table\n"
     "sessions.json    each session: state, failure, attempts, size; without names and owners\n"
-    "failed/          of the newest failed sessions: what exit.json, warnings.json and worker.log "
-    "say\n"
+    "failed/          exit.json, warnings.json and worker.log of the newest failed sessions\n"
     "log.txt          the end of the file of --log, if given\n"
     "\n"
-    "It has no scenes, meshes, frames, names, labels, webhooks, users or tokens. 64 hex digits in "
-    "a\n"
-    "row are replaced by [64 hex digits]. Read it before you send it: a message of a failure may\n"
+    "It has no scenes, meshes, frames, names, labels, webhooks, users or tokens. Runs of 64 hex\n"
+    "digits are replaced by [64 hex digits]. Read it before you send it: a failure message may\n"
     "name a body of the scene, and a log names users.\n";
 
 static bool write_out(void *context, const void *data, size_t size)
@@ -260,7 +258,7 @@ static int write_bundle(bundle *b)
     good = close(b->out_fd) == 0 && good;
     if (good) {
         printf(
-            "%s\nIt has no scenes, names, users or secrets; README.txt in it says what it has.\n",
+            "%s\nIt has no scenes, names, users or secrets; its README.txt lists the contents.\n",
             b->file);
     } else {
         fprintf(stderr, "pliantd: %s could not be written\n", b->file);
@@ -273,9 +271,9 @@ static const char help[] =
     "usage: pliantd support-bundle FILE.zip [--log FILE] [--config FILE | --state DIR] [OPTIONS OF "
     "pliantd]\n"
     "\n"
-    "Writes a zip archive to send along with a report: what doctor finds, the machine, the "
-    "options,\n"
-    "and what sessions failed of. It has no scenes, meshes, frames, names, users or secrets.\n"
+    "Writes a zip archive to attach to a bug report: the findings of doctor, the machine, the\n"
+    "options, and the causes of failed sessions. It has no scenes, meshes, frames, names, users or "
+    "secrets.\n"
     "\n"
     "  --log FILE        also the last megabyte of the daemon's log; it names users\n"
     "\n"

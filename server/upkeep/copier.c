@@ -284,7 +284,7 @@ pl_copied pl_copy_file(pl_copier *c, const char *path, bool records)
     }
     pl_copied outcome = PL_COPIED;
     if (in < 0 || fstat(in, &st) != 0 || strlen(path) >= PATH_LENGTH || strchr(path, '\n')) {
-        outcome = fail(c, path, in < 0 ? strerror(errno) : "not a name that can be kept");
+        outcome = fail(c, path, in < 0 ? strerror(errno) : "a name that cannot be stored");
     } else if (!S_ISREG(st.st_mode)) {
         outcome = fail(c, path, "not a regular file");
     } else if (!is_copied(c, path, &st)) {

@@ -81,9 +81,8 @@ static const char help[] =
     "usage: pliantd doctor [--json] [--config FILE | --state DIR] [OPTIONS OF pliantd]\n"
     "\n"
     "Checks the machine, the state directory, its database and the options that a daemon would\n"
-    "start with; prints what is wrong and what to do. Run it as the daemon's user, beside a "
-    "running\n"
-    "daemon or without one. It changes nothing.\n"
+    "start with; prints each problem and its fix. Run it as the daemon's user, with or without a\n"
+    "running daemon. It changes nothing.\n"
     "\n"
     "Exit status: 0 without errors, 1 with errors, 2 if the options are wrong.\n";
 

@@ -45,7 +45,7 @@ static void look_at_cores(pl_doctor *d)
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     bool many = d->options->cores > online;
     pl_doctor_say(d, "machine", many ? PL_FINDING_WARNING : PL_FINDING_OK,
-                  many ? "sessions will wait for one another's cores: lower --cores" : NULL,
+                  many ? "sessions will wait for each other's cores: lower --cores" : NULL,
                   "%ld cores, %d of them for sessions; %.1f GB of memory", online,
                   d->options->cores, memory / GB);
 }
@@ -98,7 +98,7 @@ static void look_at_group(pl_doctor *d)
     if (few_cores) {
         pl_doctor_say(
             d, "group", PL_FINDING_WARNING, "lower --cores, or raise CPUQuota= of the unit",
-            "the control group has %.1f cores, and sessions may have %d", cores, d->options->cores);
+            "the control group has %.1f cores, but sessions may use %d", cores, d->options->cores);
     }
     if (few) {
         pl_doctor_say(d, "group", PL_FINDING_ERROR, "raise TasksMax= of the unit",
@@ -106,11 +106,11 @@ static void look_at_group(pl_doctor *d)
     }
     if (has_memory) {
         pl_doctor_say(d, "group", PL_FINDING_WARNING,
-                      "the daemon shares out the machine's memory: with MemoryMax= sessions may be "
-                      "killed that would have waited",
+                      "the daemon allocates the machine's memory: with MemoryMax= sessions may be "
+                      "killed instead of waiting",
                       "the control group is limited to %.1f GB of memory", memory / GB);
     } else if (!few_cores && !few) {
-        pl_doctor_say(d, "group", PL_FINDING_OK, NULL, "no limit of a control group");
+        pl_doctor_say(d, "group", PL_FINDING_OK, NULL, "no control group limit");
     }
 }
 
@@ -122,11 +122,11 @@ static void look_at_limits(pl_doctor *d)
     rlim_t all = files.rlim_max > 256 ? files.rlim_max - 200 : 56; /* as in the daemon */
     bool few = (rlim_t)d->options->max_connections > all / 4 * 3;
     if (files.rlim_max < FILES_LEAST || few) {
-        pl_doctor_say(d, "limits", PL_FINDING_WARNING,
-                      "raise LimitNOFILE= of the unit, or ulimit -n",
-                      "%llu open files are allowed: %llu connections of --max-connections %d",
-                      (unsigned long long)files.rlim_max, (unsigned long long)(all / 4 * 3),
-                      d->options->max_connections);
+        pl_doctor_say(
+            d, "limits", PL_FINDING_WARNING, "raise LimitNOFILE= of the unit, or ulimit -n",
+            "%llu open files are allowed, enough for %llu connections of --max-connections %d",
+            (unsigned long long)files.rlim_max, (unsigned long long)(all / 4 * 3),
+            d->options->max_connections);
     } else if (processes.rlim_cur != RLIM_INFINITY && processes.rlim_cur < 512) {
         pl_doctor_say(
             d, "limits", PL_FINDING_WARNING, "raise LimitNPROC= of the unit, or ulimit -u",
@@ -149,10 +149,10 @@ static void look_at_clock(pl_doctor *d)
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime(&now));
     if (behind) {
         pl_doctor_say(d, "clock", PL_FINDING_ERROR, "set the clock: timedatectl set-ntp true",
-                      "%s, which is before this program was built", text);
+                      "%s, which is earlier than the build of this program", text);
     } else if (adjtimex(&state) == TIME_ERROR) {
         pl_doctor_say(d, "clock", PL_FINDING_WARNING,
-                      "tokens, sessions and usage carry this time: install and start chrony or "
+                      "tokens, sessions and usage record this time: install and start chrony or "
                       "systemd-timesyncd",
                       "%s, not synchronised", text);
     } else {
@@ -211,7 +211,7 @@ static void look_at_sandbox(pl_doctor *d)
     }
     pl_doctor_say(d, "sandbox", PL_FINDING_WARNING,
                   abi > 0 ? "use a kernel with CONFIG_SECCOMP_FILTER"
-                          : "workers can read other users' files of the daemon's user: boot with "
+                          : "workers can read every file of the daemon's user: boot with "
                             "lsm=landlock,... or set --worker-uids",
                   "%s%s is missing in this kernel", abi > 0 ? "" : "Landlock",
                   filters ? "" : (abi > 0 ? "seccomp" : " and seccomp"));

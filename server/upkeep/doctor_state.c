@@ -32,7 +32,7 @@ static int open_state(pl_doctor *d)
     struct stat st;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
-        pl_doctor_say(d, "state", PL_FINDING_OK, NULL, "%s is missing: a daemon creates it", path);
+        pl_doctor_say(d, "state", PL_FINDING_OK, NULL, "%s is missing; a daemon creates it", path);
     } else if (fd < 0 || fstat(fd, &st) != 0) {
         pl_doctor_say(d, "state", PL_FINDING_ERROR,
                       "run doctor as the daemon's user: sudo -u pliant pliantd doctor ...",
@@ -40,13 +40,14 @@ static int open_state(pl_doctor *d)
     } else if (st.st_uid != geteuid()) {
         pl_doctor_say(d, "state", PL_FINDING_ERROR,
                       "run the daemon and doctor as that user, or chown -R the directory",
-                      "%s belongs to uid %u, and this is uid %u", path, st.st_uid, geteuid());
+                      "%s belongs to uid %u, but this process runs as uid %u", path, st.st_uid,
+                      geteuid());
     } else if (st.st_mode & 077) {
         pl_doctor_say(d, "state", PL_FINDING_ERROR, "chmod 700 the directory",
                       "%s is open to other users: mode %04o", path, st.st_mode & 07777);
     } else if (faccessat(fd, ".", R_OK | W_OK | X_OK, 0) != 0) {
         pl_doctor_say(d, "state", PL_FINDING_ERROR,
-                      "mount the file system for writing; look at dmesg for errors of the disk",
+                      "mount the file system for writing; check dmesg for disk errors",
                       "%s cannot be written: %s", path, strerror(errno));
     } else {
         pl_doctor_say(d, "state", PL_FINDING_OK, NULL, "%s", path);
@@ -82,7 +83,7 @@ static void look_at_file_system(pl_doctor *d, int fd)
                   jobs ? "open its database on this machine only, and back it up often"
                        : "move the state directory to a local disk",
                   "the state directory is on a network file system or FUSE%s",
-                  jobs ? ", as jobs on other machines need it"
+                  jobs ? ", as required by jobs on other machines"
                        : "; the database is not safe there");
 }
 
@@ -91,7 +92,7 @@ static void look_at_disk(pl_doctor *d, int fd)
     struct statvfs room;
     struct stat held;
     if (fstatvfs(fd, &room) != 0) {
-        pl_doctor_say(d, "disk", PL_FINDING_ERROR, "look at dmesg", "%s", strerror(errno));
+        pl_doctor_say(d, "disk", PL_FINDING_ERROR, "check dmesg", "%s", strerror(errno));
         return;
     }
     look_at_file_system(d, fd);
@@ -114,7 +115,7 @@ static void look_at_disk(pl_doctor *d, int fd)
                         "the file system"
                       : NULL,
                   "%.1f GB of %.1f GB free%s", free_bytes / GB, size / GB,
-                  no_files ? "; no more files can be made" : "");
+                  no_files ? "; no more files can be created" : "");
 }
 
 /* Looks for files with a time in the future. */
@@ -149,7 +150,9 @@ static void look_at_database(pl_doctor *d, int fd)
         bool lost = sessions > 0 || faccessat(fd, "tenants.json", F_OK, 0) == 0;
         pl_doctor_say(d, "database", lost ? PL_FINDING_ERROR : PL_FINDING_OK,
                       lost ? "rebuild it: pliantd --reindex --state DIR, without a daemon" : NULL,
-                      lost ? "missing, beside %d sessions" : "missing, as are sessions", sessions);
+                      lost ? "missing, although there are %d sessions"
+                           : "missing, and there are no sessions",
+                      sessions);
     } else if (!pl_database_ask(d->options->state, "user_version", answer, sizeof answer)) {
         pl_doctor_say(d, "database", PL_FINDING_ERROR,
                       "rebuild it: pliantd --reindex --state DIR, without a daemon", "%s", answer);
@@ -157,7 +160,7 @@ static void look_at_database(pl_doctor *d, int fd)
         pl_doctor_say(d, "database", PL_FINDING_ERROR,
                       "install the version that wrote it, or a newer one; a backup from before the "
                       "upgrade can be restored",
-                      "format %s of a newer pliantd; this one knows up to %d", answer,
+                      "format %s of a newer pliantd; this one supports up to %d", answer,
                       PL_ROW_FORMAT);
     } else if (!pl_database_ask(d->options->state, "quick_check(1)", answer, sizeof answer) ||
                strcmp(answer, "ok") != 0) {
@@ -165,7 +168,7 @@ static void look_at_database(pl_doctor *d, int fd)
                       "rebuild it: pliantd --reindex --state DIR, without a daemon", "damaged: %s",
                       answer);
     } else {
-        pl_doctor_say(d, "database", PL_FINDING_OK, NULL, "sound; %d directories of sessions",
+        pl_doctor_say(d, "database", PL_FINDING_OK, NULL, "intact; %d session directories",
                       sessions);
     }
 }
@@ -199,7 +202,7 @@ static void look_at_token(pl_doctor *d, int fd)
         pl_doctor_say(d, "token", PL_FINDING_ERROR, "remove it: the daemon makes a new one",
                       "%s does not hold 64 hex digits", name);
     } else {
-        pl_doctor_say(d, "token", PL_FINDING_OK, NULL, "%s is the owner's alone", name);
+        pl_doctor_say(d, "token", PL_FINDING_OK, NULL, "%s is accessible to its owner only", name);
     }
 }
 
@@ -219,8 +222,7 @@ static void look_at_certificate(pl_doctor *d)
                       : left < SOON_S ? PL_FINDING_WARNING
                                       : PL_FINDING_OK,
                       left < SOON_S ? "renew it, then send the daemon SIGHUP" : NULL,
-                      "the certificate %s %lld days",
-                      left <= 0 ? "has been over for" : "is good for",
+                      "the certificate %s %lld days", left <= 0 ? "expired" : "is valid for",
                       (long long)llabs(left) / 86400);
     }
     pl_tls_clear();
@@ -244,8 +246,8 @@ static void look_at_address(pl_doctor *d)
         return;
     }
     pl_doctor_say(d, "listen", PL_FINDING_ERROR,
-                  why == EADDRINUSE ? "see who has it: ss -ltnp; choose another --listen"
-                  : why == EACCES   ? "choose a port above 1023, and a proxy in front"
+                  why == EADDRINUSE ? "find its user with ss -ltnp, or choose another --listen"
+                  : why == EACCES   ? "choose a port above 1023, with a proxy in front"
                                     : "choose an address of this machine",
                   "%s port %d: %s", o->listen_host, o->listen_port, strerror(why));
 }
@@ -275,7 +277,7 @@ static void look_at_daemon(pl_doctor *d, int fd)
     if (!d->running) {
         pl_doctor_say(d, "daemon", PL_FINDING_OK, NULL, "not running");
     } else if (pl_file_read(fd, "url", PL_URL_MAX, &text, &size) != PL_OK) {
-        pl_doctor_say(d, "daemon", PL_FINDING_WARNING, "look at its log",
+        pl_doctor_say(d, "daemon", PL_FINDING_WARNING, "check its log",
                       "running, but not listening yet");
     } else {
         pl_doctor_say(d, "daemon", PL_FINDING_OK, NULL, "running at %.*s", (int)strcspn(text, "\n"),
@@ -287,7 +289,7 @@ static void look_at_daemon(pl_doctor *d, int fd)
 static void look_at_uids(pl_doctor *d)
 {
     if (d->options->worker_uid && geteuid() != 0) {
-        pl_doctor_say(d, "uids", PL_FINDING_ERROR, "start the daemon as root, or leave it out",
+        pl_doctor_say(d, "uids", PL_FINDING_ERROR, "start the daemon as root, or omit the option",
                       "--worker-uids needs root");
     }
 }

@@ -40,7 +40,7 @@ static bool open_backup(const char *path, int *fd, pl_backup_facts *facts, pl_ma
         return fail(path, strerror(errno));
     }
     if (!pl_backup_facts_read(*fd, facts)) {
-        return fail(path, errno == ENOENT ? "is no complete backup: it has no backup.json"
+        return fail(path, errno == ENOENT ? "is not a complete backup: backup.json is missing"
                                           : "backup.json is damaged, or of a newer pliantd");
     }
     return pl_manifest_read(files, *fd, facts->files_crc) ||
@@ -100,12 +100,12 @@ int pl_restore(const char *backup, const char *state)
     bool begun = good;
     good = good && restore_files(&c, &files);
     if (good) {
-        printf("%s: %lld sessions, %lld files, %.1f MB of %s, each with the checksum that it had\n",
-               state, (long long)facts.sessions, (long long)facts.files, (double)facts.bytes / 1e6,
+        printf("%s: %lld sessions, %lld files, %.1f MB of %s, all checksums match\n", state,
+               (long long)facts.sessions, (long long)facts.files, (double)facts.bytes / 1e6,
                facts.time);
         if (!facts.secrets) {
-            puts("The backup has no secrets: the daemon makes a new owner's token and a new "
-                 "webhooks' key.");
+            puts("The backup has no secrets: the daemon creates a new owner's token and a new "
+                 "webhook key.");
         }
     } else if (begun) {
         fprintf(stderr, "pliantd: %s is incomplete; remove it\n", state);

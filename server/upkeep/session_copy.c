@@ -114,8 +114,8 @@ static bool copy_log(pl_copier *c, const char *folder, int from_fd)
             return copy_folder_if_there(c, folder, "log");
         }
     }
-    snprintf(c->failed, sizeof c->failed, "%s: its log changed %d times while it was copied",
-             folder, TRIES);
+    snprintf(c->failed, sizeof c->failed, "%s: its log changed %d times during the copy", folder,
+             TRIES);
     return false;
 }
 

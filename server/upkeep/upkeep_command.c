@@ -14,11 +14,9 @@ static const char help[] =
     "usage: pliantd backup FOLDER --state DIR [--keep N] [--with-secrets] [--json]\n"
     "       pliantd restore BACKUP --state DIR\n"
     "\n"
-    "backup copies a state directory into a new directory FOLDER/TIME, also while a daemon and "
-    "its\n"
-    "sessions run. Files that the newest backup in FOLDER has already become hard links to it. "
-    "Every\n"
-    "file is read again from the disk and compared before the backup counts.\n"
+    "backup copies a state directory into a new directory FOLDER/TIME, even while a daemon and\n"
+    "its sessions run. Files already in the newest backup in FOLDER become hard links to it.\n"
+    "Every file is read back from the disk and compared before the backup is complete.\n"
     "restore copies such a directory into a state directory that is missing or empty, and checks\n"
     "each file. Sessions that ran continue from their checkpoints when a daemon starts.\n"
     "\n"
@@ -31,7 +29,7 @@ static const char help[] =
     "  --json            print JSON\n"
     "\n"
     "Exit status: 0, or 1 if the backup or the restored directory is incomplete; 2 for wrong "
-    "use.\n";
+    "usage.\n";
 
 typedef struct command {
     const char *verb, *place, *state;
@@ -91,7 +89,8 @@ static int parse(command *c, int argc, char **argv)
         }
     }
     if (argc - optind != 1) {
-        return wrong(argc - optind ? "too many words for" : "a directory is missing for", c->verb);
+        return wrong(argc - optind ? "too many arguments for" : "a directory is missing for",
+                     c->verb);
     }
     c->place = argv[optind];
     return c->state ? -1 : wrong("--state DIR is missing for", c->verb);

@@ -82,15 +82,15 @@ static pl_status restore(parent *p, pl_faults *faults)
         if (status == PL_OK)
             free(payload);
         if (status == PL_OK || errno != ENOENT)
-            pl_worker_logf("the checkpoint of the other session is no good and passed over");
+            pl_worker_logf("the checkpoint of the other session is damaged and is skipped");
         return PL_UNSUPPORTED;
     }
     status = pl_recovery_put(&c, payload, &p->steering);
     free(payload);
     if (status == PL_INVALID)
         pl_faults_add(faults, "", "branch", "a checkpoint of another model",
-                      "that of the other session's scene and meshes",
-                      "the directory was changed since: branch again");
+                      "the checkpoint of the other session's scene and meshes",
+                      "the directory has changed since: branch again");
     if (status == PL_OK) {
         p->reached = c.frame;
         memcpy(p->numerics, c.numerics, sizeof p->numerics);
@@ -106,8 +106,8 @@ static pl_status begin(parent *p, pl_faults *faults)
     if (pl_json_boolean(p->start, "from_branch", false) &&
         faccessat(p->directory, "parent", F_OK, 0) != 0) {
         pl_faults_add(faults, "", "branch", "no checkpoint that can be used here",
-                      "one, as how the other session began is not known any more",
-                      "branch from a later frame, of which there is a checkpoint");
+                      "a checkpoint: the start of the other session is no longer known",
+                      "branch from a later frame that has a checkpoint");
         return PL_INVALID;
     }
     return pl_branch_enter(p->directory, &p->steering, &step, faults);
@@ -117,7 +117,7 @@ static pl_status miss_control(const parent *p, pl_faults *faults)
 {
     char got[64];
     snprintf(got, sizeof got, "controls up to %lld", (long long)p->steering.last);
-    pl_faults_add(faults, "", "branch", got, "all that were in effect at the other's frame",
+    pl_faults_add(faults, "", "branch", got, "all controls in effect at the other session's frame",
                   "older ones were pruned: branch from a later frame");
     return PL_INVALID;
 }
@@ -159,7 +159,7 @@ static pl_status step_to_frame(parent *p, pl_faults *faults)
                                    NULL);
         if (status == PL_FAILED)
             pl_faults_add(faults, "", "branch", failure.message,
-                          "the other session's frames once more", "");
+                          "the same frames as the other session", "");
     }
     if (status == PL_OK && p->steering.last < pl_json_integer(p->start, "control", 0))
         return miss_control(p, faults);
@@ -172,8 +172,8 @@ static pl_status take_over(pl_steering *s, const parent *p, pl_faults *faults)
     pl_scene *scene = &s->scene->scene;
     pl_status status = PL_OK;
     if (pl_model_vertex_count(s->model) != pl_model_vertex_count(p->steering.model)) {
-        pl_faults_add(faults, "/bodies", "branch", "other bodies", "those of the other session",
-                      "");
+        pl_faults_add(faults, "/bodies", "branch", "other bodies",
+                      "the frames of the other session", "");
         return PL_INVALID;
     }
     if (pl_scene_carry(scene, p->materials, p->scene.scene.materials,
@@ -212,7 +212,7 @@ pl_status pl_branch_enter(int directory, pl_steering *s, int64_t *step, pl_fault
         status = pl_recovery_note_class(s->log, p.numerics);
     if (status == PL_OK) {
         *step = pl_state_step(s->state);
-        pl_worker_logf("begins at frame %lld of another session, computed from its frame %lld on",
+        pl_worker_logf("starts at frame %lld of another session, computed from its frame %lld on",
                        (long long)p.frame, (long long)from);
     }
     int error = errno;

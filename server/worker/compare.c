@@ -233,7 +233,7 @@ static bool step_once(comparison *c, int32_t entry, const pl_scene *scene, pl_mo
         if (status != PL_OK)
             tell_failure(c, entry, pl_failure_name(failure.code), failure.message, failure.advice);
         else if (!done)
-            tell_failure(c, entry, "failed", "the step failed and was made as two half steps",
+            tell_failure(c, entry, "failed", "the step failed and was repeated as two half steps",
                          "Use a smaller time step.");
     }
     pl_faults_clear(&faults);

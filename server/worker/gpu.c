@@ -54,9 +54,10 @@ static const pl_plugin *load(const char *file, char *why, size_t why_size)
     }
     file = file ? file : path;
     if (access(file, R_OK) != 0) {
-        snprintf(why, why_size,
-                 "no device, because there is no plug-in, which is built where nvcc is: %.300s",
-                 file);
+        snprintf(
+            why, why_size,
+            "no device, because the plug-in is missing (it is built if nvcc is installed): %.300s",
+            file);
         return NULL;
     }
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -66,7 +67,7 @@ static const pl_plugin *load(const char *file, char *why, size_t why_size)
     if (!entry) {
         const char *error = dlerror();
         snprintf(why, why_size, "no device, because the plug-in cannot be loaded: %.300s",
-                 error ? error : "it is none");
+                 error ? error : "it is not a plug-in");
         return NULL;
     }
     const pl_plugin *plugin = entry();
@@ -112,8 +113,8 @@ static bool take_device(void)
     const pl_gpu *device = choose(found, count);
     if (!device) {
         snprintf(gpu.why, sizeof gpu.why,
-                 "no device, because none of the %d that are there is %s; the first is %s",
-                 (int)count, gpu.uuid, found[0].uuid);
+                 "no device, because none of the %d devices is %s; the first is %s", (int)count,
+                 gpu.uuid, found[0].uuid);
         return false;
     }
     char error[256] = "";

@@ -430,7 +430,7 @@ static bool choose_format(mesh_check *c, const char *format)
     c->format = FORMATS;
     pl_faults_add(&c->faults, "", "mesh_format", "a file of no known format",
                   "a .msh, .mesh, .vtk, .vtu, .veg, .inp, .obj, .stl, .ply, .node or .ele file",
-                  "Name the format where the mesh is used.");
+                  "Specify the format where the mesh is used.");
     return false;
 }
 
@@ -468,7 +468,7 @@ static bool is_sound(const pl_mesh_check_request *request)
                 "tetgen, medit, obj, vtk, vtu, vega, abaqus, stl, ply or auto\n",
                 request->format);
     else if (!request->ele != (strcmp(request->format, "tetgen") != 0))
-        fprintf(stderr, "pliant-preflight: --ele goes with --format tetgen\n");
+        fprintf(stderr, "pliant-preflight: --ele requires --format tetgen\n");
     else
         return true;
     return false;
@@ -483,7 +483,7 @@ int pl_mesh_check_file(const pl_mesh_check_request *request)
     if (read_and_enter(request, &c)) {
         pl_status status = choose_format(&c, request->format) ? check(&c) : PL_INVALID;
         if (status == PL_NO_MEMORY)
-            pl_faults_add(&c.faults, "", "too_large", "more than 2 GiB of memory hold",
+            pl_faults_add(&c.faults, "", "too_large", "too large for 2 GiB of memory",
                           "a smaller mesh", "Use a coarser mesh.");
         bool good = c.faults.total == 0 && request->write ? write_mesh(&c, request->write)
                                                           : print_report(&c);

@@ -188,7 +188,7 @@ static void describe_overlap(const pl_scene *scene, const pl_placed_body *a,
                              const pl_placed_body *b, int64_t in_b, int64_t in_a, char *out,
                              size_t size)
 {
-    const char *why = scene->contact.enabled ? "contact between them is off until they are apart"
+    const char *why = scene->contact.enabled ? "contact between them is off until they separate"
                                              : "contact is off";
     double move[3];
     bool swap = is_pinned(scene, b->body) && !is_pinned(scene, a->body);

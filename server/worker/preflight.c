@@ -223,13 +223,12 @@ static pl_status check_memory(preflight *p)
                                             : needed;
     if (asked > 0 && needed > asked)
         pl_faults_addf(&p->report.faults, "/resources/memory", "too_small",
-                       "as much as the scene is estimated to need",
-                       "Leave it out to get the estimate.", "%.0f bytes; about %.0f are needed",
-                       asked, needed);
+                       "the estimated memory of the scene or more", "Omit it to get the estimate.",
+                       "%.0f bytes; about %.0f are needed", asked, needed);
     if (needed > present)
         pl_faults_addf(&p->report.faults, "/bodies", "too_large",
                        "a scene that fits the machine's memory", "Use coarser meshes.",
-                       "about %.1f GiB needed, %.1f GiB present", needed / 0x1p30,
+                       "about %.1f GiB needed, %.1f GiB available", needed / 0x1p30,
                        present / 0x1p30);
     return p->report.faults.total ? PL_INVALID : PL_OK;
 }

@@ -22,15 +22,15 @@ static const char usage[] =
     "\n"
     "--mesh checks one mesh file and prints a summary as one line of JSON. --shapes adds the\n"
     "shapes of its elements. --write prints the mesh in another format instead. A TetGen mesh\n"
-    "takes both of its files: --mesh NODES --ele ELEMENTS --format tetgen.\n"
+    "needs both of its files: --mesh NODES --ele ELEMENTS --format tetgen.\n"
     "\n"
-    "--prepared ROOM waits with the libraries linked, and forks a check for each message on "
-    "standard\n"
-    "output, a socket; ROOM is what their arguments are shown in.\n"
+    "--prepared ROOM links the libraries, waits, and forks a check for each message on standard\n"
+    "output, a socket; ROOM is the space that shows their arguments.\n"
     "\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 accepted, 1 rejected (the faults say why), 2 usage, or a file cannot be read\n"
+    "Exit status: 0 accepted, 1 rejected (the faults say why), 2 wrong usage, or a file cannot be "
+    "read\n"
     "or written.\n";
 
 int main(int argc, char **argv)

@@ -80,13 +80,13 @@ static pl_status restore_slot(int directory, int slot, pl_steering *steering, in
         return status;
     if (status != PL_OK) {
         if (status == PL_INVALID)
-            pl_worker_logf("%s is damaged and passed over", pl_checkpoint_name(slot));
+            pl_worker_logf("%s is damaged and is skipped", pl_checkpoint_name(slot));
         else
             pl_worker_logf("%s cannot be read: %s", pl_checkpoint_name(slot), strerror(errno));
         return PL_UNSUPPORTED;
     }
     if (c.frame >= committed) {
-        pl_worker_logf("%s is of frame %lld, which the log has lost: passed over",
+        pl_worker_logf("%s is of frame %lld, which the log has lost: skipped",
                        pl_checkpoint_name(slot), (long long)c.frame);
         status = PL_UNSUPPORTED;
     } else {
@@ -105,7 +105,7 @@ pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t comm
     *found = (pl_checkpoint){.frame = -1};
     for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
         if (pl_checkpoint_peek(directory, slot, &c) == PL_INVALID)
-            pl_worker_logf("%s is damaged and passed over", pl_checkpoint_name(slot));
+            pl_worker_logf("%s is damaged and is skipped", pl_checkpoint_name(slot));
     if (pl_checkpoint_newest(directory, &newest) != PL_OK)
         return PL_OK;
     for (int i = 0; i < PL_CHECKPOINT_SLOTS; i++) {

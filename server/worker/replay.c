@@ -73,7 +73,7 @@ static bool open_session(replay *r, const pl_session_options *options)
     int64_t step;
     if (good)
         good = done(r, pl_branch_enter(r->directory, &r->steering, &step, &faults), &faults,
-                    "coming to where the other session was");
+                    "repeating the other session up to the branch");
     pl_faults_clear(&faults);
     return good &&
            done(r, pl_frame_writer_init(&r->writer, NULL, &r->scene.scene, r->steering.model),
@@ -88,7 +88,7 @@ static bool open_log(replay *r)
     r->frames = pl_log_reader_refresh(reader);
     pl_log_reader_close(reader);
     if (r->frames == 0)
-        return set_reason(r, "there are no frames", "");
+        return set_reason(r, "the session has no frames", "");
     const pl_checkpoint none = {.frame = -1};
     return done(r, pl_comparison_open(&r->comparison, r->directory, &none, r->frames),
                 &(pl_faults){0}, "reading the log");
@@ -113,8 +113,8 @@ static bool compare(replay *r, pl_metrics *metrics)
     if (!done(r, status, &(pl_faults){0}, "comparing"))
         return false;
     if (outcome == PL_FRAME_MOVED)
-        return set_reason(r, "other positions than what is stored", "");
-    return outcome != PL_FRAME_MEASURED || set_reason(r, "other metrics than what is stored", "");
+        return set_reason(r, "positions differ from the stored ones", "");
+    return outcome != PL_FRAME_MEASURED || set_reason(r, "metrics differ from the stored ones", "");
 }
 
 static bool step(replay *r)
@@ -145,8 +145,7 @@ static void compute(replay *r)
         same = step(r);
     }
     if (same && r->comparison.compared == 0)
-        set_reason(r, "nothing can be compared: the frames were written by another numerics class",
-                   "");
+        set_reason(r, "nothing to compare: the frames were written by another numerics class", "");
 }
 
 static void report(const replay *r)

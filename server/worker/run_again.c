@@ -26,9 +26,9 @@ bool pl_run_compare_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
     else if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "comparing a frame"))
         return false;
     else if (outcome == PL_FRAME_MOVED)
-        pl_run_fail_not_reproducible(run, frame, "has other positions than what is stored");
+        pl_run_fail_not_reproducible(run, frame, "has positions that differ from the stored ones");
     else if (outcome == PL_FRAME_MEASURED)
-        pl_run_fail_not_reproducible(run, frame, "has other metrics than what is stored");
+        pl_run_fail_not_reproducible(run, frame, "has metrics that differ from the stored ones");
     return run->end == PL_RUN_ON;
 }
 
@@ -47,11 +47,11 @@ bool pl_run_resume(pl_run *run)
     pl_status status = pl_recovery_restore(run->directory, &run->steering, committed,
                                            &run->resumed);
     if (status == PL_INVALID) {
-        pl_run_fail(
-            run, PL_FAILURE_INTERNAL,
-            "Its frames stay readable. Submit the scene as a session of its own.",
-            "the checkpoint is of another model: a version of Pliant that computes the model in "
-            "another way wrote it, or scene or meshes in the session directory were changed since");
+        pl_run_fail(run, PL_FAILURE_INTERNAL,
+                    "Its frames stay readable. Submit the scene as a session of its own.",
+                    "the checkpoint belongs to another model: it was written by a version of "
+                    "Pliant that computes the model differently, or the scene or meshes in the "
+                    "session directory have changed since");
         return false;
     }
     if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "restoring a checkpoint") ||
@@ -67,11 +67,10 @@ bool pl_run_resume(pl_run *run)
     run->state_frame = c->frame >= 0 ? c->frame : 0;
     if (c->frame >= 0)
         pl_worker_logf(
-            "%lld frames are there; goes on from the checkpoint of frame %lld by attempt "
-            "%d",
+            "%lld frames exist; continues from the checkpoint of frame %lld by attempt %d",
             (long long)committed, (long long)c->frame, c->attempt);
     else
-        pl_worker_logf("%lld frames are there and no checkpoint: computed again from frame 0",
+        pl_worker_logf("%lld frames exist without a checkpoint: computed again from frame 0",
                        (long long)committed);
     status = pl_recovery_note_class(run->log, run->comparison.last_class);
     if (!pl_run_done_or_fail(run, status, &(pl_faults){0}, "noting the numerics class"))

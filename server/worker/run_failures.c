@@ -48,10 +48,10 @@ void pl_run_fail_io(pl_run *run, const char *doing, int error)
  * model found what a preflight does not look for. */
 static void fail_faults(pl_run *run, const pl_faults *faults)
 {
-    pl_worker_logf("the scene was refused:");
+    pl_worker_logf("the scene was rejected:");
     pl_worker_log_faults(faults);
     if (!faults->count)
-        pl_run_fail(run, PL_FAILURE_INTERNAL, "See worker.log.", "the scene was refused");
+        pl_run_fail(run, PL_FAILURE_INTERNAL, "See worker.log.", "the scene was rejected");
     else
         pl_run_fail(run, PL_FAILURE_INTERNAL, faults->items[0].hint, "%.100s: %.40s: got %.90s",
                     faults->items[0].pointer, faults->items[0].code, faults->items[0].got);

@@ -56,7 +56,7 @@ pl_worker_exit pl_session_run_all(const pl_session_options *options, int count)
             threads[i].started = pthread_create(&threads[i].thread, NULL, run_thread,
                                                 &threads[i]) == 0;
             if (!threads[i].started)
-                pl_worker_logf("%s: no thread for it", options[i].directory);
+                pl_worker_logf("%s: no thread could be started for it", options[i].directory);
         }
         for (int i = 0; i < count; i++)
             if (threads[i].started)

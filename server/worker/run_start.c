@@ -14,10 +14,9 @@
 
 static void fail_gpu(pl_run *run, const char *why)
 {
-    pl_run_fail(
-        run, PL_FAILURE_NO_GPU,
-        "Run it where there is a GPU that has all of the scene, or with \"device\": \"cpu\".",
-        "%.250s", why);
+    pl_run_fail(run, PL_FAILURE_NO_GPU,
+                "Run it on a GPU that supports the whole scene, or with \"device\": \"cpu\".",
+                "%.250s", why);
 }
 
 void pl_run_decode_scene(pl_run *run)
@@ -38,7 +37,7 @@ bool pl_run_read_scene(pl_run *run)
         good = pl_run_done_or_fail(run, run->read_status, &run->read_faults, "reading scene.json");
     else
         pl_run_fail(run, PL_FAILURE_INTERNAL, "Submit the scene again.",
-                    "scene.json was changed since it was accepted");
+                    "scene.json has changed since it was accepted");
     if (good && !run->has_device) {
         fail_gpu(run, run->no_device);
         good = false;
@@ -86,7 +85,7 @@ bool pl_run_build_model(pl_run *run)
     if (good)
         good = pl_run_done_or_fail(
             run, pl_branch_enter(run->directory, &run->steering, &run->first_step_number, &faults),
-            &faults, "coming to where the other session was");
+            &faults, "repeating the other session up to the branch");
     pl_faults_clear(&faults);
     const char *why = good ? pl_worker_gpu_refuses(run->steering.model) : NULL;
     if (why) {

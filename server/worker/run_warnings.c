@@ -143,8 +143,8 @@ static pl_status list(const pl_run_warnings *w, pl_warnings *out)
     if (status == PL_OK && t->gaining > 0) {
         bool plain = scene->time.integrator == PL_INTEGRATOR_BACKWARD_EULER;
         snprintf(text, sizeof text,
-                 "%lld of %lld frames have more energy than the first, at most %.3g J, though "
-                 "nothing does work: use %s",
+                 "%lld of %lld frames have more energy than the first, at most %.3g J, although "
+                 "nothing does work on the bodies: use %s",
                  (long long)t->gaining, (long long)t->frame, t->most_gain,
                  plain ? "a smaller time.step"
                        : "\"integrator\": \"backward_euler\", or a smaller time.step");

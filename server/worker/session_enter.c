@@ -24,7 +24,7 @@ static bool is_newest(int directory, const pl_session_options *options)
     pl_status status = pl_head_load(directory, &head, &recovered);
     int32_t newest = status == PL_OK ? head.attempt : 0;
     if (recovered)
-        pl_worker_logf("%s: head.json is damaged or lost; its %lld segments were found again",
+        pl_worker_logf("%s: head.json is damaged or lost; its %lld segments were recovered",
                        options->directory, (long long)head.segment_count);
     pl_head_clear(&head);
     if (status == PL_IO && errno == EBADMSG)
@@ -34,7 +34,7 @@ static bool is_newest(int directory, const pl_session_options *options)
         return false;
     }
     if (options->attempt <= newest)
-        pl_worker_logf("%s: attempt %d is stale: attempt %d has begun", options->directory,
+        pl_worker_logf("%s: attempt %d is stale: attempt %d has started", options->directory,
                        options->attempt, newest);
     return options->attempt > newest;
 }
@@ -120,7 +120,7 @@ void pl_session_reserve(int directory)
     /* Not having them is no reason not to run. */
     int failed = posix_fallocate(fd, 0, RESERVE_BYTES);
     if (failed)
-        pl_worker_logf("no space held back for exit.json: %s", strerror(failed));
+        pl_worker_logf("no space reserved for exit.json: %s", strerror(failed));
     close(fd);
 }
 

@@ -175,10 +175,10 @@ static bool should_stop(pl_run *run)
         run->end = PL_RUN_DEVICE_FAULT;
     else if ((error || (limit > 0 && seconds_of_running(run) > limit)) && commit_frame(run, true)) {
         if (error)
-            pl_run_fail_io(run, "bringing the log to the disk", error);
+            pl_run_fail_io(run, "syncing the log to the disk", error);
         else
             pl_run_fail(run, PL_FAILURE_TIMEOUT, "Raise resources.time_limit, or simulate less.",
-                        "the time limit of %g s is over", limit);
+                        "the time limit of %g s is reached", limit);
     }
     return run->end != PL_RUN_ON;
 }
@@ -421,7 +421,7 @@ static void close_log(pl_run *run)
     if (!run->log)
         return;
     if (pl_log_sync(run->log) != PL_OK && run->end == PL_RUN_SUCCEEDED)
-        pl_run_fail_io(run, "bringing the log to the disk", errno);
+        pl_run_fail_io(run, "syncing the log to the disk", errno);
     if (pl_log_writer_close(run->log) != PL_OK)
         pl_worker_logf("the log could not be sealed: %s", strerror(errno));
     run->log = NULL;
@@ -471,7 +471,7 @@ static bool write_exit(pl_run *run)
         pl_worker_logf("%lld checkpoints; the last took %.1f ms, %.1f of them the solver's",
                        (long long)c->written, 1e3 * c->cost, 1e3 * c->copied);
     if (run->steering.prepared > 0)
-        pl_worker_logf("%lld models of controls were made ahead",
+        pl_worker_logf("%lld models for controls were built ahead",
                        (long long)run->steering.prepared);
     pl_worker_logf("%s after frame %lld, %.3f s", e.state, (long long)e.frames, e.seconds);
     errno = error;
@@ -487,7 +487,7 @@ static void blame_device(pl_run *run)
                 run->end == PL_RUN_FENCED;
     if (!fault || over)
         return;
-    pl_run_fail(run, PL_FAILURE_WORKER_CRASHED, "It goes on from its checkpoint.",
+    pl_run_fail(run, PL_FAILURE_WORKER_CRASHED, "It continues from its checkpoint.",
                 "the GPU failed: %.300s", fault);
     run->end = PL_RUN_DEVICE_FAULT;
     if (run->steering.state)

@@ -77,15 +77,15 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
     pl_shape_destroy(shape);
     if (inside > 0) {
         char text[512];
-        int n =
-            snprintf(text, sizeof text,
-                     "%s%lld vertices of body '%s' begin inside obstacle '%s'%s, the deepest %.3g "
-                     "m: the first step puts them on its surface",
-                     l->every > 1 ? "about " : "", (long long)(inside * l->every), l->at.body->name,
-                     obstacle->name, obstacle->margin > 0 ? " or its margin" : "", deepest);
+        int n = snprintf(text, sizeof text,
+                         "%s%lld vertices of body '%s' begin inside obstacle '%s'%s, the deepest "
+                         "%.3g m: the first step moves them to its surface",
+                         l->every > 1 ? "about " : "", (long long)(inside * l->every),
+                         l->at.body->name, obstacle->name,
+                         obstacle->margin > 0 ? " or its margin" : "", deepest);
         if (l->scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC)
             n += snprintf(text + n, sizeof text - (size_t)n,
-                          ", which throws them out at up to %.3g m/s", deepest / step);
+                          ", which ejects them at up to %.3g m/s", deepest / step);
         snprintf(text + n, sizeof text - (size_t)n, "; start it outside");
         status = pl_warnings_add(l->out, PL_WARNING_START_INSIDE, inside * l->every,
                                  l->at.mesh->vertex_count, text);

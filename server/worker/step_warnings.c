@@ -69,13 +69,12 @@ static pl_status warn_of_body(const pl_scene *scene, const pl_body *body, const 
     if (crossed < CELLS)
         return PL_OK;
     char text[512];
-    snprintf(
-        text, sizeof text,
-        "body '%s' is too stiff for %s at a time.step of %g s: sound crosses %.0f of its cells "
-        "of %.2g m in a step (material '%s': %.3g Pa), and beyond %g steps may not converge; "
-        "use \"method\": \"auto\" or \"newton\", or a time.step of %.1g s",
-        body->name, pl_method_name(scene->solver.method), step, crossed, cell, m->name,
-        pl_material_young(m), CELLS, step * CELLS / crossed);
+    snprintf(text, sizeof text,
+             "body '%s' is too stiff for %s at a time.step of %g s: sound crosses %.0f of its "
+             "cells of %.2g m in a step (material '%s': %.3g Pa); beyond %g cells steps may not "
+             "converge; use \"method\": \"auto\" or \"newton\", or a time.step of %.1g s",
+             body->name, pl_method_name(scene->solver.method), step, crossed, cell, m->name,
+             pl_material_young(m), CELLS, step * CELLS / crossed);
     return pl_warnings_add(out, PL_WARNING_STIFF_STEP, 1, scene->body_count, text);
 }
 

@@ -363,7 +363,7 @@ static void assert_refused(const char *name, const char *message)
 
 START_TEST(worker_refuses_a_changed_scene)
 {
-    assert_refused("scene.json", "scene.json was changed since it was accepted");
+    assert_refused("scene.json", "scene.json has changed since it was accepted");
 }
 END_TEST
 

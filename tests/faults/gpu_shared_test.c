@@ -225,7 +225,7 @@ START_TEST(a_fault_is_no_failure_of_the_scene)
     ck_assert(session_fixture_exit(&f).launching);
     ck_assert(session_said(&f, "failed: worker_crashed: the GPU failed"));
     ck_assert_int_eq(run(&f, 1, "2"), 0);
-    ck_assert(session_said(&f, "goes on from the checkpoint of frame"));
+    ck_assert(session_said(&f, "continues from the checkpoint of frame"));
     ck_assert_int_eq(session_compare(&alone[CULPRIT], &f), -1);
     session_fixture_destroy(&f);
     destroy_all(alone);

@@ -171,7 +171,7 @@ START_TEST(goes_on_with_the_same_bits)
     }
     ck_assert_int_eq(status, 6);
     ck_assert_int_eq(run(&stopped, "2", "auto", plugin), 0);
-    ck_assert(session_said(&stopped, "goes on from the checkpoint of frame"));
+    ck_assert(session_said(&stopped, "continues from the checkpoint of frame"));
     ck_assert(session_said(&stopped, "1 are the same"));
     ck_assert_int_eq(session_fixture_frames(&stopped), STEPS + 1);
     ck_assert_int_eq(session_compare(&whole, &stopped), -1);
@@ -235,7 +235,7 @@ static const struct {
     const char *uuid, *file, *emulated, *why;
 } WITHOUT[] = {
     {NULL, NULL, NULL, "no device, because the worker was started without --gpu"},
-    {"auto", "/nowhere/plugin.so", NULL, "no device, because there is no plug-in"},
+    {"auto", "/nowhere/plugin.so", NULL, "no device, because the plug-in is missing"},
     {"auto", "/etc/passwd", NULL, "no device, because the plug-in cannot be loaded"},
     {"auto", plugin, "other build",
      "no device, because the plug-in does not fit: it was built from engine headers"
@@ -243,7 +243,7 @@ static const struct {
     {"auto", plugin, "other layout",
      "no device, because the plug-in does not fit: its table has layout"},
     {"auto", plugin, "absent", "no device, because this one is emulated as absent"},
-    {"GPU-other", plugin, NULL, "no device, because none of the 1 that are there is GPU-other"},
+    {"GPU-other", plugin, NULL, "no device, because none of the 1 devices is GPU-other"},
 };
 enum { WITHOUT_COUNT = sizeof WITHOUT / sizeof *WITHOUT };
 

@@ -342,7 +342,7 @@ START_TEST(models_made_ahead)
     ck_assert(session_fixture_await(&f, session_fixture_frames(&f) + 3));
     session_fixture_control(&f, "{\"action\": \"cancel\"}");
     ck_assert_int_eq(session_fixture_wait(pid), 4);
-    ck_assert(session_said(&f, "models of controls were made ahead"));
+    ck_assert(session_said(&f, "models for controls were built ahead"));
     ck_assert_int_eq(applied(&f).next - 1, number);
     check_replay(&f, session_fixture_frames(&f), (int)number);
     session_fixture_destroy(&f);

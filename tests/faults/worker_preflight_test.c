@@ -492,13 +492,13 @@ START_TEST(test_start_warnings)
         {"", "\"plane\": {\"offset\": -0.5}", NULL}, /* the box's bottom lies on it */
         {"", "\"plane\": {\"offset\": -0.3}",
          "4 vertices of body 'b' begin inside obstacle 'o', the "
-         "deepest 0.2 m: the first step puts them on its surface, which throws them out at up to "
+         "deepest 0.2 m: the first step moves them to its surface, which ejects them at up to "
          "20 m/s"},
         {", \"transform\": {\"translate\": [0, 0.21, 0]}", "\"plane\": {\"offset\": -0.3}", NULL},
         {"", "\"plane\": {\"offset\": -0.6}, \"margin\": 0.1", NULL},
         {"", "\"plane\": {\"offset\": -0.6}, \"margin\": 0.2",
          "4 vertices of body 'b' begin inside obstacle 'o' or its margin, the deepest 0.1 m: the "
-         "first step puts them on its surface, which throws them out at up to 10 m/s"},
+         "first step moves them to its surface, which ejects them at up to 10 m/s"},
         {"", "\"sphere\": {\"radius\": 3}",
          "8 vertices of body 'b' begin inside obstacle 'o', the "
          "deepest 2.13 m"},

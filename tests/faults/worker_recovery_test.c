@@ -213,7 +213,7 @@ START_TEST(test_damaged_checkpoints)
     char wanted[80];
     snprintf(wanted, sizeof wanted, "from the checkpoint of frame %lld by", (long long)other.frame);
     ck_assert(session_said(&f, both ? "computed again from frame 0" : wanted));
-    ck_assert(session_said(&f, "is damaged and passed over") == (how != GONE));
+    ck_assert(session_said(&f, "is damaged and is skipped") == (how != GONE));
     check_whole(&f, 2);
     session_fixture_destroy(&f);
 }

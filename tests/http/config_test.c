@@ -150,11 +150,11 @@ START_TEST(test_wrong)
                  "no-pin = maybe\nreindex = true\ncores\nno-auth\nlog-format = xml\n");
     ck_assert_int_eq(check_config(config, said, sizeof said), 2);
     static const char *const words[] = {
-        "pliantd.conf:3: 'corse' is no option; did you mean 'cores'?",
+        "pliantd.conf:3: 'corse' is not an option; did you mean 'cores'?",
         "pliantd.conf:4: --cores: got 'many', expected a whole number from 1 to 4096",
-        "pliantd.conf:6: secrets are not written here: token-file = FILE",
+        "pliantd.conf:6: secrets are not allowed here: token-file = FILE",
         "pliantd.conf:7: no-pin: got 'maybe', expected true or false",
-        "pliantd.conf:8: 'reindex' is for the command line alone",
+        "pliantd.conf:8: 'reindex' is allowed on the command line only",
         "pliantd.conf:9: cores: expected 'cores = N'",
         "pliantd.conf:11: --log-format: got 'xml', expected text or json",
     };
@@ -168,7 +168,7 @@ START_TEST(test_wrong)
     write_config("state = /nowhere\n");
     ck_assert_int_eq(chmod(config, 0666), 0);
     ck_assert_int_eq(check_config(config, said, sizeof said), 2);
-    ck_assert_ptr_nonnull(strstr(said, "everybody may write it"));
+    ck_assert_ptr_nonnull(strstr(said, "writable by everybody"));
     ck_assert_int_eq(chmod(config, 0644), 0);
     write_config("state = /nowhere\ntoken-file = credential:token\n");
     unsetenv("CREDENTIALS_DIRECTORY");
@@ -223,7 +223,7 @@ START_TEST(test_reload)
     ck_assert_int_eq(post_bytes(3000), 413);
     write_config("max-body = 4096\ncores = 1\nexports = 4\nno-pin = true\nlog-level = debug\n");
     ck_assert_int_eq(kill(d->pid, SIGHUP), 0);
-    await_said("the options were read again: 3 changed");
+    await_said("options reread: 3 changed");
     ck_assert(daemon_fixture_said(d, "max-body: 2048 -> 4096: in effect"));
     ck_assert(daemon_fixture_said(d, "exports: 3 -> 4: after a restart"));
     ck_assert(daemon_fixture_said(d, "log-level: default -> debug: in effect"));
@@ -232,8 +232,8 @@ START_TEST(test_reload)
     ck_assert_int_eq(post_bytes(5000), 413);
     write_config("max-body = 8192\nmax-boddy = 3\n");
     ck_assert_int_eq(kill(d->pid, SIGHUP), 0);
-    await_said("everything stays as it is");
-    ck_assert(daemon_fixture_said(d, "'max-boddy' is no option"));
+    await_said("rejected; nothing changed");
+    ck_assert(daemon_fixture_said(d, "'max-boddy' is not an option"));
     ck_assert_int_eq(post_bytes(5000), 413);
     ck_assert_int_eq(post_bytes(3000), 400);
     daemon_fixture_stop(d);

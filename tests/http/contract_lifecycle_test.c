@@ -224,8 +224,8 @@ static void expect_restart(const char *reason, int attempt)
 {
     int left, which, end = 0;
     sscanf(reason,
-           "restarts in %d s: the worker was ended by signal 9 (Killed) (attempt %d of 4)%n", &left,
-           &which, &end);
+           "restarts in %d s: the worker was killed by signal 9 (Killed) (attempt %d of 4)%n",
+           &left, &which, &end);
     ck_assert_msg(end > 0 && left <= 60 && left > 20 && which == attempt, "%s", reason);
 }
 

@@ -676,7 +676,7 @@ START_TEST(without_a_gpu_it_is_refused)
 {
     static const struct {
         const char *gpus, *reason;
-    } rows[] = {{"none", "--gpus none"}, {"GPU-other,7", "names none of those that are there"}};
+    } rows[] = {{"none", "--gpus none"}, {"GPU-other,7", "names none of the existing GPUs"}};
     find_plugin();
     start_with(rows[_i].gpus);
     char *text = scene("gpu", 3);

@@ -166,8 +166,8 @@ START_TEST(test_objects)
     ck_assert_int_eq(rename(path, aside), 0);
     r = tenant_call(d, secret, "POST", "/v1/sessions", NULL, session_scene(2, 1, ""));
     http_expect(r, 500);
-    expect("a session could not be made", "user", "anna");
-    expect("a session could not be made", "request", http_header(r, "X-Request-Id"));
+    expect("a session could not be created", "user", "anna");
+    expect("a session could not be created", "request", http_header(r, "X-Request-Id"));
     http_reply_free(r);
     ck_assert_int_eq(rename(aside, path), 0);
     /* Nothing else is in the log; what is said is not a request's that was before. */
@@ -178,7 +178,7 @@ START_TEST(test_objects)
     for (char *rest = read_log(), *line; (line = strsep(&rest, "\n")) && rest;) {
         if (strncmp(line, "pliantd " PLIANT_VERSION " listening", 18) == 0)
             continue; /* standard output */
-        if (strstr(line, "Z info  the options were read again"))
+        if (strstr(line, "Z info  options reread"))
             break;
         json_t *o = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         ck_assert_msg(json_is_object(o), "%s", line);
@@ -189,8 +189,7 @@ START_TEST(test_objects)
     }
     ck_assert_int_gt(lines, 10);
     for (double last = daemon_fixture_clock() + HTTP_PATIENCE_S;
-         !strstr(read_log(), "Z info  the options were read again: 1 changed\n");
-         daemon_fixture_nap())
+         !strstr(read_log(), "Z info  options reread: 1 changed\n"); daemon_fixture_nap())
         ck_assert(daemon_fixture_clock() < last);
 }
 END_TEST

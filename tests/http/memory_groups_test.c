@@ -207,7 +207,7 @@ START_TEST(test_killed_alone)
     session_post_free(d, session_scene(2, 1, ", \"labels\": {\"kind\": \"eater\"}" RESOURCES),
                       eater);
     expect_out_of_memory(eater);
-    ck_assert(daemon_fixture_said(d, "once more with 1.5 times as much, 150 MB"));
+    ck_assert(daemon_fixture_said(d, "restarted with 1.5 times as much, 150 MB"));
     await_groups(1);
     json_t *session = session_show(d, other);
     ck_assert_int_eq(json_count(session, "attempt"), 1);
@@ -379,7 +379,7 @@ START_TEST(test_adopted_killed)
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; limit_of(group_of(id, 2)) < 0;
          daemon_fixture_nap())
         ck_assert(daemon_fixture_clock() < end);
-    ck_assert(daemon_fixture_said(d, "out of memory; once more with 1.5 times as much, 150 MB"));
+    ck_assert(daemon_fixture_said(d, "out of memory; restarted with 1.5 times as much, 150 MB"));
     expect_limit(group_of(id, 2), 1.5 * LIMIT);
     session_tell(d, id, "cancel");
     session_await(d, id, "cancelled");

@@ -222,7 +222,7 @@ START_TEST(test_refuses_beside_a_daemon)
 {
     learn_program();
     ck_assert_int_eq(pliantd("--reindex"), 1);
-    ck_assert_ptr_nonnull(strstr(said, "another daemon runs"));
+    ck_assert_ptr_nonnull(strstr(said, "another daemon uses"));
     ck_assert_int_eq(kept_aside(), 0);
 }
 END_TEST

@@ -262,7 +262,7 @@ START_TEST(test_lock_of_the_killed)
     pid_t holder = hold_lock(was_met);
     daemon_fixture_resume(d);
     await_end(holder);
-    ck_assert(!daemon_fixture_said(d, "another daemon runs"));
+    ck_assert(!daemon_fixture_said(d, "another daemon uses"));
 }
 END_TEST
 

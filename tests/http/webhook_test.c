@@ -149,7 +149,7 @@ START_TEST(test_told)
     ck_assert_str_eq(json_text(told, "session/state"), "succeeded");
     check_signature(call, body);
     json_t *session = await_status(id, "delivered");
-    ck_assert_str_eq(json_text(session, "webhook/message"), "it answers 204");
+    ck_assert_str_eq(json_text(session, "webhook/message"), "it answered with status 204");
     json_decref(session);
     json_decref(told);
     free(call);
@@ -221,7 +221,7 @@ START_TEST(test_given_up)
     for (int i = 0; i < 4; i++)
         free(take_call(i < 3 ? BAD : moved)); /* a redirect is not followed */
     json_t *session = await_status(id, "failed");
-    ck_assert_str_eq(json_text(session, "webhook/message"), "it answers 302");
+    ck_assert_str_eq(json_text(session, "webhook/message"), "it answered with status 302");
     ck_assert_str_eq(json_text(session, "state"), "succeeded");
     json_decref(session);
     ck_assert(!somebody_calls(300));

@@ -158,7 +158,7 @@ START_TEST(what_bounds_nothing_is_refused)
                 {0, {8, 2, 1}, 12, "mesh_index", "triangle 0: vertex 8 of 8"},
                 {0, {0, 2, -1}, 12, "mesh_index", "triangle 0: vertex -1 of 8"},
                 {0, {2, 2, 1}, 12, "mesh_corners", "triangle 0: "},
-                {0, {2, 0, 1}, 12, "mesh_orientation", "runs the same way through both"},
+                {0, {2, 0, 1}, 12, "mesh_orientation", "has the same direction in both"},
                 {12, {0, 2, 1}, 13, "mesh_duplicate", "triangle 12: the same vertices"},
                 {12, {0, 1, 6}, 13, "mesh_open", "has one triangle; 2 such edges in all"}};
     pl_run *r = pl_run_openf(

@@ -134,7 +134,7 @@ class Activation(unittest.TestCase):
         for sockets, said in (
             ([datagrams], "not a stream socket that listens"),
             ([self.address(), self.address()], "more than one address"),
-            ([self.address("0.0.0.0")], "tokens must not travel in the clear"),
+            ([self.address("0.0.0.0")], "tokens must not be sent in clear text"),
         ):
             daemon = self.launch(sockets)
             self.assertEqual(daemon.wait(60), 2, self.log())

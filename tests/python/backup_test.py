@@ -168,7 +168,7 @@ class Backup(unittest.TestCase):
         os.remove(os.path.join(backup, "backup.json"))
         target = os.path.join(self.folder, "target")
         said = self.command("restore", backup, "--state", target, expect=1)
-        self.assertIn("is no complete backup", said)
+        self.assertIn("is not a complete backup", said)
         self.command("backup", self.folder, expect=2)
         self.command("backup", self.folder, "--state", target, expect=1)
 

@@ -96,14 +96,14 @@ class CliWordsTest(unittest.TestCase):
         said = self.pliant("export", "first", "--out", "x", "--format", "pvt", status=2)
         self.assertIn("--format: got 'pvt', expected one of npz, vtu, pc2", said)
         said = self.pliant("export", "first", "--out", "a.xyz", status=2)
-        self.assertIn("a.xyz: its ending tells no format; expected npz, vtu", said)
+        self.assertIn("a.xyz: its extension gives no format; expected npz, vtu", said)
         said = self.pliant("usage", "--by=groop", status=2)
         self.assertIn("expected one of user, group, day; did you mean group?", said)
 
     def test_a_plot_of_something_that_is_not_there(self):
         said = self.pliant("plot", "first", "--what", "energy/kinetik", status=2)
         self.assertIn("no frame has a number 'energy/kinetik'; did you mean energy/kinetic?", said)
-        self.assertRegex(said, r"there are: residuals, energies, .*energy/elastic")
+        self.assertRegex(said, r"available: residuals, energies, .*energy/elastic")
         said = self.pliant("plot", "first", "--what", "energy/kinetic,contact/gap", status=2)
         self.assertIn("number 'contact/gap'", said)  # null: nothing is near
         self.assertIn("energy/kinetic", self.pliant("plot", "first", "--what", "energies"))

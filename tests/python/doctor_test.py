@@ -71,7 +71,7 @@ class Doctor(unittest.TestCase):
         until(lambda: os.path.exists(self.state), "the mount")
         self.sees("disk", "error", "network file system")
         jobs = ["--batch", "slurm", "--listen", "127.0.0.1:0"]
-        self.sees("disk", "warning", "as jobs on other machines need it", *jobs)
+        self.sees("disk", "warning", "as required by jobs on other machines", *jobs)
 
     def test_all_is_well(self):
         self.assertTrue(self.running["running"])
@@ -95,7 +95,7 @@ class Doctor(unittest.TestCase):
             file.write(b"\xa5" * 4096)
         self.sees("database", "error", "damaged")
         os.remove(self.path("pliant.db"))
-        self.sees("database", "error", "missing, beside 1 sessions")
+        self.sees("database", "error", "missing, although there are 1 sessions")
 
     def test_database_of_a_newer_version(self):
         with sqlite3.connect(self.path("pliant.db")) as database:
@@ -142,7 +142,7 @@ class Doctor(unittest.TestCase):
                         "-days", "5", "-keyout", key, "-out", cert], check=True,
                        capture_output=True)
         options = ["--tls-cert", cert, "--tls-key", key, "--listen", "127.0.0.1:0"]
-        self.sees("tls", "warning", "the certificate is good for", *options)
+        self.sees("tls", "warning", "the certificate is valid for", *options)
         with open(key, "w") as file:
             file.write("none")
         self.sees("tls", "error", "cannot be used", *options)

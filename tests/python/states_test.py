@@ -43,7 +43,7 @@ class States(unittest.TestCase):
         begin()
         until(lambda: session.over or session.refresh().last_frame > last + MORE, "more frames")
         if number in OTHER_MODEL:
-            self.assertIn("the checkpoint is of another model", str(session.failure))
+            self.assertIn("the checkpoint belongs to another model", str(session.failure))
         else:
             self.assertFalse(session.over, session.failure)
             session.cancel()

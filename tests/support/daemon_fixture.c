@@ -356,7 +356,7 @@ bool daemon_fixture_said(const daemon_fixture *d, const char *words)
 
 bool daemon_fixture_groups(const daemon_fixture *d, char path[PATH_MAX])
 {
-    static const char words[] = "memory group of its own in ";
+    static const char words[] = "its own memory group in ";
     char log[300], line[PATH_MAX + 200], *at = NULL;
     snprintf(log, sizeof log, "%s/daemon.log", d->directory);
     FILE *file = fopen(log, "re");

@@ -55,7 +55,7 @@ pl_run *pl_run_open(int32_t threads, const char *json)
     pl_run *run = calloc(1, sizeof *run);
     pl_faults faults = {0};
     if (pl_scene_decode(text, strlen(text), &run->scene, &faults) != PL_DECODE_OK)
-        fail_with("the scene was refused", &faults);
+        fail_with("the scene was rejected", &faults);
     free(text);
     require(run->scene.body_count <= PL_TEST_BODIES, "too many bodies");
     pl_mesh_limits limits = {1 << 24, 1 << 26};

@@ -66,7 +66,7 @@ START_TEST(shapes_that_cannot_be_simulated_are_named)
                   "element 2: the same vertices as element 0");
     const int64_t collapsed[] = {0, 1, 2, 3, 4, 2, 2, 3};
     check_refuses(corner, 5, collapsed, 2, PL_MESH_ORIENTATION_REPAIR, "mesh_corners",
-                  "element 1: a vertex stands twice in it");
+                  "element 1: it has a vertex twice");
     const double flat[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 1e-14};
     const int64_t one[] = {0, 1, 2, 3};
     check_refuses(flat, 4, one, 1, PL_MESH_ORIENTATION_REPAIR, "mesh_degenerate",

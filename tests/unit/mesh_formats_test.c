@@ -196,7 +196,8 @@ START_TEST(stl_bytes)
     pl_faults faults = {0};
     pl_blob blob = load(OWN "ball_binary.stl"), cut = {blob.data, blob.size - 7};
     ck_assert_int_eq(read_blobs(PL_MESH_STL, &cut, &mesh, &faults), PL_INVALID);
-    ck_assert_fault(&faults, 0, "mesh_count", "byte 80: 64 facets, but 3193 bytes behind that");
+    ck_assert_fault(&faults, 0, "mesh_count",
+                    "byte 80: 64 facets, but 3193 bytes after the header");
     pl_faults_clear(&faults);
     memset((char *)blob.data + 84 + 50 + 12, 0xff, 4); /* a NaN */
     ck_assert_int_eq(read_blobs(PL_MESH_STL, &blob, &mesh, &faults), PL_INVALID);
@@ -243,10 +244,10 @@ START_TEST(ply_texts)
     ck_assert_int_eq(mesh.edge_count, 2);
     ck_assert_mem_eq(mesh.edges, edges, sizeof edges);
     pl_mesh_clear(&mesh);
-    bad_ply("", "mesh_truncated", "line 1: '' is all there is");
+    bad_ply("", "mesh_truncated", "line 1: '' is the whole file");
     bad_ply("solid x\n", "mesh_format", "line 1: 'solid' begins the file");
     bad_ply("ply\nformat utf8 1.0\n", "mesh_syntax", "line 2: 'utf8'");
-    bad_ply(PLY "element vertex x\n", "mesh_syntax", "line 4: 'x' is no count");
+    bad_ply(PLY "element vertex x\n", "mesh_syntax", "line 4: 'x' is not a count");
     bad_ply(PLY "property float x\n", "mesh_syntax", "line 4: 'float'");
     bad_ply(PLY "element vertex 1\nproperty half x\n", "mesh_syntax", "line 5: 'half'");
     bad_ply(PLY "element vertex 1\nproperty float x\nend_header\n0\n", "mesh_syntax",

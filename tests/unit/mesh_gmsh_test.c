@@ -527,7 +527,7 @@ static void refused_file(const char *path, const char *code, const char *got)
 START_TEST(malformed_public_files_are_located)
 {
     refused_file(FIXTURES "mj_malformed_cube_22_ascii_missing_element.msh", "mesh_count",
-                 "line 46: '$EndElements' stands where element 24 of 24 is due");
+                 "line 46: '$EndElements' stands where element 24 of 24 is expected");
     refused_file(FIXTURES "mj_malformed_cube_22_ascii_missing_num_nodes.msh", "mesh_syntax",
                  "line 5: '-0.5' follows the end of the number of nodes");
     refused_file(FIXTURES "polyfem_cube_hex.msh", "mesh_unsupported",
@@ -591,7 +591,7 @@ START_TEST(faults_of_nodes)
     bad(HEAD "$Nodes\n1\n1 0 0 0\n2 0 0 0\n$EndNodes\n", "mesh_count",
         "line 7: '2' where the section should end");
     bad(HEAD "$Nodes\n5\n1 0 0 0\n$EndNodes\n", "mesh_count",
-        "line 7: '$EndNodes' stands where node 2 of 5 is due");
+        "line 7: '$EndNodes' stands where node 2 of 5 is expected");
     bad(HEAD "$Nodes\n5\n1 0 0 0\n", "mesh_truncated", "line 7: the file ends in node 2 of 5");
     bad(HEAD "$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n2 0 1 0\n$EndNodes\n" TET,
         "mesh_duplicate", "line 10: node 2 is given again");

@@ -55,13 +55,13 @@ START_TEST(faults_are_located)
     bad(HEAD NODES "Tetrahedra\n1\n1 2 3 5 0\nEnd", "mesh_index", "line 11: ");
     bad(HEAD NODES "Tetrahedra\n1\n0 1 2 3 0\nEnd", "mesh_index", "line 11: ");
     bad(HEAD NODES "Tetrahedra\n2\n1 2 3 4 0\nEnd", "mesh_count",
-        "line 12: 'End' stands where tetrahedron 2 of 2 is due");
+        "line 12: 'End' stands where tetrahedron 2 of 2 is expected");
     bad(HEAD NODES "Tetrahedra\n1\n1 2 3 4 0\n1 2 3 4 0\nEnd", "mesh_count",
         "line 12: '1' follows the 1 tetrahedra declared");
     bad(HEAD NODES "Tetrahedra\n1\n1 2 3", "mesh_truncated",
         "line 11: the file ends in tetrahedron 1 of 1");
     bad(HEAD NODES "Tetrahedra\nmany\nEnd", "mesh_count",
-        "line 10: 'many' stands where the count is due");
+        "line 10: 'many' stands where the count is expected");
     bad(HEAD "Vertices\n-4\n" TET "End", "mesh_number",
         "line 4: '-4' in the count is out of range");
     bad(HEAD "Vertices\n9999999\n", "mesh_limit", "line 4: 9999999 vertices");
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(lost_numbers_are_traced)
 {
     bad(HEAD "Vertices\n4\n0 0 0 0\n1 0 0\n0 1 0 0\n0.5 0 1 0\n" TET "End", "mesh_syntax",
-        "line 8: '0.5' in vertex 3 of 4; line 6 is the first that is not one record");
+        "line 8: '0.5' in vertex 3 of 4; line 6 is the first that is not a single record");
     bad("\1\0\0\0", "mesh_format", "line 1: ");
     pl_blob binary = exact("\1\0\0\0\3\0\0\0", 8);
     pl_mesh mesh;

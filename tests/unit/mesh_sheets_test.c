@@ -207,7 +207,7 @@ START_TEST(bad_triangles_are_located)
     check_refuses(sheet(5, places, 3, (int64_t[]){0, 1, 2, 1, 3, 2, 2, 1, 0}), "mesh_duplicate",
                   "triangle 2: the same vertices as triangle 0");
     check_refuses(sheet(5, places, 2, (int64_t[]){0, 1, 2, 1, 3, 3}), "mesh_corners",
-                  "triangle 1: a vertex stands twice in it");
+                  "triangle 1: it has a vertex twice");
     double wild[9] = {0, 0, 0, 1, 0, 0, 0, NAN, 0};
     check_refuses(sheet(3, wild, 1, (int64_t[]){0, 1, 2}), "mesh_number", "vertex 2: ");
 }
@@ -222,7 +222,7 @@ START_TEST(bad_edges_are_located)
     b.edges = (int64_t[]){0, 1, 1, 4, 2, 3};
     check_refuses(from(&b), "mesh_degenerate", "edge 1: its length is 0 m");
     b.edges = (int64_t[]){0, 1, 1, 2, 3, 3};
-    check_refuses(from(&b), "mesh_corners", "edge 2: a vertex stands twice");
+    check_refuses(from(&b), "mesh_corners", "edge 2: it has a vertex twice");
     pl_mesh mesh;
     pl_faults faults = {0};
     b.edges = (int64_t[]){0, 1, 1, 2, 3, 5};
@@ -261,7 +261,7 @@ START_TEST(closed_surfaces)
     turned[9] = 2;
     turned[10] = 1;
     check_closed(sheet(5, solid, 4, turned), "mesh_orientation",
-                 "the edge from vertex 1 to vertex 2 runs the same way through both of its "
+                 "the edge from vertex 1 to vertex 2 has the same direction in both of its "
                  "triangles; 3 such edges");
     int64_t crowded[7 * 3] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3, 1, 2, 4, 2, 3, 4, 3, 1, 4};
     check_closed(sheet(5, solid, 7, crowded), "mesh_not_manifold",

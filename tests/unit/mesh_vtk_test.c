@@ -123,7 +123,7 @@ START_TEST(faults_of_the_old_format)
         "float\nxx",
         "mesh_limit", "byte 62: 99999999999 points");
     bad("# vtk DataFile Version 3.0\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 999999 float\nxx",
-        "mesh_truncated", "byte 82: the file ends in the coordinates: 0 of 2999997 are there");
+        "mesh_truncated", "byte 82: the file ends in the coordinates: 0 of 2999997 exist");
 }
 END_TEST
 

@@ -477,7 +477,7 @@ START_TEST(messages)
     assert_fault(", \"solver\": {\"device\": \"gpus\"}", "gpus", "one of: cpu, gpu",
                  "did you mean \"gpu\"?");
     assert_fault(", \"solver\": {\"precision\": \"single\"}", "single, on the CPU",
-                 "double or auto, on the CPU", "leave it out, or use \"device\": \"gpu\"");
+                 "double or auto, on the CPU", "omit it, or use \"device\": \"gpu\"");
 }
 END_TEST
 

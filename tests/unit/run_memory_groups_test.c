@@ -298,12 +298,12 @@ START_TEST(test_delegation)
     write_file("", "cgroup.controllers", "memory\n");
     snprintf(procs, sizeof procs, "1\n%s\n", pid_text());
     write_file("", "cgroup.procs", procs);
-    expect_refused("other processes are in it, such as 1");
+    expect_refused("it contains other processes, such as 1");
     ck_assert_str_eq(read_file("", "cgroup.subtree_control"), "");
     /* What the kernel refuses is taken back. */
     write_file("", "cgroup.procs", pid_text());
     unlink(path_of("", "cgroup.subtree_control"));
-    expect_refused("memory cannot be shared out in it: No such file or directory");
+    expect_refused("the memory controller cannot be enabled in it: No such file or directory");
     ck_assert_str_eq(read_file("", "cgroup.procs"), pid_text());
     write_file("", "cgroup.subtree_control", "memory");
     lacks = "memory.max";

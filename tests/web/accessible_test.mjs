@@ -44,7 +44,7 @@ async function visit(page, { id, failed, sweep }, look) {
         session: [`/sessions/${id}`, () => page.locator('.view canvas[data-frame="20"]').waitFor()],
         'failed session': [`/sessions/${failed}`, () => page.locator('.failure').waitFor()],
         scenes: ['/scenes', () => page.locator('.gallery li').first().waitFor()],
-        editor: ['/scenes?draft=1', () => page.locator('.estimate').getByText('ms a frame').waitFor()],
+        editor: ['/scenes?draft=1', () => page.locator('.estimate').getByText('ms per frame').waitFor()],
         sweeps: ['/sweeps', () => page.getByRole('link', { name: 'stiffness' }).first().waitFor()],
         sweep: [`/sweeps/${sweep}`, () => page.locator('.rows tbody tr').first().waitFor()],
         runs: ['/runs', () => page.locator('.run-table tbody tr').first().waitFor()],

@@ -92,7 +92,7 @@ await run({
         check((await frameOf(page)) === 2, 'it does not stay where it was put');
         check(changed(still, await look(page, canvasOf(page))) === 0, 'the picture goes on');
         await until(() => /frame=2\b/.test(page.url()), 'the address of frame 2');
-        await page.getByRole('button', { name: 'One frame on' }).click();
+        await page.getByRole('button', { name: 'One frame forward' }).click();
         await until(async () => (await frameOf(page)) !== 2, 'a step');
         check((await frameOf(page)) === 3, 'a step goes elsewhere');
         await canvasOf(page).focus();
@@ -508,7 +508,7 @@ await run({
         await page.getByLabel('The scene as JSON').waitFor();
         const { solver } = JSON.parse(await textOf(page));
         check(solver.method === 'admm' && solver.iterations === 30, JSON.stringify(solver));
-        await page.locator('.estimate').getByText('ms a frame').waitFor(); // and the daemon takes it
+        await page.locator('.estimate').getByText('ms per frame').waitFor(); // and the daemon takes it
         await quiet(page);
     },
 

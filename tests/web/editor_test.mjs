@@ -121,7 +121,7 @@ await run({
         await writeText(page, JSON.stringify({ ...changed, name: 'by hand', solver: { iterations: 9 } }));
         check((await page.getByLabel('iterations').inputValue()) === '9', 'the form does not follow the text');
         check((await page.getByLabel('name', { exact: true }).inputValue()) === 'by hand', 'nor does the name');
-        await status(page).getByText('ms a frame').waitFor();
+        await status(page).getByText('ms per frame').waitFor();
         await shot(page, 'editor');
         await quiet(page);
     },
@@ -129,7 +129,7 @@ await run({
     async faults_stand_at_their_lines(daemon) {
         const page = await open(daemon, { allow: [REFUSED] });
         await go(page, '/scenes?draft=1');
-        await status(page).getByText('ms a frame').waitFor();
+        await status(page).getByText('ms per frame').waitFor();
         check(
             await page.getByRole('button', { name: 'submit' }).isEnabled(),
             'a good scene cannot be submitted',
@@ -162,7 +162,7 @@ await run({
     async the_schema_helps_to_write(daemon) {
         const page = await open(daemon, { allow: [REFUSED] });
         await go(page, '/scenes?draft=1');
-        await status(page).getByText('ms a frame').waitFor();
+        await status(page).getByText('ms per frame').waitFor();
         const offered = () => page.locator('.cm-tooltip-autocomplete li .cm-completionLabel').allInnerTexts();
         const choose = async (name) => {
             const marked = page.locator('.cm-tooltip-autocomplete [aria-selected] .cm-completionLabel');
@@ -177,7 +177,7 @@ await run({
         check(!(await offered()).includes('method'), 'a key that is there is offered');
         check(!(await offered()).includes('young'), 'a key of another object is offered');
         await page.keyboard.type('"iter');
-        await page.locator('.cm-completionInfo').getByText('Most iterations of a step').waitFor();
+        await page.locator('.cm-completionInfo').getByText('Maximum iterations of a step').waitFor();
         await choose('iterations');
         await page.keyboard.type('30,');
         check((await text(page)).includes('"solver": {"iterations": 30, "method"'), await text(page));
@@ -265,20 +265,20 @@ await run({
         await page.getByText('2 of 2 in use').waitFor();
         for (const name of ['busy 0', 'busy 1', 'busy 2']) await page.getByRole('link', { name }).waitFor();
         await page.getByText('1st', { exact: true }).waitFor();
-        check((await page.getByText(/more wait|others wait/).count()) === 0, 'all that wait are there');
+        check((await page.getByText(/more wait|other users wait/).count()) === 0, 'all that wait are there');
         // Of a queue that fills pages the rest is not "of others".
         const full = { running: 2, queued: 900, checking: 0, items: [], next: id };
         await page.route('**/v1/queue?*', (route) => route.fulfill({ json: full }));
         await page.getByText('900 more wait.').waitFor();
         await page.unroute('**/v1/queue?*');
         await page.getByText('1st', { exact: true }).waitFor();
-        await page.getByRole('row', { name: /^requests a second \d+ of 1000$/ }).waitFor();
+        await page.getByRole('row', { name: /^requests per second \d+ of 1000$/ }).waitFor();
         await shot(page, 'machine');
-        await page.getByRole('button', { name: 'start no more here' }).click();
+        await page.getByRole('button', { name: 'start no more sessions here' }).click();
         await page.getByText('Nothing more is started here').waitFor();
         check((await daemon.call('GET', '/v1/devices')).items[0].draining, 'it is not drained');
         await page.getByRole('button', { name: 'start sessions here again' }).click();
-        await page.getByRole('button', { name: 'start no more here' }).waitFor();
+        await page.getByRole('button', { name: 'start no more sessions here' }).waitFor();
         await quiet(page);
     },
 
@@ -330,11 +330,11 @@ await run({
             bodies.at(-1).mesh.upload === `sha256:${hash}` && bodies.at(-1).material === 'rubber',
             'the body is another',
         );
-        await status(page).getByText('ms a frame').waitFor();
+        await status(page).getByText('ms per frame').waitFor();
         await drop('bad.obj', 'v 0 0\n');
         await page.locator('.meshes').getByText('line 1').waitFor();
         await drop('notes.docx', 'x');
-        await page.locator('.meshes').getByText('files of this kind are not read').waitFor();
+        await page.locator('.meshes').getByText('unsupported file type').waitFor();
         check(JSON.parse(await text(page)).bodies.length === 2, 'a body of a file that was refused');
         check((await daemon.call('GET', '/v1/meshes')).items.length === 1, 'more than one mesh');
         await quiet(page);
@@ -358,7 +358,7 @@ await run({
         }
         const [file] = await Promise.all([
             page.waitForEvent('download'),
-            page.getByRole('link', { name: 'metrics: a line of JSON a frame' }).click(),
+            page.getByRole('link', { name: 'metrics: one line of JSON per frame' }).click(),
         ]);
         const rows = (await bytesOf(file))
             .toString()
@@ -388,7 +388,7 @@ await run({
         const corners = (await bytesOf(obj)).toString().match(/^v /gm).length;
         check(corners === 56, `the surface of 4 x 4 x 4 vertices has ${corners}`);
         const names = await page.getByRole('link', { name: 'the run as .' }).allInnerTexts();
-        const others = ['.mdd', '.csv', '.ply, a file a frame', '.usda'].map((ending) => `the run as ${ending}`);
+        const others = ['.mdd', '.csv', '.ply, one file per frame', '.usda'].map((ending) => `the run as ${ending}`);
         check(names.join() === others.join(), names.join());
         const [ply] = await Promise.all([
             page.waitForEvent('download'),

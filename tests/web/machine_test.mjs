@@ -20,7 +20,7 @@ async function person(daemon, what) {
     return { name, token, submit };
 }
 
-const picture = (page) => page.getByRole('region', { name: 'Who had the machine' });
+const picture = (page) => page.getByRole('region', { name: 'Machine use over time' });
 const usage = (page) => page.getByRole('region', { name: 'Usage' });
 
 async function busy(daemon) {

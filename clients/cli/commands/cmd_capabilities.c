@@ -220,7 +220,7 @@ static int find(pl_cli *cli, const pl_json *own)
         return PL_EXIT_OK;
     return pl_cli_fail(
         cli, PL_EXIT_FAILED,
-        "no parameter contains these words; the first may name a table: scene, time, solver, "
+        "no parameter contains these words; the first word may name a table: scene, time, solver, "
         "material, body, mesh, pin, obstacle, force, output, expect, ...");
 }
 

@@ -131,7 +131,7 @@ static int report(comparer *c, int64_t frame)
     if (status == PL_EXIT_OK && !settled)
         status = pl_cli_fail(c->cli, PL_EXIT_FAILED,
                              done ? "no reference reached a minimum to compare with"
-                                  : "none of the methods made the frame");
+                                  : "none of the methods completed the frame");
     else if (status == PL_EXIT_OK && done == 0)
         status = PL_EXIT_FAILED;
     return status;

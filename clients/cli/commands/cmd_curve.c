@@ -75,7 +75,7 @@ static int simulate(pl_cli *cli, const pl_temp_dir *scratch)
     if (interrupted)
         return PL_EXIT_INTERRUPTED;
     if (!WIFEXITED(state))
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker ended by signal %d",
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker killed by signal %d",
                            WTERMSIG(state));
     return PL_EXIT_OK;
 }

@@ -67,7 +67,7 @@ static bool show_frames(void *context, int64_t done, int64_t count)
 static void tell_left_out(void *context, int64_t frame)
 {
     const exporting *e = context;
-    pl_cli_fail(e->cli, 0, "frame %" PRId64 " is damaged and left out", frame);
+    pl_cli_fail(e->cli, 0, "frame %" PRId64 " is damaged and was skipped", frame);
 }
 
 static int export_here(exporting *e)
@@ -170,7 +170,7 @@ static int check_arrival(exporting *e, const arriving *a, pl_http_outcome outcom
     if (!e->files.folder)
         return pl_export_files_end(&e->files) ? PL_EXIT_OK : e->files.status;
     return a->unzip.done ? PL_EXIT_OK
-                         : pl_cli_fail(e->cli, PL_EXIT_UNREACHABLE, "the archive is not whole");
+                         : pl_cli_fail(e->cli, PL_EXIT_UNREACHABLE, "the archive is incomplete");
 }
 
 /* All of it, or what is missing of the export of this tag. */
@@ -221,7 +221,7 @@ static bool goes_on(exporting *e, pl_http_outcome outcome, const pl_http_answer 
         return false;
     pl_terminal_finish(&e->cli->err);
     if (!e->cli->json)
-        fprintf(stderr, "cut after %" PRId64 " bytes; on from there in %.2g s\n", e->bytes,
+        fprintf(stderr, "cut after %" PRId64 " bytes; continuing from there in %.2g s\n", e->bytes,
                 r->wait);
     pl_interruptible_sleep(r->wait);
     r->wait = r->wait < 4 ? 2 * r->wait : 8;
@@ -334,7 +334,7 @@ static int read_order(pl_cli *cli, const char *path, pl_export_order *order, con
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out PATH is missing");
     if (!choose_format(given, path, &order->format, drawn))
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "%s: its ending tells no format; expected " PL_EXPORT_COMMAS
+                           "%s: its extension gives no format; expected " PL_EXPORT_COMMAS
                            "pvd, png, mp4, webm or gif, or give --format",
                            path);
     order->body = pl_cli_option(cli, "--body");
@@ -344,8 +344,8 @@ static int read_order(pl_cli *cli, const char *path, pl_export_order *order, con
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--body and --surface: pictures show all bodies");
     if (part && !pl_export_describe(order->format)->bodies)
         return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--body and --surface are of formats that have the mesh: a table of "
-                           "metrics is of the whole session");
+                           "--body and --surface require a format with the mesh: a table of "
+                           "metrics covers the whole session");
     return pl_cli_integer(cli, "--from", 0, INT64_MAX, -1, &order->from) &&
                    pl_cli_integer(cli, "--to", 0, INT64_MAX, INT64_MAX, &order->to) &&
                    pl_cli_integer(cli, "--every", 1, 1 << 30, 1, &order->every)

@@ -87,7 +87,6 @@ const char pl_fit_notes[] =
     "FILE is a sweep's JSON with fit: scene, parameters with path, min, max and scale, and\n"
     "fit.measured, a list of probe or metric with points or csv; csv may be {\"file\": "
     "PATH}.\n"
-    "The daemon searches; Ctrl-C and a cut connection do not end it, pliant sweep follow ID\n"
-    "goes on. Prints the best values, their misfit and the session that has them. Exit "
-    "status:\n"
-    "1 if no run succeeded, 6 if it was cancelled.";
+    "The daemon runs the search: it survives Ctrl-C and a lost connection, and pliant sweep\n"
+    "follow ID follows it again. Prints the best values, their misfit and their session. Exit\n"
+    "status: 1 if no run succeeded, 6 if it was cancelled.";

@@ -122,7 +122,7 @@ int pl_command_frames(pl_cli *cli)
         !pl_cli_integer(cli, "--every", 1, 1 << 30, 1, &every))
         return PL_EXIT_USAGE;
     if (!raw && raw_option(cli))
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s goes with --raw", raw_option(cli));
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "%s requires --raw", raw_option(cli));
     if (folder && raw)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out and --raw exclude each other");
     if (folder && pl_make_directories(folder) != PL_OK)

@@ -116,7 +116,7 @@ static int fail_unknown(const pl_cli *cli, const collector *c, const char *missi
         pl_text_printf(&list, "%s%s", i ? ", " : "", known[i]);
     const char *nearest = pl_nearest(missing, known, count);
     int status = pl_cli_fail(cli, PL_EXIT_USAGE,
-                             "--what: no frame has a number '%s'%s%s%s\nthere are: %s", missing,
+                             "--what: no frame has a number '%s'%s%s%s\navailable: %s", missing,
                              nearest ? "; did you mean " : "", nearest ? nearest : "",
                              nearest ? "?" : "", list.failed ? "" : list.text);
     free(list.text);

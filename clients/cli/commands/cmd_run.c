@@ -369,10 +369,10 @@ int pl_command_run(pl_cli *cli)
                            "SCENE.json is missing; usage: pliant run SCENE.json --out DIR");
     if (again &&
         (cli->argument_count > 0 || pl_cli_flag(cli, "--force") || pl_cli_flag(cli, "--quick")))
-        return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "--resume continues the scene in %s: give no other, and no --force "
-                           "or --quick",
-                           r.path);
+        return pl_cli_fail(
+            cli, PL_EXIT_USAGE,
+            "--resume continues the scene in %s: give no other scene, and no --force or --quick",
+            r.path);
     int status = again ? resume(&r, threads) : run_scene(&r, threads);
     if (status == PL_EXIT_OK && pl_cli_flag(cli, "--check"))
         status = check(&r);

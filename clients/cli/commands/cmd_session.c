@@ -372,12 +372,12 @@ int pl_command_pause(pl_cli *cli)
 
 int pl_command_resume(pl_cli *cli)
 {
-    return tell_each(cli, "POST", "/v1/sessions/%s/resume", "queued to go on");
+    return tell_each(cli, "POST", "/v1/sessions/%s/resume", "queued to continue");
 }
 
 int pl_command_cancel(pl_cli *cli)
 {
-    return tell_each(cli, "POST", "/v1/sessions/%s/cancel", "asked to end");
+    return tell_each(cli, "POST", "/v1/sessions/%s/cancel", "asked to cancel");
 }
 
 int pl_command_delete(pl_cli *cli)

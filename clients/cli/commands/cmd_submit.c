@@ -50,7 +50,7 @@ int pl_command_submit(pl_cli *cli)
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     if (group && (strlen(group) > 64 || strspn(group, letters) != strlen(group)))
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' can be no group's name", group);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' is not a valid group name", group);
     snprintf(path, sizeof path, "/v1/sessions%s%s", group ? "?group=" : "", group ? group : "");
     pl_scene_files scene;
     int status = prepare(cli, &scene);
@@ -71,7 +71,7 @@ int pl_command_submit(pl_cli *cli)
     pl_json_free(session);
     pl_http_answer_clear(&answer);
     if (!*id)
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "%s sent no session back", cli->server_url);
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "%s returned no session", cli->server_url);
     if (follow)
         return pl_follow(cli, id, 0, false);
     return warned && pl_cli_flag(cli, "--strict") ? PL_EXIT_FAILED : PL_EXIT_OK;

@@ -179,7 +179,7 @@ int pl_sweep_post(pl_cli *cli, bool follows, char id[PL_ID_TEXT])
     pl_scene_files document;
     pl_faults faults = {0};
     if (group && (strlen(group) > 64 || strspn(group, letters) != strlen(group)))
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' can be no group's name", group);
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "--group: '%s' is not a valid group name", group);
     snprintf(path, sizeof path, "/v1/sweeps%s%s", group ? "?group=" : "", group ? group : "");
     pl_status read = pl_sweep_file_read(cli->arguments[0], &document, &faults, &failed);
     int status = PL_EXIT_OK;
@@ -276,12 +276,12 @@ static int sweep_results(pl_cli *cli)
     const char *format = format_of(cli), *output = pl_cli_option(cli, "--output");
     char id[PL_ID_TEXT];
     if (!format)
-        return pl_cli_fail(cli, PL_EXIT_USAGE,
-                           "%s: its ending tells no format; expected csv, json or npz, or give "
-                           "--format",
-                           output);
+        return pl_cli_fail(
+            cli, PL_EXIT_USAGE,
+            "%s: its extension gives no format; expected csv, json or npz, or give --format",
+            output);
     if (!output && cli->out.tty && strcmp(format, "npz") == 0)
-        return pl_cli_fail(cli, PL_EXIT_USAGE, "npz is no text: give --output FILE");
+        return pl_cli_fail(cli, PL_EXIT_USAGE, "npz is binary: give --output FILE");
     int status = resolve(cli, id);
     return status == PL_EXIT_OK ? pl_sweep_table(cli, id, "results", format, output) : status;
 }
@@ -343,13 +343,13 @@ static int sweep_delete(pl_cli *cli)
 const pl_verb pl_sweep_verbs[] = {
     {"submit", "FILE", "submit a sweep and print its ID", 1, 1, sweep_submit},
     {"list", "", "list sweeps, newest first", 0, 0, sweep_list},
-    {"show", "ID", "show how many rows are in which state", 1, 1, sweep_show},
+    {"show", "ID", "show the number of rows in each state", 1, 1, sweep_show},
     {"follow", "ID", "show its progress until it ends", 1, 1, sweep_follow},
     {"results", "ID", "print its table: parameters and results", 1, 1, sweep_results},
     {"residuals", "ID", "print the measured points of a fit and its best run's values", 1, 1,
      pl_sweep_residuals},
-    {"cancel", "ID", "begin no more rows and end those that run", 1, 1, sweep_cancel},
-    {"retry", "ID", "run the rows again that did not succeed", 1, 1, sweep_retry},
+    {"cancel", "ID", "start no more rows and end running ones", 1, 1, sweep_cancel},
+    {"retry", "ID", "run the rows that did not succeed again", 1, 1, sweep_retry},
     {"delete", "ID", "remove it; its sessions stay", 1, 1, sweep_delete},
     {0}};
 

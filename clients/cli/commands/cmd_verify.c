@@ -43,8 +43,8 @@ static int open_by_id(const pl_cli *cli, const char *id, int *out)
                              path, id);
     else if (*out < 0)
         status = pl_cli_fail(cli, PL_EXIT_NOT_FOUND,
-                             "'%s' is no directory, and no session in %s; --state names a daemon's "
-                             "state directory on this machine",
+                             "'%s' is not a directory, and not a session in %s; --state names a "
+                             "daemon's state directory on this machine",
                              id, path ? path : "the state directory");
     if (folder)
         closedir(folder);
@@ -118,12 +118,12 @@ static void print_summary(const pl_verify_report *r, double seconds)
     if (r->total > r->count)
         printf("only the first %zu damages are shown\n", r->count);
     if (r->unchecked > 0)
-        printf("%" PRId64
-               " files carry no checksum: their preflight.json is damaged, or older than "
-               "checksums\n",
-               r->unchecked);
+        printf(
+            "%" PRId64
+            " files have no checksum: their preflight.json is damaged, or older than checksums\n",
+            r->unchecked);
     if (r->live)
-        printf("a worker is running: bytes that it is still writing were not checked\n");
+        printf("a worker is running: bytes it is still writing were not checked\n");
 }
 
 static void set_place(pl_json_writer *w, const char *key, int64_t value)
@@ -183,7 +183,7 @@ static int replay(const pl_cli *cli, int dir_fd)
     pl_status asked = pl_run_session_ask("pliant-worker", arguments, text, sizeof text);
     pl_json *report = pl_json_parse(text, strlen(text), NULL);
     if (!report) {
-        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker did not tell: %s",
+        return pl_cli_fail(cli, PL_EXIT_FAILED, "pliant-worker gave no result: %s",
                            asked == PL_OK ? "no report" : strerror(errno));
     }
     bool same = pl_json_boolean(report, "same", false);

@@ -38,7 +38,7 @@ static char *fetch(watcher *w, const char *path, const char *accept, size_t *siz
         return answer.body;
     }
     if (outcome == PL_HTTP_ANSWERED)
-        snprintf(w->trouble, sizeof w->trouble, "%.200s answers with status %ld",
+        snprintf(w->trouble, sizeof w->trouble, "%.200s replied with status %ld",
                  w->cli->server_url, answer.status);
     else
         snprintf(w->trouble, sizeof w->trouble, "cannot reach %.200s: trying again",
@@ -128,7 +128,7 @@ static void show_live(watcher *w, int rows, int columns)
 {
     char *table = pl_watch_table(w->rows, w->count, rows - 3, columns, &w->cli->out), *whole = NULL;
     if (table && asprintf(&whole, "%s%s%s%s\n", table, pl_style_on(&w->cli->out, PL_STYLE_DIM),
-                          *w->trouble ? w->trouble : "q quits; sessions go on",
+                          *w->trouble ? w->trouble : "q quits; sessions continue",
                           pl_style_off(&w->cli->out)) > 0)
         pl_screen_draw(whole);
     free(whole);

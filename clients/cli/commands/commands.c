@@ -44,7 +44,8 @@ const pl_command pl_commands[] = {
      .options = {{"--follow", NULL, "show its progress until it ends"},
                  {"--detach", NULL, "return at once (as without --follow)"},
                  {"--strict", NULL,
-                  "also exit 1 if there are warnings: those of the check, or with --follow all"},
+                  "also exit 1 if there are warnings: from the check, or with --follow from the "
+                  "whole run"},
                  {"--group", "NAME", "share it with one of your groups"},
                  {"--idempotency-key", "K",
                   "submit only once, however often the command is repeated with K"}},
@@ -93,18 +94,19 @@ const pl_command pl_commands[] = {
      .summary = "list the frames of a session, or write them to files",
      .least = 1,
      .most = 1,
-     .options = {RANGE_OPTIONS,
-                 {"--follow", NULL, "wait for frames until the session ends (ID only)"},
-                 {"--out", "DIR", "write one frame_000012.npy per frame: (vertices, 3), as stored"},
-                 {"--raw", "FILE",
-                  "write the stream's records unchanged, reconnecting after a lost connection (ID "
-                  "only); with it:"},
-                 {"--dtype", "f32|f64|u16", "type of the values (as stored)"},
-                 {"--vertices", "all|surface", "which vertices (all)"},
-                 {"--fields", "F",
-                  "position, velocity, stress, contacts or several with commas (as stored)"},
-                 {"--max-fps", "N", "at most N frames a second"},
-                 {"--latest", NULL, "skip to the newest frame"}},
+     .options =
+         {RANGE_OPTIONS,
+          {"--follow", NULL, "wait for frames until the session ends (ID only)"},
+          {"--out", "DIR", "write one frame_000012.npy per frame: (vertices, 3), as stored"},
+          {"--raw", "FILE",
+           "write the stream's records unchanged, reconnecting after a lost connection (ID "
+           "only); with it:"},
+          {"--dtype", "f32|f64|u16", "type of the values (as stored)"},
+          {"--vertices", "all|surface", "which vertices (all)"},
+          {"--fields", "F",
+           "position, velocity, stress, contacts, or several separated by commas (as stored)"},
+          {"--max-fps", "N", "at most N frames a second"},
+          {"--latest", NULL, "skip to the newest frame"}},
      .run = pl_command_frames},
     {.name = "contacts",
      .arguments = "ID|DIR",
@@ -167,18 +169,17 @@ const pl_command pl_commands[] = {
      "mp4, webm, gif  a film at --fps and --speed, made by ffmpeg, which must be installed;\n"
      "     the camera does not move",
      .options = {{"--format", PL_EXPORT_BARS "png|mp4|webm|gif",
-                  "format (from the ending of PATH)"},
-                 {"--out", "PATH",
-                  "file to write; for vtu and obj the beginning of the files' names"},
+                  "format (from the extension of PATH)"},
+                 {"--out", "PATH", "file to write; for vtu and obj the prefix of the file names"},
                  RANGE_OPTIONS,
                  {"--body", "NAME", "only this body; not for csv and pictures"},
                  {"--surface", NULL, "only the drawn parts: triangles and ropes, no tetrahedra"},
                  {"--frame", "K|last", "png: the frame to draw (last)"},
-                 {"--size", "WxH", "pixels (1280x800; films: 960x600)"},
-                 {"--azimuth", "DEG", "camera about the vertical (32)"},
-                 {"--elevation", "DEG", "camera above the horizon (20)"},
+                 {"--size", "WxH", "size in pixels (1280x800; films: 960x600)"},
+                 {"--azimuth", "DEG", "camera angle about the vertical, degrees (32)"},
+                 {"--elevation", "DEG", "camera angle above the horizon, degrees (20)"},
                  {"--colour", PL_COLOUR_NAMES, "png and films: colour by a field (by body)"},
-                 {"--range", "LOW:HIGH", "ends of the colours (the field's own)"},
+                 {"--range", "LOW:HIGH", "range of the colours (the field's own)"},
                  {"--fps", "N", "films: frames per second (30; gif: 20)"},
                  {"--speed", "X", "films: simulated seconds per second of film (1)"}},
      .run = pl_command_export},
@@ -251,8 +252,8 @@ const pl_command pl_commands[] = {
          "place\n"
          "quality         histograms of angles, radius ratio, aspect and volume; flat and "
          "inverted\n"
-         "                elements; the worst ones. As the file has it: nothing is repaired\n"
-         "convert         by the ending of --out: .msh, .mesh, .vtk (with tags), .obj, .stl "
+         "                elements; the worst ones. The file's own data: nothing is repaired\n"
+         "convert         by the extension of --out: .msh, .mesh, .vtk (with tags), .obj, .stl "
          "(surface)\n"
          "tetrahedralise  a closed surface (.stl, .obj, .ply, .vtk) to --out: NAME.msh, .mesh or "
          ".vtk, or\n"
@@ -351,7 +352,7 @@ const pl_command pl_commands[] = {
      .least = 1,
      .most = PL_ARGUMENTS_MAX,
      .options = {{"--name", "TEXT", "new name"},
-                 {"--label", "K=V,...", "set labels; K= takes one away"},
+                 {"--label", "K=V,...", "set labels; K= removes one"},
                  {"--priority", "N", "-100 to 100; waiting sessions with a higher one start first"},
                  {"--webhook", "URL",
                   "URL that receives a signed POST when the session ends; none: no webhook"},
@@ -366,10 +367,11 @@ const pl_command pl_commands[] = {
      .run = pl_command_queue},
     {.name = "usage",
      .arguments = "",
-     .summary = "show who used how much of the machine: core hours, GPU hours, bytes stored",
-     .notes = "Days are in UTC. What runs now is counted up to now. Ordinary users see their own\n"
-              "part, and the machine's total; administrators see everybody's.",
-     .options = {{"--by", "user|group|day", "what a row is about (user)"},
+     .summary = "show machine usage: core hours, GPU hours, bytes stored",
+     .notes =
+         "Days are in UTC. Running sessions count up to now. Ordinary users see their own part,\n"
+         "and the machine's total; administrators see everybody's.",
+     .options = {{"--by", "user|group|day", "grouping of the rows (user)"},
                  {"--from", "DAY", "first day, such as 2026-01-31 (29 days before --to)"},
                  {"--to", "DAY", "last day (today)"},
                  {"--user", "NAME", "only this user, for administrators"},
@@ -394,7 +396,7 @@ const pl_command pl_commands[] = {
      .least = 1,
      .most = 1,
      .notes = "Mesh files that the scene names are uploaded, so that they are checked too. --here\n"
-              "makes the check of pliant run instead; it looks for no GPU.",
+              "runs the check of pliant run instead; it does not look for a GPU.",
      .options = {{"--here", NULL, "check on this machine, without a daemon"}},
      .run = pl_command_validate},
     {.name = "topology",
@@ -429,11 +431,11 @@ const pl_command pl_commands[] = {
           {"--format", "csv|json|npz",
            "results: csv (default), json or npz; residuals: csv or json"},
           {"--output", "FILE",
-           "results: write to FILE, whose ending tells the format; residuals: write to FILE"},
+           "results: write to FILE, whose extension gives the format; residuals: write to FILE"},
           {"--sessions", NULL, "delete: also remove its sessions"}}},
     {.name = "fit",
      .arguments = "FILE",
-     .summary = "find the values of parameters with which a scene does what was measured",
+     .summary = "find the parameter values with which a scene matches measurements",
      .least = 1,
      .most = 1,
      .notes = pl_fit_notes,
@@ -447,7 +449,7 @@ const pl_command pl_commands[] = {
      .run = pl_command_fit},
     {.name = "share",
      .arguments = "ID",
-     .summary = "make a link that shows one session without a token",
+     .summary = "create a link that shows one session without a token",
      .least = 1,
      .most = 1,
      .notes = "The link shows this session and nothing else, until it expires or is revoked.",
@@ -462,10 +464,10 @@ const pl_command pl_commands[] = {
          (const pl_verb[]){
              {"create", "", "create a token and print it", 0, 0, pl_token_create},
              {"list", "", "list the tokens", 0, 0, pl_token_list},
-             {"revoke", "ID", "revoke it and those made with it", 1, 1, pl_token_revoke},
+             {"revoke", "ID", "revoke it and the tokens created with it", 1, 1, pl_token_revoke},
              {0}},
      .notes =
-         "A token allows no more than the one that makes it, and is revoked with it. It is\n"
+         "A token allows no more than the one that creates it, and is revoked with it. It is\n"
          "printed once. Administrators also manage the tokens of other users; pliantd token does\n"
          "so on the daemon's machine.",
      .options = {{"--name", "TEXT", "a name to recognise it by"},
@@ -523,7 +525,7 @@ const pl_command pl_commands[] = {
              {0}}},
     {.name = "audit",
      .arguments = "",
-     .summary = "list changes, newest first: yours, or for administrators everybody's",
+     .summary = "list changes, newest first: your own, or everybody's for administrators",
      .options = {{"--user", "NAME", "only changes by this user"},
                  {"--target", "WHAT", "only changes to this ID or name"},
                  {"--limit", "N", "at most N (50)"}},
@@ -541,13 +543,13 @@ const pl_command pl_commands[] = {
                            {0}},
      .notes =
          "Names are stored in $PLIANT_CONFIG (~/.config/pliant/config). URL is\n"
-         "http://HOST:PORT, https://HOST:PORT or unix:PATH. The token lies in a file that\n"
+         "http://HOST:PORT, https://HOST:PORT or unix:PATH. The token is in a file that\n"
          "only you can read: the one of --token-file, or NAME.token beside the configuration,\n"
          "which receives the token of --token or, with --token-file -, the standard input.",
      .options = {{"--token-file", "FILE", "add: file with its token; - is the standard input"}}},
     {.name = "login",
      .arguments = "",
-     .summary = "print a link that logs a browser in, once, within five minutes",
+     .summary = "print a link that logs a browser in, valid once and for five minutes",
      .run = pl_command_login},
     {.name = "whoami",
      .arguments = "",

@@ -246,7 +246,7 @@ int pl_draw_film(pl_drawing *d)
     if (status != PL_EXIT_OK)
         return status;
     if (!gif && (f.picture.width % 2 || f.picture.height % 2))
-        return pl_cli_fail(d->cli, PL_EXIT_USAGE, "--size: a film's width and height are even");
+        return pl_cli_fail(d->cli, PL_EXIT_USAGE, "--size: a film needs an even width and height");
     status = pl_session_shape_read(d->source, 0, &d->shape);
     if (status == PL_EXIT_OK)
         status = pl_drawing_picture(d, &f.picture);

@@ -83,7 +83,7 @@ int pl_api_failed(pl_cli *cli, pl_http_outcome outcome, const pl_http_answer *an
         break;
     }
     return pl_cli_fail(cli, PL_EXIT_UNREACHABLE,
-                       "the connection to %s was lost during the answer: %s", cli->server_url,
+                       "the connection to %s was lost during the reply: %s", cli->server_url,
                        answer->error);
 }
 

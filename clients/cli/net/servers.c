@@ -122,7 +122,7 @@ char *pl_server_token_read(const char *path, char error[PL_SERVER_ERROR])
     }
     size_t start = strspn(text, " \t\r\n"), length = strcspn(text + start, " \t\r\n");
     if (st.st_mode & 077)
-        fail(error, path, "others than you may read this token: chmod 600");
+        fail(error, path, "other users can read this token: chmod 600");
     else if (length == 0)
         fail(error, path, "no token in it");
     else if (!(word = strndup(text + start, length)))
@@ -193,14 +193,14 @@ static bool understand(pl_servers *s, char error[PL_SERVER_ERROR])
     free(copy);
     if (wrong) {
         char why[160];
-        snprintf(why, sizeof why, "line %d is none of [NAME], url = ..., token-file = ...", wrong);
+        snprintf(why, sizeof why, "line %d is not [NAME], url = ... or token-file = ...", wrong);
         return fail(error, s->path, why);
     }
     for (int i = 0; i < s->count; i++)
         if (!s->items[i].url || !pl_server_url_good(s->items[i].url))
             return fail(error, s->path, "a server without a url = http://, https:// or unix:PATH");
     if (s->chosen && !pl_servers_find(s, s->chosen))
-        return fail(error, s->path, "its default is none of its servers");
+        return fail(error, s->path, "its default is not one of its servers");
     return true;
 }
 
@@ -283,8 +283,9 @@ static char *without(const char *text, const char *section, bool choice)
 static bool replace(pl_servers *s, char *text, char error[PL_SERVER_ERROR])
 {
     bool good = s->path && text;
-    good = good ? write_file(s->path, text, error)
-                : fail(error, "configuration", text ? "there is no home directory" : "no memory");
+    good = good
+               ? write_file(s->path, text, error)
+               : fail(error, "configuration", text ? "the home directory is unknown" : "no memory");
     if (good) {
         free(s->text);
         s->text = text;
@@ -299,7 +300,7 @@ bool pl_servers_add(pl_servers *servers, const char *name, const char *url, cons
                     char error[PL_SERVER_ERROR])
 {
     if (!pl_servers_find(servers, name) && servers->count == PL_SERVERS_MAX)
-        return fail(error, servers->path, "it has as many servers as it may");
+        return fail(error, servers->path, "it has the maximum number of servers");
     char *others = without(servers->text, name, false), *text = NULL;
     size_t length = others ? strlen(others) : 0;
     bool apart = length == 0 || (length > 1 && strcmp(others + length - 2, "\n\n") == 0);

@@ -62,7 +62,7 @@ static int from_session(pl_cli *cli, const char *where, pl_scene_files *out)
             status = name_meshes(cli, where, &outline, out);
         else if (outline.upload_count > 0)
             status = pl_cli_fail(cli, PL_EXIT_USAGE,
-                                 "session %s has mesh files, which lie with the daemon: give its "
+                                 "session %s has mesh files, which the daemon holds: give its "
                                  "scene file or its session directory",
                                  where);
         pl_outline_clear(&outline);

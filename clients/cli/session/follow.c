@@ -307,10 +307,10 @@ static int stream_to_end(follower *f)
             lost_since = now;
         if (now - lost_since > GIVE_UP_AFTER) {
             pl_terminal_finish(&f->cli->err);
-            return pl_cli_fail(f->cli, PL_EXIT_UNREACHABLE,
-                               "no connection to %s for %.0f s; the session may go on: "
-                               "pliant follow %.8s",
-                               f->cli->server_url, GIVE_UP_AFTER, f->id);
+            return pl_cli_fail(
+                f->cli, PL_EXIT_UNREACHABLE,
+                "no connection to %s for %.0f s; the session may continue: pliant follow %.8s",
+                f->cli->server_url, GIVE_UP_AFTER, f->id);
         }
         wait = f->next > before ? 0.25 : wait < 4 ? 2 * wait : 8;
         if (!f->cli->json) {

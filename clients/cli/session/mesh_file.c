@@ -117,8 +117,8 @@ int pl_mesh_file_write(pl_cli *cli, const char *path, const char *format, const 
         pl_mesh_file_print_faults(cli, path, report);
     const char *kind = pl_json_string(report, "format", "");
     if (status == PL_EXIT_OK && strncmp(kind, "tetgen_", 7) == 0)
-        status = pl_cli_fail(cli, PL_EXIT_FILE, "%s is half a mesh: .node and .ele go together",
-                             path);
+        status = pl_cli_fail(cli, PL_EXIT_FILE,
+                             "%s is half a mesh: a TetGen mesh needs .node and .ele", path);
     if (status == PL_EXIT_OK)
         status = save(cli, path, kind, format, out);
     pl_json_free(report);

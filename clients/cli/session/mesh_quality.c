@@ -79,17 +79,17 @@ void pl_mesh_quality_print(const pl_json *shapes, const pl_terminal *terminal)
 {
     const char *of = pl_json_string(shapes, "of", NULL);
     if (!of) {
-        puts("no tetrahedra and no triangles: there is nothing to judge");
+        puts("no tetrahedra and no triangles: nothing to measure");
         return;
     }
     bool tets = strcmp(of, "tetrahedra") == 0;
     int64_t flat = pl_json_integer(shapes, "flat", 0);
     int64_t inverted = pl_json_integer(shapes, "inverted", 0);
     printf("%" PRId64 " %s\n", pl_json_integer(shapes, "elements", 0), of);
-    printf("flat      %" PRId64 "%s\n", flat, flat ? "  (a scene with them is refused)" : "");
+    printf("flat      %" PRId64 "%s\n", flat, flat ? "  (a scene with them is rejected)" : "");
     if (tets)
         printf("inverted  %" PRId64 "%s\n", inverted,
-               inverted ? "  (turned around when a scene reads them)" : "");
+               inverted ? "  (reordered when a scene reads them)" : "");
     for (int m = 0; m < MEASURES; m++) {
         const pl_json *range = pl_json_at(shapes, measures[m].key);
         if (!range)

@@ -24,10 +24,10 @@ pl_status pl_run_device_find(const char *uuid, const char *plugin, pl_faults *fa
     const char *const arguments[] = {"--devices", plugin ? "--gpu-plugin" : NULL, plugin, NULL};
     pl_json *reply = NULL;
     if (pl_run_session_ask("pliant-worker", arguments, text, sizeof text) != PL_OK)
-        snprintf(why, sizeof why, "no device, because pliant-worker cannot be asked: %s",
+        snprintf(why, sizeof why, "no device, because pliant-worker cannot be run: %s",
                  strerror(errno));
     else if (!(reply = pl_json_parse(text, strlen(text), NULL)))
-        snprintf(why, sizeof why, "no device, because pliant-worker does not tell");
+        snprintf(why, sizeof why, "no device, because pliant-worker gave no result");
     else if (!has(pl_json_at(reply, "devices"), uuid))
         snprintf(why, sizeof why, "%s",
                  pl_json_string(reply, "reason", "no device, because none has that UUID"));

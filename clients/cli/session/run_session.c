@@ -81,11 +81,13 @@ static int claim(pl_cli *cli, const char *path, bool force, int dir_fd)
         return PL_EXIT_OK;
     if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
         return pl_cli_fail(cli, PL_EXIT_FILE,
-                           "%s is not empty and holds no run: give a new or empty directory", path);
+                           "%s is not empty and contains no run: give a new or empty directory",
+                           path);
     if (pl_session_locked(dir_fd))
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is in progress there", path);
     if (!force)
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s holds an earlier run: --force replaces it", path);
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s contains an earlier run: --force replaces it",
+                           path);
     clear_run(dir_fd);
     return PL_EXIT_OK;
 }
@@ -172,7 +174,7 @@ static int check_resume(pl_cli *cli, const char *path, int dir_fd, int32_t *atte
 {
     pl_exit e = {0};
     if (faccessat(dir_fd, "scene.json", F_OK, 0) != 0)
-        return pl_cli_fail(cli, PL_EXIT_FILE, "%s holds no run", path);
+        return pl_cli_fail(cli, PL_EXIT_FILE, "%s contains no run", path);
     if (pl_session_locked(dir_fd))
         return pl_cli_fail(cli, PL_EXIT_FILE, "%s: a run is in progress there", path);
     bool reported = pl_exit_read(dir_fd, &e) == PL_OK;

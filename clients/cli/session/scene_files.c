@@ -65,8 +65,8 @@ static const pl_scene_file *add_file(rewriter *w, const char *name, const char *
             return &w->out->files[i];
         }
     if (!hash_file(file.path, file.hash, &file.size)) {
-        pl_faults_addf(w->faults, pointer, "file_unreadable", "a mesh file that can be read",
-                       "paths count from the scene file's folder", "%s: %s", file.path,
+        pl_faults_addf(w->faults, pointer, "file_unreadable", "a readable mesh file",
+                       "paths are relative to the scene file's folder", "%s: %s", file.path,
                        strerror(errno));
         free(file.path);
         return NULL;
@@ -167,9 +167,8 @@ static void put_mesh(rewriter *w, const pl_json *mesh, const char *list, size_t 
     if (!format) {
         pl_faults_add(
             w->faults, pointer, "unknown_format", name,
-            "a name that ends in .msh, .mesh, .obj, .vtk, .vtu, .veg, .inp, .stl, .ply, .node or "
-            ".ele",
-            "or say it: \"format\": \"gmsh\", \"medit\", \"obj\", \"vtk\", \"vtu\", \"vega\", "
+            "a name ending in .msh, .mesh, .obj, .vtk, .vtu, .veg, .inp, .stl, .ply, .node or .ele",
+            "or give \"format\": \"gmsh\", \"medit\", \"obj\", \"vtk\", \"vtu\", \"vega\", "
             "\"abaqus\", \"stl\", \"ply\" or \"tetgen\"");
         pl_json_put_null(&w->writer);
     } else if (strcmp(format, "tetgen") == 0) {

@@ -179,7 +179,7 @@ static void frames_from_directory(frame_run *run)
         } else if (outcome == PL_LOG_PRUNED) {
             continue; /* the scene said so */
         } else if (outcome == PL_LOG_CORRUPT) {
-            pl_cli_fail(run->source->cli, 0, "frame %" PRId64 " is damaged and left out", k);
+            pl_cli_fail(run->source->cli, 0, "frame %" PRId64 " is damaged and was skipped", k);
         } else {
             run->status = pl_cli_fail(run->source->cli, PL_EXIT_FILE,
                                       "frame %" PRId64 " cannot be read: %s", k,

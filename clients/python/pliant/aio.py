@@ -1,13 +1,13 @@
-"""The same for asyncio: what asks the daemon is a coroutine, what iterates is an async iterator.
+"""The client for asyncio: requests are coroutines, streams are async iterators.
 
     async with pliant.aio.Client() as client:
         session = await client.submit("scene.json")
         async for frame in session.frames():
             ...
 
-Each call, and each stream while one waits for its next item, has a thread of the client's own pool
-(`threads`, 32), so that a slow daemon holds up nothing else. Streams read ahead `AHEAD` items at
-most. """
+Each call, and each stream while its next item is awaited, has a thread of the client's own pool
+(`threads`, 32), so that a slow daemon blocks nothing else. Streams read ahead at most `AHEAD`
+items. """
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class _Threads:
 
 
 class Stream(AsyncIterator[T], Generic[T]):
-    """One of `pliant`'s streams. Close it (or use `async with`) where you stop before its end. What
-    it learns on its way (`reason`, `gaps`, `reconnects`) is the attribute of the same name."""
+    """One of `pliant`'s streams. Close it (or use `async with`) to stop before its end. `reason`,
+    `gaps` and `reconnects` are those of the underlying stream."""
 
     def __init__(self, threads: _Threads, make: Callable[[], Any]) -> None:
         self._threads, self._make = threads, make
@@ -118,7 +118,7 @@ class Stream(AsyncIterator[T], Generic[T]):
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """End it here; the session goes on."""
+        """End the stream; the session continues."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -131,7 +131,7 @@ class Stream(AsyncIterator[T], Generic[T]):
 
 
 class Session:
-    """`pliant.Session` with coroutines; `info`, `id`, `state`, ... are plain."""
+    """`pliant.Session` with coroutines; `info`, `id`, `state`, ... are plain attributes."""
 
     def __init__(self, threads: _Threads, session: _session.Session) -> None:
         self._threads = threads
@@ -205,7 +205,7 @@ class Session:
         return await self._threads.call(self.sync.controls)
 
     async def topology(self) -> _session.Topology:
-        """With its arrays read."""
+        """The topology, with its arrays read."""
         topology = self.sync.topology()
         for name in ("document", "triangles", "tets", "surface"):
             await self._threads.call(getattr, topology, name)
@@ -246,7 +246,7 @@ class Session:
 
 
 class Comparison:
-    """`pliant.Comparison` with coroutines; `rejected` and `over` are plain."""
+    """`pliant.Comparison` with coroutines; `rejected` and `over` are plain attributes."""
 
     def __init__(self, threads: _Threads, comparison: _compare.Comparison) -> None:
         self._threads = threads
@@ -277,7 +277,8 @@ class Comparison:
 
 
 class Sweep:
-    """`pliant.Sweep` with coroutines; `info`, `id`, `state`, `counts`, `best`, ... are plain."""
+    """`pliant.Sweep` with coroutines; `info`, `id`, `state`, `counts`, `best`, ... are plain
+    attributes."""
 
     def __init__(self, threads: _Threads, sweep: _sweep.Sweep) -> None:
         self._threads = threads
@@ -348,8 +349,8 @@ class Sweep:
 
 
 class Client:
-    """`pliant.Client` with coroutines; its arguments, and `threads`: how many calls and streams may
-    wait at once."""
+    """`pliant.Client` with coroutines. Takes the same arguments, and `threads`: the number of calls
+    and streams that can wait at once."""
 
     def __init__(self, *args: Any, threads: int = 32, **named: Any) -> None:
         #: The client that does it.
@@ -363,7 +364,7 @@ class Client:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close connections and threads; streams are to be closed before."""
+        """Close connections and threads; close streams first."""
         self.sync.close()
         await asyncio.get_running_loop().run_in_executor(None, self._threads.pool.shutdown)
 

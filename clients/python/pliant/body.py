@@ -1,5 +1,5 @@
-"""The body of a long answer, from the socket into where it belongs: chunks are taken apart in one
-buffer that the processor's cache holds, so that each byte of a frame is copied once."""
+"""The body of a long reply, read from the socket into its destination: chunks are decoded in one
+buffer that fits the processor's cache, so that each byte of a frame is copied once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _UNTIL_CLOSE = 1 << 62
 
 
 class Body:
-    """Reads an HTTP/1.1 answer from a socket. Every read returns less than was asked for, or
-    nothing, where the body or the connection ends."""
+    """Reads an HTTP/1.1 reply from a socket. A read returns less than requested, or nothing, at the
+    end of the body or connection."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -26,7 +26,7 @@ class Body:
         self._begun = self._over = False
 
     def begin(self) -> "tuple[int, Dict[str, str]]":
-        """Read the head: the status and the headers."""
+        """Read the head: status and headers."""
         head = self._line()
         parts = head.split(None, 2)
         if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not parts[1].isdigit():
@@ -42,11 +42,11 @@ class Body:
 
     @property
     def whole(self) -> bool:
-        """After the last read: it came to its end, and was not cut."""
+        """True after the last read if the body is complete."""
         return self._over if self._chunked else self._left in (0, _UNTIL_CLOSE)
 
     def _receive(self) -> bool:
-        """More bytes behind those that wait; False where there are no more."""
+        """Read more bytes into the buffer; False at the end."""
         if self._at == self._end:
             self._at = self._end = 0
         elif self._end == _STAGING:
@@ -58,7 +58,7 @@ class Body:
         return n > 0
 
     def _line(self) -> bytes:
-        """A line of the head, or the size of a chunk."""
+        """A line of the head, or a chunk's size line."""
         looked = 0
         while True:
             found = self._bytes.find(b"\n", self._at + looked, self._end)
@@ -73,7 +73,7 @@ class Body:
                 raise http.client.RemoteDisconnected("the connection was closed")
 
     def _more(self) -> bool:
-        """Go on to the next chunk; False at the body's end."""
+        """Advance to the next chunk; False at the end of the body."""
         if not self._chunked or self._over:
             return False
         if self._begun:
@@ -83,12 +83,12 @@ class Body:
         try:
             self._left = int(line.split(b";", 1)[0], 16)
         except ValueError:
-            raise http.client.HTTPException(f"no size of a chunk: {line[:40]!r}") from None
+            raise http.client.HTTPException(f"not a chunk size: {line[:40]!r}") from None
         self._over = self._left == 0
         return not self._over
 
     def _ready(self) -> int:
-        """Bytes of the body that lie in the buffer, at least one; 0 at the end."""
+        """Number of body bytes in the buffer, at least one; 0 at the end."""
         if self._left == 0 and not self._more():
             return 0
         if self._at == self._end and not self._receive():

@@ -1,4 +1,4 @@
-"""A daemon, and what one asks of it."""
+"""A client of a daemon."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .transport import Transport, path_of
 
 
 class Client:
-    """A daemon. Server and token are found as the command line finds them: the arguments,
-    PLIANT_SERVER and PLIANT_TOKEN (or PLIANT_TOKEN_FILE), the files url and token of the state
-    directory (`state`, else $XDG_STATE_HOME/pliant or ~/.local/state/pliant),
+    """A client of a daemon. Server and token are found like those of the command line: from the
+    arguments, PLIANT_SERVER and PLIANT_TOKEN (or PLIANT_TOKEN_FILE), the files url and token of the
+    state directory (`state`, else $XDG_STATE_HOME/pliant or ~/.local/state/pliant), or
     http://127.0.0.1:8080.
 
-    server: http://..., https://... or unix:PATH. timeout: seconds for an answer. retry_for: seconds
-    for which a request is tried again where the daemon is busy (429, 503; Retry-After is kept) or
-    was there and is gone. context: how TLS is checked, instead of the system's certificates. Safe
-    for threads."""
+    server: http://..., https://... or unix:PATH. timeout: seconds to wait for a reply. retry_for:
+    seconds for which a request is retried if the daemon is busy (429, 503; Retry-After is honoured)
+    or the connection is lost. context: TLS settings, instead of the system's certificates.
+    Thread-safe."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Client:
 
     @property
     def token(self) -> Optional[str]:
-        """The token that is shown; None without one."""
+        """The token sent with requests; None without one."""
         return self._transport.token
 
     def __enter__(self) -> "Client":
@@ -55,7 +55,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that are kept; the client can still be used."""
+        """Close kept-alive connections; the client can still be used."""
         self._transport.close()
 
     # ---- sessions -------------------------------------------------------------------------------
@@ -68,12 +68,12 @@ class Client:
         key: Optional[str] = None,
         checked: float = 0,
     ) -> Session:
-        """Submit a scene: a dict, or the path of a JSON file. Mesh files that it names (paths count
-        from `folder`, default the scene file's) are uploaded where the daemon lacks them.
+        """Submit a scene: a dict, or the path of a JSON file. Mesh files that it names are uploaded
+        if the daemon lacks them; paths are relative to `folder` (default: the scene file's).
 
-        key: an Idempotency-Key, by which the same submission is never made twice; one is made up
-        for each call, so that a request that was cut is sent again safely. checked: wait so many
-        seconds for the check of a large scene. SceneRefused lists every fault."""
+        key: an Idempotency-Key, which prevents a second submission. Each call generates one by
+        default, so that an interrupted request is retried safely. checked: seconds to wait for the
+        check of a large scene. SceneRefused lists every fault."""
         ready = self._ready(scene, folder, group)
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         if checked:
@@ -90,8 +90,8 @@ class Client:
         return Session(self._transport, info)
 
     def validate(self, scene: Scene, folder: Optional[str] = None) -> Dict[str, Any]:
-        """What a scene would take: "estimate", "bodies", "warnings", "remarks". SceneRefused lists
-        its faults. Mesh files are uploaded, nothing else is kept."""
+        """Check a scene without running it: "estimate", "bodies", "warnings", "remarks".
+        SceneRefused lists its faults. Mesh files are uploaded; nothing else is stored."""
         ready = self._ready(scene, folder)
         validation: Dict[str, Any] = self._transport.json(
             "POST", path_of("validate"), ready, again=True
@@ -99,7 +99,7 @@ class Client:
         return validation
 
     def session(self, session_id: str) -> Session:
-        """By its id, or by the beginning of it."""
+        """A session by its id, or by a unique prefix of it."""
         if len(session_id) >= 32:
             document = self._transport.json("GET", path_of("sessions", session_id))
             return Session(self._transport, document)
@@ -118,14 +118,14 @@ class Client:
         labels: Optional[Mapping[str, str]] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Session]:
-        """Sessions, newest first, at most `limit`. name: a part of it; labels: all of these."""
+        """Sessions, newest first, at most `limit`. name: a substring; labels: all must match."""
         label = ",".join(f"{k}={v}" for k, v in labels.items()) if labels else None
         query = {"state": state, "owner": owner, "name": name, "label": label}
         for info in self._pages("sessions", query, limit):
             yield Session(self._transport, info)
 
     def events(self, since: Optional[int] = None) -> Events:
-        """What happens to all sessions that one may see, from now (or after event `since`) on."""
+        """Events of all sessions you can see, from now on (or after event `since`)."""
         return Events(self._transport, path_of("events"), since)
 
     def _pages(
@@ -158,10 +158,11 @@ class Client:
     ) -> Sweep:
         """Run a scene once for each row of parameters.
 
-        parameters: {"/materials/m/young": [1e4, 1e5]}, each JSON pointer with a list of values or
-        a dict such as {"range": [0, 1], "count": 5}; or the daemon's own list. results: paths of
-        metrics, or dicts with metric, probe or expect. key: as of submit. more: sampling, samples,
-        seed, csv, running, stop, name. SceneRefused lists every fault, also of single rows."""
+        parameters: {"/materials/m/young": [1e4, 1e5]}, each JSON pointer with a list of values or a
+        dict such as {"range": [0, 1], "count": 5}; or a list as the daemon takes it. results: paths
+        of metrics, or dicts with metric, probe or expect. key: as for submit. more: sampling,
+        samples, seed, csv, running, stop, name. SceneRefused lists every fault, including those of
+        single rows."""
         ready = self._ready(scene, folder, group)
         document: Dict[str, Any] = {"scene": ready, **more}
         if isinstance(parameters, Mapping):
@@ -196,9 +197,9 @@ class Client:
 
         parameters: {"/materials/m/young": (1e4, 1e6)}, each JSON pointer with its lower and upper
         bound, or a dict such as {"min": 1e4, "max": 1e6, "scale": "log"}. measured: {"tip":
-        points}, each probe with its points (time, value), or the daemon's own list of series. more:
-        as in sweep. The daemon searches; `wait()` for it, `best` and `residuals()` are the result.
-        """
+        points}, each probe with its points (time, value), or a list of series as the daemon takes
+        it. more: as for sweep. The daemon runs the search; `wait()` for it, then read `best` and
+        `residuals()`."""
         if isinstance(measured, Mapping):
             measured = [{"probe": name, "points": points} for name, points in measured.items()]
         series = [
@@ -233,14 +234,12 @@ class Client:
         folder: Optional[str] = None,
         group: Optional[str] = None,
     ) -> Comparison:
-        """Run a scene once by each method, each as a session of its own, and compare frames,
+        """Run a scene once with each method, each run as its own session, and compare frames,
         residuals and times.
 
-        methods: names, such as ["auto", "newton"]; or other changes by a name of yours, as merge
-        patches of the scene: {"fine": {"time": {"step": 0.001}}}. Methods that do not support the
-        scene are in `rejected`; SceneRefused if all of them are. The sessions share a label,
-        "comparison".
-        """
+        methods: names, such as ["auto", "newton"]; or named changes, as merge patches of the scene:
+        {"fine": {"time": {"step": 0.001}}}. Methods that do not support the scene are in
+        `rejected`; SceneRefused if all of them are. The sessions share a label, "comparison"."""
         ready = self._ready(scene, folder, group)
         if not isinstance(methods, Mapping):
             methods = {name: {"solver": {"method": name}} for name in methods}
@@ -284,7 +283,7 @@ class Client:
     def _ready(
         self, scene: Scene, folder: Optional[str], group: Optional[str] = None
     ) -> Dict[str, Any]:
-        """The scene as it is posted, after the mesh files that it names."""
+        """The scene as posted, after uploading the mesh files that it names."""
         ready = SceneFiles(scene, folder)
         for digest, path in ready.files.items():
             self._upload(digest, path, group)
@@ -297,17 +296,17 @@ class Client:
             self._put_mesh(digest, path, group)
 
     def meshes(self) -> Iterator[Dict[str, Any]]:
-        """Meshes that one holds, oneself or with a group."""
+        """Meshes you hold, directly or through a group."""
         return self._pages("meshes", {})
 
     def forget_mesh(self, digest: str) -> None:
-        """Let go of a mesh; sessions that use it keep it."""
+        """Release a mesh; sessions that use it keep it."""
         self._transport.request("DELETE", path_of("meshes", digest))
 
     # ---- tokens ---------------------------------------------------------------------------------
 
     def tokens(self) -> Iterator[Dict[str, Any]]:
-        """Your tokens, logins and links, without their secrets; an administrator sees all."""
+        """Your tokens, logins and links, without their secrets; administrators see everybody's."""
         return self._pages("tokens", {})
 
     def create_token(
@@ -317,9 +316,10 @@ class Client:
         lifetime: Optional[float] = 90 * 86400,
         user: Optional[str] = None,
     ) -> Dict[str, Any]:
-        """Make a token that allows no more than this client's: {"token", "id", "expires", ...}. Its
-        secret is told this once. scopes: of "read", "submit", "admin", "metrics" (the first two);
-        lifetime in seconds, None: it does not expire; user: another's, for administrators."""
+        """Create a token that allows no more than this client's: {"token", "id", "expires", ...}.
+        The secret is returned only here. scopes: of "read", "submit", "admin", "metrics" (default:
+        the first two); lifetime in seconds, None: never expires; user: owner of the token, for
+        administrators."""
         body: Dict[str, Any] = {"name": name, "expires_in": int(lifetime or 0)}
         if scopes is not None:
             body["scopes"] = " ".join([scopes] if isinstance(scopes, str) else scopes)
@@ -329,11 +329,11 @@ class Client:
         return made
 
     def revoke_token(self, token_id: str) -> None:
-        """Revoke a token by its id, and those made with it."""
+        """Revoke a token by its id, and the tokens created with it."""
         self._transport.request("DELETE", path_of("tokens", token_id))
 
     def login_url(self) -> str:
-        """An address that logs a browser in, once, within five minutes."""
+        """A URL that logs a browser in, valid once and for five minutes."""
         return str(self._transport.json("POST", path_of("login", "codes"))["url"])
 
     # ---- the daemon -----------------------------------------------------------------------------
@@ -346,7 +346,7 @@ class Client:
         return self._get("version")
 
     def queue(self) -> Dict[str, Any]:
-        """What runs and what waits: "items" are all those that wait and that one may see."""
+        """Running and waiting sessions; "items" has the waiting sessions you can see."""
         queue = self._get("queue")
         if queue.pop("next", None):
             # Where one of them begins meanwhile, those before it may come again.
@@ -360,11 +360,11 @@ class Client:
         target: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Dict[str, Any]]:
-        """Who changed what, newest first: what you did, or for administrators everybody."""
+        """The audit log, newest first: your own changes, or everybody's for administrators."""
         return self._pages("audit", {"user": user, "target": target}, limit)
 
     def devices(self) -> List[Dict[str, Any]]:
-        """Cores and GPUs, and what of them is used."""
+        """Cores and GPUs, with their usage."""
         devices: List[Dict[str, Any]] = self._get("devices")["items"]
         return devices
 
@@ -376,11 +376,9 @@ class Client:
         user: Optional[str] = None,
         group: Optional[str] = None,
     ) -> Dict[str, Any]:
-        """What you have, and may have; with by="user", "group" or "day" also who used how much.
-
-        Days are texts such as "2026-01-31", both included; the default is the last 30 days. "items"
-        has a row for each user, group or day; "machine" is all users together.
-        """
+        """Your usage and limits; with by="user", "group" or "day" also the usage of the machine.
+        Days are strings such as "2026-01-31", both included; default: the last 30 days. "items" has
+        a row for each user, group or day; "machine" is the total of all users."""
         query = {"by": by, "from": first, "to": last, "user": user, "group": group}
         usage: Dict[str, Any] = self._transport.json("GET", path_of("usage"), query=query)
         return usage
@@ -402,17 +400,15 @@ class Client:
     def usage_spans(
         self, start: Optional[str] = None, end: Optional[str] = None
     ) -> Dict[str, Any]:
-        """Who had which cores and devices when, from start to end; default: the last day.
-
-        Times are texts such as "2026-01-31T12:00:00Z". "items" are runs of sessions that you can
-        see, "others" is what all others had together.
-        """
+        """Use of cores and devices from start to end; default: the last day. Times are strings such
+        as "2026-01-31T12:00:00Z". "items" are runs of sessions you can see, "others" the total of
+        all other sessions."""
         query = {"from": start, "to": end}
         spans: Dict[str, Any] = self._transport.json("GET", path_of("usage", "spans"), query=query)
         return spans
 
     def me(self) -> Dict[str, Any]:
-        """Who asks: user, groups, scopes, limits."""
+        """The authenticated user: user, groups, scopes, limits."""
         return self._get("me")
 
     def _get(self, what: str) -> Dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The runs of one scene by several methods, side by side."""
+"""Runs of one scene with several methods, side by side."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _mean(values: List[Any]) -> Optional[float]:
 
 
 def _measured(metrics: Metrics) -> Dict[str, Any]:
-    """Numbers of a run. Frame 0 is the initial state, which nothing computed."""
+    """Numbers of a run, without frame 0, the initial state."""
     columns = Metrics(record for record in metrics if record["frame"] > 0).columns()
     steps = columns.get("ms/step", [])
     residuals = [value for value in columns.get("gradient_norm", []) if value is not None]
@@ -66,8 +66,8 @@ def _distance(a: Any, b: Any) -> float:
 
 
 class Comparison:
-    """Sessions of one scene, by the method or the name of the change (`Client.compare`); a notebook
-    shows a table. `rejected`: methods that do not support the scene, and why."""
+    """Sessions of one scene, by method or name of the change (`Client.compare`); notebooks show a
+    table. `rejected`: methods that do not support the scene, with the reason."""
 
     def __init__(
         self, sessions: Mapping[str, Session], rejected: Mapping[str, SceneRefused]
@@ -80,7 +80,7 @@ class Comparison:
 
     @property
     def over(self) -> bool:
-        """True if all had ended when last read."""
+        """True if all sessions had ended at the last refresh."""
         return all(session.over for session in self)
 
     def refresh(self) -> "Comparison":
@@ -96,7 +96,7 @@ class Comparison:
         return self
 
     def cancel(self) -> None:
-        """Stop those that still run; their frames are kept."""
+        """Cancel the sessions that still run; their frames are kept."""
         for session in self:
             if not session.refresh().over:
                 session.cancel()
@@ -107,10 +107,10 @@ class Comparison:
             session.delete()
 
     def rows(self) -> List[Dict[str, Any]]:
-        """A dict for each method: state, frames, unconverged (frames), iterations (a frame),
-        residual (the worst gradient norm), seconds, ms_per_frame, difference (m, the largest
-        distance from the first method's vertices at the last frame that all have), warnings
-        (codes; of a rejected method the reasons in short), session (its id)."""
+        """A dict for each method: state, frames, unconverged (frames), iterations (per frame),
+        residual (the largest gradient norm), seconds, ms_per_frame, difference (m, the largest
+        distance from the first method's vertices at the last common frame), warnings (codes; for
+        rejected methods the reasons in short), session (its id)."""
         self.refresh()
         apart = self._differences()
         rows = []

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: everything raised on purpose is a PliantError."""
+"""Exceptions: everything raised on purpose is a PliantError."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Dict, List, Mapping, Optional
 
 
 class PliantError(Exception):
-    """The base of all of them."""
+    """Base of all exceptions of this package."""
 
 
 class Unreachable(PliantError):
-    """No daemon answers there, or it went away and stayed away."""
+    """The daemon cannot be reached, or was lost and did not return."""
 
 
 class BrokenStream(PliantError):
-    """What came is no record or no JSON: not this protocol, or damaged on its way."""
+    """The reply is not a valid record or JSON: another protocol, or damaged in transit."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One mistake in what was sent. `pointer` is a JSON pointer into it."""
+    """One mistake in a request. `pointer` is a JSON pointer into the request's body."""
 
     pointer: str
     code: str
@@ -39,7 +39,7 @@ class Fault:
 
 
 class Problem(PliantError):
-    """The daemon refused: a problem report (RFC 9457), with every fault that it found."""
+    """The daemon rejected the request: a problem report (RFC 9457), with every fault found."""
 
     def __init__(self, status: int, document: Mapping[str, Any]) -> None:
         self.status = status
@@ -58,29 +58,29 @@ class Problem(PliantError):
 
 
 class Unauthorised(Problem):
-    """No token or not a good one (401), or it does not allow this (403)."""
+    """The token is missing or invalid (401), or does not allow the request (403)."""
 
 
 class NotFound(Problem):
-    """There is no such thing for whoever asks (404)."""
+    """The resource does not exist, or you cannot see it (404)."""
 
 
 class Gone(Problem):
-    """It was there and is not kept (410)."""
+    """The resource existed but is no longer stored (410)."""
 
     @property
     def first_available(self) -> Optional[int]:
-        """The first frame that can still be had, where the daemon said so."""
+        """The first frame still available, if the daemon reported it."""
         value = self.document.get("first_available")
         return value if isinstance(value, int) else None
 
 
 class SceneRefused(Problem):
-    """The scene, or what else was sent, has faults (422); `faults` lists them all."""
+    """The scene, or another request body, has faults (422); `faults` lists them all."""
 
 
 class SceneFilesUnreadable(PliantError):
-    """Mesh files that a scene names cannot be read here; nothing was sent."""
+    """Mesh files of a scene cannot be read; nothing was sent."""
 
     def __init__(self, faults: List[Fault]) -> None:
         self.faults = faults
@@ -88,8 +88,8 @@ class SceneFilesUnreadable(PliantError):
 
 
 class SessionFailed(PliantError):
-    """A session that was waited for did not succeed, or, where that was asked for, has warnings;
-    `session` says why."""
+    """A session did not succeed, or has warnings although none were allowed; `session` has the
+    details."""
 
     def __init__(self, session: Mapping[str, Any]) -> None:
         self.session = dict(session)
@@ -105,7 +105,7 @@ _KINDS = {401: Unauthorised, 403: Unauthorised, 404: NotFound, 410: Gone, 422: S
 
 
 def problem_of(status: int, body: bytes) -> Problem:
-    """The exception for an answer that is no success."""
+    """The exception for an error reply."""
     try:
         document = json.loads(body)
     except ValueError:

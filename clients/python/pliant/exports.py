@@ -1,4 +1,4 @@
-"""Files that a session's frames are written to, with constant memory and without numpy."""
+"""Files written from a session's frames, in constant memory and without numpy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PASSED = 20e6
 
 
 class _Cut(Exception):
-    """The network failed; its cause is the error."""
+    """A network failure; its cause is the error."""
 
 
 class _Download:
-    """An export as it comes into a file. Where it is cut it goes on behind the last byte, as long
-    as the session's frames are those that it began with."""
+    """An export that is downloaded into a file. After a lost connection it resumes at the last
+    byte, as long as the session's frames are unchanged."""
 
     def __init__(self, transport: Transport, path: str, query: Dict[str, Any]) -> None:
         self._transport, self._path, self._query = transport, path, query
@@ -63,11 +63,12 @@ class _Download:
             self._transport.find_again()
 
     def _passing(self) -> float:
-        """Seconds in which the daemon sends nothing, as it makes what is already here."""
+        """Seconds allowed for the daemon to regenerate the bytes that are already here."""
         return self.done / _PASSED
 
     def _once(self) -> Iterator[int]:
-        """What is missing: sizes of what lies in the piece, first 0 once it is answered."""
+        """Bytes still missing: sizes of the data in each piece, after a first 0 once the reply has
+        begun."""
         try:
             yield from self._pieces()
         except (OSError, http.client.HTTPException) as error:
@@ -98,7 +99,7 @@ class _Download:
 
 @contextlib.contextmanager
 def _whole(path: str) -> Iterator[IO[bytes]]:
-    """A file that appears whole or not at all."""
+    """A file that appears complete or not at all."""
     beside = f"{path}.{os.getpid()}.part"
     try:
         with open(beside, "wb") as file:
@@ -110,7 +111,7 @@ def _whole(path: str) -> Iterator[IO[bytes]]:
 
 
 def download(transport: Transport, path: str, query: Dict[str, Any], to: str) -> int:
-    """An export into a file: its frames."""
+    """Download an export into a file; returns its number of frames."""
     one = _Download(transport, path, query)
     with _whole(to) as file:
         one.run(file, transport.retry_for)
@@ -120,10 +121,10 @@ def download(transport: Transport, path: str, query: Dict[str, Any], to: str) ->
 def save(session: "Session", path: str, **which: Any) -> int:
     ending = os.path.splitext(path)[1].lower()
     if ending not in (".csv", ".npy", ".obj", ".pc2"):
-        raise ValueError(f"{path}: a file's name ends in .csv, .npy, .obj, .pc2")
+        raise ValueError(f"{path}: a file name must end in .csv, .npy, .obj, .pc2")
     dtype = which.pop("dtype", None)
     if dtype not in (None, "f32") or which.pop("fields", "position") != "position":
-        raise ValueError("files are of positions as stored or in f32; use frames() for more")
+        raise ValueError("files hold positions as stored or in f32; use frames() for more")
     if ending == ".npy":
         which["dtype"] = dtype
         with _whole(path) as file:
@@ -143,8 +144,8 @@ def save(session: "Session", path: str, **which: Any) -> int:
 
 
 def _npy(session: "Session", file: IO[bytes], which: Dict[str, Any]) -> int:
-    """Positions, one frame after the other, float64 where they are stored so; how many there are is
-    known at the end."""
+    """Positions, frame after frame, in float64 if stored so; the number of frames is known at the
+    end."""
     count = vertices = 0
     kind = "<f4"
     file.write(npy.header((0, 0, 3)))

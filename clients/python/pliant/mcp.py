@@ -29,7 +29,7 @@ Id = Union[str, int]
 
 
 class Fault(Exception):
-    """A request that is answered with an error of the protocol."""
+    """A request with a protocol error as its reply."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class Fault(Exception):
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _read(line: bytes) -> Any:
@@ -105,14 +105,14 @@ class Server:
         try:
             message = _read(line)
         except (ValueError, RecursionError) as error:
-            self._note(f"a line that is no JSON is ignored: {error}")
+            self._note(f"a line that is not JSON is ignored: {error}")
             return
         if not isinstance(message, dict):
-            self._note("a message that is no JSON object is ignored")
+            self._note("a message that is not JSON object is ignored")
         elif "id" not in message:
             self._notified(message)
         elif isinstance(message["id"], bool) or not isinstance(message["id"], (str, int)):
-            self._note("a request whose ID is neither text nor an integer is ignored")
+            self._note("a request whose ID is neither a string nor an integer is ignored")
         elif "method" in message or not ("result" in message or "error" in message):
             self._answer(message["id"], message)
 
@@ -126,12 +126,12 @@ class Server:
             self._send({"id": number, "result": result})
 
     def _request(self, number: Id, message: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
-        """The result; None where it comes later."""
+        """The result; None if it follows later."""
         name, params = message.get("method"), message.get("params", {})
         if message.get("jsonrpc") != "2.0" or not isinstance(name, str):
             raise Fault(_REQUEST, 'a request has "jsonrpc": "2.0" and a "method"')
         if not isinstance(params, dict):
-            raise Fault(_PARAMS, '"params" is no object')
+            raise Fault(_PARAMS, '"params" is not an object')
         if name == "tools/call":
             self._call(number, params)
             return None
@@ -169,7 +169,7 @@ class Server:
         if not isinstance(name, str) or name not in self._tools.names:
             raise Fault(_PARAMS, f"no tool {name!r}; there are {', '.join(self._tools.names)}")
         if not isinstance(arguments, dict):
-            raise Fault(_PARAMS, '"arguments" is no object')
+            raise Fault(_PARAMS, '"arguments" is not an object')
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         call = Call(lambda done, total: self._progress(token, done, total))
@@ -215,9 +215,11 @@ def main(words: Optional[List[str]] = None) -> None:
     parser.add_argument("--server", help="URL or name of the daemon (found as by `pliant`)")
     parser.add_argument("--state", help="state directory of the daemon, for its URL and token")
     parser.add_argument(
-        "--folder", default=".", help="only folder whose scenes and meshes are read (the current)"
+        "--folder",
+        default=".",
+        help="only folder whose scenes and meshes are read (the current one)",
     )
-    parser.add_argument("--program", help="path of `pliant`, which makes pictures (from PATH)")
+    parser.add_argument("--program", help="path of `pliant`, which draws pictures (from PATH)")
     given = parser.parse_args(words)
     # Anything else that writes to standard output would break the protocol.
     sink = open(os.dup(1), "wb")

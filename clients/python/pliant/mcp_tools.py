@@ -50,13 +50,13 @@ _SECONDS = {
     "type": "number",
     "minimum": 0,
     "maximum": 600,
-    "description": "longest time to wait (45); the sessions go on if it is over",
+    "description": "longest time to wait (45); the sessions continue afterwards",
 }
 
 
 class Call:
-    """A call in flight: `stop` ends its waiting, `cancelled`: nobody wants the answer, `progress`
-    reports how far it is."""
+    """A call in flight: `stop` ends its waiting, `cancelled`: the client no longer wants the reply,
+    `progress` reports progress."""
 
     def __init__(self, progress: Callable[[float, Optional[float]], None]) -> None:
         self.stop = threading.Event()
@@ -145,7 +145,7 @@ def _fault(fault: Fault) -> Dict[str, str]:
 
 
 def _error(error: BaseException) -> Dict[str, Any]:
-    """An error as the agent gets it: code, message, and what the daemon said of it."""
+    """An error for the agent: code, message and details from the daemon."""
     if isinstance(error, ToolFault):
         return error.document
     if isinstance(error, Problem):
@@ -203,7 +203,7 @@ def _summary(session: Session) -> Dict[str, Any]:
 
 
 def _samples(session: Session, most: int) -> List[Dict[str, Any]]:
-    """Metrics of at most so many frames, evenly spaced, the last among them."""
+    """Metrics of at most `most` frames, evenly spaced, including the last."""
     last = session.last_frame
     if last is None:
         return []
@@ -219,7 +219,7 @@ def _samples(session: Session, most: int) -> List[Dict[str, Any]]:
 
 
 def _boxes(session: Session) -> List[Dict[str, Any]]:
-    """Each body's place in the newest frame."""
+    """Position of each body in the newest frame."""
     positions = session.frame("latest").positions.tolist()
     boxes = []
     for body in session.topology().document["bodies"]:
@@ -231,7 +231,7 @@ def _boxes(session: Session) -> List[Dict[str, Any]]:
 
 
 class Tools:
-    """The tools. The daemon is looked for at each call until it is found, so it may start later."""
+    """The tools. Each call looks for the daemon until it is found, so that it can start later."""
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ class Tools:
             return self._made
 
     def describe(self) -> List[Dict[str, Any]]:
-        """The tools as tools/list has them."""
+        """The tools for tools/list."""
         return [
             {
                 "name": name,
@@ -276,7 +276,7 @@ class Tools:
         ]
 
     def call(self, name: str, arguments: Mapping[str, Any], call: Call) -> Dict[str, Any]:
-        """The result of a call; what goes wrong is a result with isError."""
+        """The result of a call; errors become a result with isError."""
         tool = _TOOLS[name]
         try:
             _check(tool, arguments)
@@ -293,7 +293,7 @@ class Tools:
     # ---- scenes and sessions --------------------------------------------------------------------
 
     def _inside(self, path: str, base: str) -> str:
-        """A path that lies in the folder, whatever links and dots it has."""
+        """A path inside the folder, after resolving links and dots."""
         real = os.path.realpath(os.path.join(base, path))
         if os.path.commonpath([real, self._folder]) != self._folder:
             raise ToolFault(
@@ -304,7 +304,7 @@ class Tools:
         return real
 
     def _scene(self, arguments: Mapping[str, Any]) -> Tuple[Dict[str, Any], str]:
-        """The scene and the folder that its paths count from."""
+        """The scene and the folder its paths are relative to."""
         if ("scene" in arguments) == ("file" in arguments):
             raise ToolFault("invalid_arguments", "give either `scene` or `file`")
         base = self._folder
@@ -329,7 +329,7 @@ class Tools:
         if word == "last":
             newest = next(self._client.sessions(limit=1), None)
             if newest is None:
-                raise ToolFault("no_session", "there is no session yet", "`submit` makes one")
+                raise ToolFault("no_session", "no session exists yet", "`submit` creates one")
             return newest
         try:
             return self._client.session(word)
@@ -353,7 +353,7 @@ class Tools:
         return self._client.validate(scene, base), []
 
     def _until(self, sessions: List[Session], seconds: float, call: Call) -> None:
-        """Wait until all have ended, the call is cancelled or the time is over."""
+        """Wait until all have ended, the call is cancelled or the time is up."""
         end = time.monotonic() + seconds
         told = -1.0
         while True:
@@ -390,7 +390,7 @@ class Tools:
         program = self._program or shutil.which("pliant")
         if program is None:
             hint = "install Pliant's command line, or name it with --program"
-            raise ToolFault("no_program", "`pliant`, which makes pictures, is not found", hint)
+            raise ToolFault("no_program", "`pliant`, which draws pictures, is not found", hint)
         size = f"{arguments.get('width', 800)}x{arguments.get('height', 600)}"
         words = [program, "export", session.id, "--format", "png", "--size", size]
         for option in ("frame", "azimuth", "elevation"):
@@ -406,7 +406,8 @@ class Tools:
         return {"session": session.id, "frame": frame, "size": size, "bytes": len(data)}, [image]
 
     def _export(self, words: List[str], call: Call) -> None:
-        """Run `pliant export` for the daemon that the other tools ask, until `call` is stopped."""
+        """Run `pliant export` against the same daemon as the other tools, until `call` is stopped.
+        """
         place = {"PLIANT_SERVER": self._client.url, "PLIANT_TOKEN": self._client.token or ""}
         environment = {**os.environ, **{key: text for key, text in place.items() if text}}
         end = time.monotonic() + _PICTURE_SECONDS
@@ -464,7 +465,7 @@ class Tools:
 
 
 def _outlined(document: Any, path: List[str]) -> Any:
-    """All of it where it is short; else the names of its parts, to be asked for by path."""
+    """The whole text if it is short; else the names of its parts, to be requested by path."""
     if len(json.dumps(document)) <= 16000 or not isinstance(document, dict):
         return document
     return {
@@ -542,13 +543,13 @@ _TOOLS: Dict[str, Tool] = {
                 "type": "number",
                 "minimum": -3600,
                 "maximum": 3600,
-                "description": "camera about the vertical, degrees (32)",
+                "description": "camera angle about the vertical, degrees (32)",
             },
             "elevation": {
                 "type": "number",
                 "minimum": -89,
                 "maximum": 89,
-                "description": "camera above the horizon, degrees (20)",
+                "description": "camera angle above the horizon, degrees (20)",
             },
         },
         ("session",),
@@ -584,12 +585,12 @@ _TOOLS: Dict[str, Tool] = {
         "Sessions you can see, newest first.",
         {
             "state": {"type": "string", "description": _STATES},
-            "name": {"type": "string", "description": "part of the name"},
+            "name": {"type": "string", "description": "substring of the name"},
             "limit": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 200,
-                "description": "how many at most (20)",
+                "description": "maximum number (20)",
             },
         },
     ),

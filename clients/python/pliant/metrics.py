@@ -10,7 +10,7 @@ from .errors import PliantError
 
 
 def pandas_frame(rows: Any, instead: str, columns: Optional[List[str]] = None) -> Any:
-    """A DataFrame; PliantError where pandas is missing."""
+    """A DataFrame; PliantError if pandas is missing."""
     try:
         pandas = import_module("pandas")
     except ImportError:
@@ -19,8 +19,8 @@ def pandas_frame(rows: Any, instead: str, columns: Optional[List[str]] = None) -
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[Tuple[str, Any]]:
-    """Numbers by path, such as "energy/kinetic" or "momentum/linear/1", as sweeps name them. Lists
-    whose length changes from frame to frame are left out."""
+    """Numbers by path, such as "energy/kinetic" or "momentum/linear/1", named as in sweeps. Lists
+    whose length varies between frames are omitted."""
     for key, value in record.items():
         path = f"{prefix}{key}"
         if isinstance(value, Mapping):
@@ -32,10 +32,11 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[Tuple[str, An
 
 
 class Metrics(List[Dict[str, Any]]):
-    """Metrics records, a dict for each frame; a notebook shows curves and a table."""
+    """Metrics records, a dict for each frame; notebooks show curves and a table."""
 
     def columns(self) -> Dict[str, List[Any]]:
-        """A list for each number, by paths such as "energy/kinetic"; None where it is missing."""
+        """A list for each number, by paths such as "energy/kinetic"; None where a value is missing.
+        """
         columns: Dict[str, List[Any]] = {}
         for i, record in enumerate(self):
             for path, value in _flat(record):

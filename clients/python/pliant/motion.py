@@ -29,7 +29,7 @@ def _turn(axis: Sequence[float], degrees: float) -> Quaternion:
 
 
 def _between(a: _Key, b: _Key, s: float) -> Quaternion:
-    """About one axis the angle is interpolated, else the shortest way (Shoemake 1985)."""
+    """Interpolates the angle about a common axis, else along the shortest way (Shoemake 1985)."""
     if a.degrees == 0 or b.degrees == 0 or math.dist(a.axis, b.axis) <= 1e-12:
         axis = a.axis if a.degrees else b.axis
         return _turn(axis, a.degrees + s * (b.degrees - a.degrees))
@@ -72,8 +72,8 @@ def _rows(turn: Quaternion) -> List[List[float]]:
 
 
 def pose(motion: Mapping[str, Any], time: float, centre: Sequence[float]) -> List[List[float]]:
-    """Three rows [R | d] with which x becomes R x + d at `time`. `centre`: what a motion without
-    `origin` turns about."""
+    """Three rows [R | d] that map x to R x + d at `time`. `centre`: centre of rotation of a motion
+    without `origin`."""
     if motion.get("keyframes"):
         shift, turn = _keyed(motion, time)
     else:

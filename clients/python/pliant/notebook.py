@@ -1,4 +1,4 @@
-"""HTML that notebooks show for sessions, frames, metrics, sweeps, comparisons: no scripts."""
+"""HTML shown by notebooks for sessions, frames, metrics, sweeps, comparisons: no scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Numbers = Sequence[Optional[float]]
 
 
 def text_of(value: Any) -> str:
-    """A value in a table: four digits, nothing for None."""
+    """A value in a table: four digits, empty for None."""
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -78,7 +78,7 @@ def session(info: Mapping[str, Any]) -> str:
 
 
 def frame(shown: Any) -> str:
-    """A frame's numbers and, where its session is known, a view of it."""
+    """A frame's numbers and, if its session is known, a view of it."""
     low, high = shown.box()[:3], shown.box()[3:]
     words = [f"{a:.4g} to {b:.4g}" for a, b in zip(low, high)]
     head = ("frame", "time, s", "vertices", "fields", "x, m", "y, m", "z, m")
@@ -113,7 +113,7 @@ def _range(lists: Iterable[Numbers]) -> Optional[Tuple[float, float]]:
 
 
 def _path(x: Numbers, y: Numbers, across: Tuple[float, float], along: Tuple[float, float]) -> str:
-    """Gaps where there is no value."""
+    """Curves with gaps at missing values."""
     words, pen = [], "M"
     stride = max(1, math.ceil(len(x) / _POINTS))
     for a, b in list(zip(x, y))[::stride]:
@@ -128,14 +128,14 @@ def _path(x: Numbers, y: Numbers, across: Tuple[float, float], along: Tuple[floa
 
 
 def _wide(values: Numbers) -> bool:
-    """Are they positive, and spread over more than a factor of 30?"""
+    """True if all are positive and span more than a factor of 30."""
     known = [value for value in values if value is not None]
     return bool(known) and min(known) > 0 and max(known) > 30 * min(known)
 
 
 def plot(title: str, across: str, lines: Mapping[str, Sequence[Tuple[Any, Any]]]) -> str:
-    """Points (x, y) of each line, joined in the order of x; axes over a wide range are
-    logarithmic, and say so."""
+    """Points (x, y) of each line, joined in the order of x; wide ranges get labelled logarithmic
+    axes."""
     points = [point for line in lines.values() for point in line]
     if not points:
         return "<div>no values yet</div>"
@@ -149,8 +149,8 @@ def plot(title: str, across: str, lines: Mapping[str, Sequence[Tuple[Any, Any]]]
 
 def curves(title: str, x: Numbers, series: Mapping[str, Numbers], logarithmic: bool = False,
            logarithmic_x: bool = False, unit: str = " s", joined: bool = False) -> str:
-    """Curves over time, or over anything else, as SVG; nothing where no value is known. `joined`:
-    across values that are missing, with a mark at each that is there."""
+    """Curves over time, or over another quantity, as SVG; empty without values. `joined`: connect
+    across missing values, with a mark at each existing one."""
     x = _scaled(x, logarithmic_x)
     drawn = {name: _scaled(values, logarithmic) for name, values in series.items()}
     drawn = {name: values for name, values in drawn.items() if any(v is not None for v in values)}
@@ -204,7 +204,7 @@ _COLUMNS = {
 
 
 def _sampled(count: int) -> List[int]:
-    """At most _ROWS rows, the first and the last among them."""
+    """At most _ROWS rows, including the first and last."""
     if count <= _ROWS:
         return list(range(count))
     return [round(i * (count - 1) / (_ROWS - 1)) for i in range(_ROWS)]

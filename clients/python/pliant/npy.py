@@ -1,5 +1,4 @@
-"""The .npy format with and without numpy: reading what the daemon sends, writing what exports
-leave."""
+"""The .npy format with and without numpy: reads replies of the daemon, writes exports."""
 
 from __future__ import annotations
 
@@ -18,16 +17,16 @@ _KINDS = {"<f4": "f", "<f8": "d", "<i4": "i", "|u1": "B"}
 
 
 def header(shape: Tuple[int, ...], kind: str = "<f4") -> bytes:
-    """The first bytes of a file of this shape, in C order. Their number does not depend on the
-    shape, so that they can be written again when the number of rows is known."""
+    """The header of a file of this shape, in C order. Its length does not depend on the shape, so
+    that it can be rewritten when the number of rows is known."""
     text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape!r}, }}"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", 182) + text.ljust(181).encode("ascii") + b"\n"
 
 
 def read(data: bytes) -> Any:
-    """A numpy array or, without numpy, a memoryview, that looks into `data`."""
+    """A numpy array or, without numpy, a memoryview of `data`."""
     if data[:6] != b"\x93NUMPY" or len(data) < 12:
-        raise BrokenStream("this is no .npy file")
+        raise BrokenStream("this is not an .npy file")
     wide = data[6] > 1
     size = struct.unpack_from("<I" if wide else "<H", data, 8)[0]
     begin = (12 if wide else 10) + size
@@ -37,7 +36,7 @@ def read(data: bytes) -> Any:
     except (ValueError, SyntaxError, KeyError, TypeError):
         raise BrokenStream("the header of this .npy file cannot be read") from None
     if kind not in _KINDS or head.get("fortran_order"):
-        raise BrokenStream(f"an .npy file of {kind} is not read here")
+        raise BrokenStream(f"an .npy file of {kind} is not supported")
     part = memoryview(data)[begin:]
     if numpy is not None:
         return numpy.frombuffer(part, kind).reshape(shape)

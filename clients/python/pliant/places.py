@@ -1,4 +1,4 @@
-"""Where the daemon is and which token to show: found as the command line finds them."""
+"""The daemon's address and token, found like those of the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_SERVER = "http://127.0.0.1:8080"
 
 
 class Place(NamedTuple):
-    """A daemon's address, the token for it, and whether a new daemon may listen elsewhere."""
+    """A daemon's address, its token, and whether a restarted daemon may have another address."""
 
     url: str
     token: Optional[str]
@@ -59,7 +59,7 @@ def configuration() -> Optional[str]:
 
 
 def _sections() -> Dict[str, Dict[str, str]]:
-    """Of each named server what is said of it; under "" what stands before the first."""
+    """The settings of each named server; under "" those before the first name."""
     path = configuration()
     found: Dict[str, Dict[str, str]] = {"": {}}
     try:
@@ -89,7 +89,7 @@ def _token_of(path: str) -> str:
     except OSError as error:
         raise PliantError(f"{path}: {error.strerror}") from None
     if others:
-        raise PliantError(f"{path}: others than you may read this token: chmod 600")
+        raise PliantError(f"{path}: other users can read this token: chmod 600")
     word = _word(path)
     if not word:
         raise PliantError(f"{path}: no token in it")
@@ -109,8 +109,8 @@ def _is_here(url: str) -> bool:
 
 
 def _find_token(given: Optional[str], state: Optional[str], own: bool) -> Optional[str]:
-    """None: none found, which a daemon without tokens does not mind. `own`: the state directory's,
-    which is that of a daemon here, may be shown."""
+    """The token, or None if none is found (enough for daemons without tokens). `own`: allow the
+    state directory's token, for a daemon on this machine."""
     if given:
         return given
     if not state:
@@ -126,8 +126,8 @@ def _find_token(given: Optional[str], state: Optional[str], own: bool) -> Option
 
 
 def find(server: Optional[str], token: Optional[str], state: Optional[str]) -> Place:
-    """The daemon that is meant: an address or a name, the environment's, the default of the named
-    ones, or that of the state directory; who names a state means that one."""
+    """The daemon to use: an address or name, the environment's, the default of the named servers,
+    or that of the state directory; an explicit state directory takes precedence."""
     given = server or (None if state else os.environ.get("PLIANT_SERVER")) or None
     named = _sections()
     name = given or (None if state else named[""].get("default"))

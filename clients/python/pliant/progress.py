@@ -1,4 +1,4 @@
-"""A progress bar: a line of the terminal, or of a notebook's cell."""
+"""A progress bar in the terminal or a notebook's cell."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ T = TypeVar("T")
 
 
 class Progress:
-    """Tells how far a session is: frame, residual, ms a frame, time left. In a terminal it draws
-    one line again and again, in a notebook one output; elsewhere it writes nothing but the last
-    line."""
+    """Shows the progress of a session: frame, residual, ms per frame, time left. Redraws one line
+    in a terminal, one output in a notebook; elsewhere writes only the last line."""
 
     def __init__(self, name: str = "", frames: Optional[int] = None, file: Optional[TextIO] = None):
         self.name, self.frames = name, frames
@@ -52,7 +51,7 @@ class Progress:
 
     @property
     def share(self) -> Optional[float]:
-        """0 to 1; None of a session without an end."""
+        """Progress from 0 to 1; None for a session without an end."""
         if not self.frames:
             return None
         return min(1.0, int(self._record.get("frame", 0)) / self.frames)
@@ -94,7 +93,7 @@ class Progress:
 
 
 class _Html:
-    """Something that a notebook shows as HTML and everything else as text."""
+    """An object shown as HTML by notebooks and as text elsewhere."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -107,7 +106,7 @@ class _Html:
 
 
 def _notebook_display() -> Any:
-    """A notebook's display that can be updated; None where this is no notebook."""
+    """A notebook's updatable display; None outside of notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):
@@ -132,7 +131,7 @@ def progress_of(given: Union[bool, Progress], info: Mapping[str, Any]) -> Progre
 
 
 def progress(items: Iterable[T], frames: Optional[int] = None, name: str = "") -> Iterator[T]:
-    """The frames or metrics of a stream, with a bar."""
+    """Frames or metrics of a stream, with a progress bar."""
     with Progress(name, frames) as bar:
         for item in items:
             number = getattr(item, "number", None)

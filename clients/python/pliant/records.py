@@ -56,7 +56,7 @@ class Record(NamedTuple):
         try:
             value = json.loads(bytes(self.payload)) if self.payload else {}
         except ValueError as error:
-            raise BrokenStream(f"a record of type {self.type} is no JSON: {error}") from None
+            raise BrokenStream(f"a record of type {self.type} is not JSON: {error}") from None
         return value if isinstance(value, dict) else {}
 
 
@@ -70,15 +70,15 @@ def _new_buffer(size: int) -> Tuple[Any, memoryview]:
 
 
 def read_record(source: Any) -> Optional[Record]:
-    """The next record, its payload read into a buffer of its own; None where the bytes end, also
-    inside a record: a stream that was cut. `source` has read() and readinto() that fill, but at the
-    end."""
+    """The next record, with its payload in a buffer of its own; None at the end of the bytes, even
+    inside a record (a cut stream). `source` has read() and readinto(), which fill their buffers
+    except at the end."""
     header = source.read(HEADER_BYTES)
     if len(header) < HEADER_BYTES:
         return None
     magic, version, kind, _flags, attempt, _seq, frame, length, crc, _ = _HEADER.unpack(header)
     if magic != b"PLR1" or crc32c(header[:40]) != crc or length > _MAX_PAYLOAD:
-        raise BrokenStream("these bytes are no record of a Pliant stream")
+        raise BrokenStream("these bytes are not a record of a Pliant stream")
     if version != 1:
         raise BrokenStream(f"records of version {version}; this client reads version 1")
     # The padding is read with the payload, which saves a call a frame.
@@ -89,7 +89,7 @@ def read_record(source: Any) -> Optional[Record]:
 
 
 class Contact(NamedTuple):
-    """Where two bodies, or a body and itself, push each other: the two bodies, where in m, the
+    """A contact between two bodies, or a body and itself: the two bodies, the position in m, the
     force of the first on the second in N, and the gap between them in m."""
 
     bodies: Tuple[int, int]
@@ -100,9 +100,9 @@ class Contact(NamedTuple):
 
 class Frame:
     """One frame. `positions` and `velocities` are float arrays of shape (vertices, 3): numpy arrays
-    that look into the bytes as they came, or where there is no numpy memoryviews that do. Quantised
-    frames (dtype u16) are made into float32 when they are first asked for. A notebook shows a 3-D
-    view of it; `session` is where it came from, None if unknown."""
+    that are views of the received bytes, or memoryviews without numpy. Quantised frames (dtype u16)
+    are converted to float32 on first use. Notebooks show a 3-D view of it; `session` is its
+    session, None if unknown."""
 
     __slots__ = (
         "number",
@@ -124,7 +124,7 @@ class Frame:
             raise BrokenStream("a frame shorter than its header")
         dtype, fields, count, points, self.time, self.step = _FRAME.unpack_from(payload)
         if dtype not in _VALUE_BYTES or fields & ~(7 | _CONTACTS):
-            raise BrokenStream(f"a frame of unknown form: dtype {dtype}, fields {fields}")
+            raise BrokenStream(f"a frame of unknown format: dtype {dtype}, fields {fields}")
         self.number: int = number
         self.vertices: int = count
         self.dtype: str = ("f32", "f64", "u16")[dtype - 1]
@@ -146,30 +146,30 @@ class Frame:
 
     @property
     def data(self) -> memoryview:
-        """The values as they came, field after field, little-endian, without header and box."""
+        """The raw values, field after field, little-endian, without header and box."""
         return self._payload[self._begin :]
 
     @property
     def positions(self) -> Any:
-        """Where each vertex is, in m."""
+        """Position of each vertex, m."""
         return self.field("position")
 
     @property
     def velocities(self) -> Any:
-        """How fast each vertex moves, in m/s; only of sessions that store it."""
+        """Velocity of each vertex, m/s; only if the session stores it."""
         return self.field("velocity")
 
     @property
     def stress(self) -> Any:
-        """Von Mises', the greatest principal and the mean Cauchy stress at each vertex, in Pa; only
-        of sessions that store it."""
+        """Von Mises, greatest principal and mean Cauchy stress at each vertex, Pa; only if the
+        session stores it."""
         return self.field("stress")
 
     @property
     def contacts(self) -> Any:
-        """Where bodies push each other or themselves; only of sessions that store it. A numpy array
-        with the parts "bodies", "position", "force" and "gap", or without numpy a list of Contact:
-        indices of the two bodies, m, the force of the first on the second in N, m."""
+        """Contacts between bodies or of a body with itself; only if the session stores them. A
+        numpy array with the fields "bodies", "position", "force" and "gap", or without numpy a list
+        of Contact: indices of the two bodies, m, the force of the first on the second in N, m."""
         if self._points is None:
             raise KeyError(f"this frame has no contacts; it has {', '.join(self.fields)}")
         if "contacts" not in self._made:
@@ -208,7 +208,7 @@ class Frame:
         return struct.unpack_from("<6d", self._payload, _FRAME.size + 48 * place)
 
     def box(self) -> Tuple[float, ...]:
-        """The box that holds its vertices, in m: least x, y, z, greatest x, y, z."""
+        """Bounding box of the vertices, m: smallest x, y, z, largest x, y, z."""
         if self.dtype == "u16":
             return self._box(self._places["position"][0])
         if self.vertices == 0:

@@ -27,7 +27,7 @@ _FORMATS = {
 
 
 class SceneFiles:
-    """`scene`, ready to be posted, and `files`, the paths by hash of what it wants uploaded."""
+    """`scene`, ready to post, and `files`: paths, by hash, of the files to upload."""
 
     def __init__(self, scene: Scene, folder: Optional[str] = None) -> None:
         text, self._folder = _read(scene, folder)
@@ -55,8 +55,8 @@ class SceneFiles:
         stem, ending = os.path.splitext(name)
         form = mesh.get("format") or _FORMATS.get(ending.lower())
         if not form:
-            expected = f"a name that ends in one of {' '.join(_FORMATS)}"
-            hint = 'or say it, as in "format": "gmsh"'
+            expected = f"a name ending in one of {' '.join(_FORMATS)}"
+            hint = 'or give it, as in "format": "gmsh"'
             self._faults.append(Fault(pointer + "file", "unknown_format", name, expected, hint))
             return mesh
         rest = {k: v for k, v in mesh.items() if k not in ("file", "format", "ele")}
@@ -80,8 +80,8 @@ class SceneFiles:
                 self._hashes[path] = _hash(path)
             except OSError as error:
                 got = f"{path}: {error.strerror or error}"
-                hint = "paths count from the scene file's folder"
-                expected = "a mesh file that can be read"
+                hint = "paths are relative to the scene file's folder"
+                expected = "a readable mesh file"
                 self._faults.append(Fault(pointer, "file_unreadable", got, expected, hint))
                 return ""
             self.files[self._hashes[path]] = path
@@ -103,5 +103,5 @@ def _read(scene: Scene, folder: Optional[str]) -> Tuple[Mapping[str, Any], str]:
     with open(path, encoding="utf-8") as file:
         value = json.load(file)
     if not isinstance(value, dict):
-        raise ValueError(f"{path} is no scene: a scene is a JSON object")
+        raise ValueError(f"{path} is not a scene: a scene is a JSON object")
     return value, folder or os.path.dirname(path) or "."

@@ -24,7 +24,7 @@ Fields = Union[str, Sequence[str], None]
 
 
 class Topology:
-    """What to draw. Arrays are int32: numpy arrays, or without numpy memoryviews."""
+    """Geometry to draw. Arrays are int32: numpy arrays, or memoryviews without numpy."""
 
     def __init__(self, transport: Transport, path: str) -> None:
         self._transport, self._path = transport, path
@@ -40,23 +40,22 @@ class Topology:
 
     @property
     def triangles(self) -> Any:
-        """(m, 3): the vertices of each triangle of all bodies' surfaces, of their places in a
-        frame."""
+        """Vertices of each triangle of all bodies' surfaces, (m, 3), as indices into a frame."""
         return self._array("triangles")
 
     @property
     def tets(self) -> Any:
-        """(m, 4): the vertices of each tetrahedron."""
+        """Vertices of each tetrahedron, (m, 4)."""
         return self._array("tets")
 
     @property
     def surface(self) -> Any:
-        """(m, 1): which vertices frames of vertices="surface" have, in their order."""
+        """Vertices in frames of vertices="surface", in order, (m, 1)."""
         return self._array("surface")
 
     @property
     def document(self) -> Dict[str, Any]:
-        """All of it as the daemon says it: bodies, obstacles, pins."""
+        """The whole document of the daemon: bodies, obstacles, pins."""
         if self._document is None:
             self._document = self._transport.json("GET", self._path)
         return self._document
@@ -70,7 +69,7 @@ def _which(
     mode: Optional[str],
     max_fps: Optional[float],
 ) -> Dict[str, Any]:
-    """Which frames a stream of frames or metrics brings, as its query; None is not sent."""
+    """Query that selects the frames of a stream; None is not sent."""
     follows = True if follow else None
     return {
         "to": to,
@@ -83,7 +82,7 @@ def _which(
 
 
 class Session:
-    """A session of a Client. `info` is what the daemon last said of it; `refresh()` asks again."""
+    """A session of a Client. `info` is its latest known document; `refresh()` reads it again."""
 
     def __init__(self, transport: Transport, info: Mapping[str, Any]) -> None:
         self._transport = transport
@@ -106,23 +105,23 @@ class Session:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, however."""
+        """True if the session has ended, in any state."""
         return self.state in TERMINAL
 
     @property
     def last_frame(self) -> Optional[int]:
-        """The last frame that could be read; None before the first."""
+        """The last readable frame; None before the first."""
         number = self.info["progress"]["frame"]
         return None if number is None else int(number)
 
     @property
     def failure(self) -> Optional[Dict[str, Any]]:
-        """Why it failed or was rejected: code, message, advice, step, frame, ..."""
+        """The cause if it failed or was rejected: code, message, advice, step, frame, ..."""
         return self.info.get("failure")
 
     @property
     def warnings(self) -> List[Dict[str, Any]]:
-        """What to know before trusting it: code, detail, count, of. Empty: nothing."""
+        """Warnings about the results: code, detail, count, of; empty without warnings."""
         return list(self.info.get("warnings") or [])
 
     def _path(self, *parts: str) -> str:
@@ -133,13 +132,13 @@ class Session:
         return self
 
     def scene(self, form: str = "posted") -> Dict[str, Any]:
-        """Its scene as it was "posted", or "effective": with every default filled in."""
+        """Its scene, as "posted" or "effective" (with every default filled in)."""
         path = self._path("scene")
         scene: Dict[str, Any] = self._transport.json("GET", path, query={"form": form})
         return scene
 
     def log(self) -> str:
-        """What its worker said."""
+        """The log of its worker."""
         return self._transport.request("GET", self._path("log")).body.decode("utf-8", "replace")
 
     def topology(self) -> Topology:
@@ -151,24 +150,24 @@ class Session:
         return self._transport.json("POST", self._path(action), query=query, **more)
 
     def cancel(self) -> None:
-        """Stop it; its frames are kept."""
+        """Cancel it; its frames are kept."""
         self._post("cancel", again=True)
 
     def pause(self) -> None:
-        """Stop it at a checkpoint; its cores are free until it is resumed."""
+        """Pause it at a checkpoint; its cores are free until it is resumed."""
         self._post("pause", again=True)
 
     def resume(self) -> None:
         self._post("resume", again=True)
 
     def step(self, frames: int = 1) -> int:
-        """Go on for a number of frames, and pause. Returns the frame at which it pauses."""
+        """Run for a number of frames, then pause. Returns the frame at which it pauses."""
         return int(self._post("step", {"frames": frames})["until"])
 
     def control(self, change: Optional[Mapping[str, Any]] = None, **parts: Any) -> Dict[str, Any]:
-        """Change what it computes from its next frame on: `gravity`, `pins`, `obstacles`, `forces`,
-        `materials`, as a fragment of a scene. {"control_id", "frame", ...}; frames up to `frame`
-        are not affected."""
+        """Change a running session from its next frame on: `gravity`, `pins`, `obstacles`,
+        `forces`, `materials`, as a fragment of a scene. Returns {"control_id", "frame", ...};
+        frames up to `frame` are not affected."""
         control: Dict[str, Any] = self._post("controls", value={**(change or {}), **parts})
         return control
 
@@ -179,8 +178,8 @@ class Session:
         key: Optional[str] = None,
         snapshot: Optional[str] = None,
     ) -> "Session":
-        """A new session that begins where this one was at a frame (the newest) or at a
-        snapshot of it, with a merge patch of its scene."""
+        """Start a new session from a frame of this one (default: the newest) or a snapshot, with a
+        merge patch of its scene."""
         body: Dict[str, Any] = {}
         if frame is not None:
             body["frame"] = frame
@@ -193,8 +192,8 @@ class Session:
         return Session(self._transport, document)
 
     def snapshot(self, name: str, frame: Optional[int] = None) -> Dict[str, Any]:
-        """Keep its state at a frame (the newest) by name, to branch from it whatever
-        retention takes."""
+        """Keep its state at a frame (default: the newest) under a name, so that it can be branched
+        from even after retention has removed the frame."""
         value: Dict[str, Any] = {"name": name}
         if frame is not None:
             value["frame"] = frame
@@ -202,7 +201,7 @@ class Session:
         return kept
 
     def snapshots(self) -> List[Dict[str, Any]]:
-        """Those that are kept: name, frame, bytes, created, ..."""
+        """Its snapshots: name, frame, bytes, created, ..."""
         listed = self._transport.json("GET", self._path("snapshots"))
         items: List[Dict[str, Any]] = listed["items"]
         return items
@@ -211,10 +210,10 @@ class Session:
         self._transport.request("DELETE", self._path("snapshots", name))
 
     def patch(self, prune: bool = False, **changes: Any) -> "Session":
-        """Change name, labels, metadata, group, priority or retention, by a merge patch: None takes
-        a label back. It is refused (412 changed_meanwhile) where somebody else has changed them
-        since `info`. A retention by which frames that are there would go is refused, too
-        (409 would_prune), without `prune`."""
+        """Change name, labels, metadata, group, priority or retention, by a merge patch: None
+        removes a label. Rejected if another client has changed the session since `info` (412
+        changed_meanwhile), or if the new retention would delete stored frames without `prune` (409
+        would_prune)."""
         headers = {
             "Content-Type": "application/merge-patch+json",
             "If-Match": f'"{self.info["revision"]}"',
@@ -225,20 +224,20 @@ class Session:
         return self
 
     def delete(self) -> None:
-        """Remove it with its data; a live one is cancelled first."""
+        """Remove it with its data; a live session is cancelled first."""
         self._transport.request("DELETE", self._path())
 
     # ---- sharing it -----------------------------------------------------------------------------
 
     def share(self, name: str = "", lifetime: float = 7 * 86400) -> Dict[str, Any]:
-        """An address that shows this session, and nothing else, to whoever has it, for `lifetime`
-        seconds: {"url", "id", "expires", ...}. The address is told this once."""
+        """Create a link that shows this session, and nothing else, without a token, for `lifetime`
+        seconds: {"url", "id", "expires", ...}. The URL is returned only here."""
         body = {"name": name, "expires_in": int(lifetime)}
         link: Dict[str, Any] = self._post("links", value=body)
         return link
 
     def links(self) -> List[Dict[str, Any]]:
-        """The share links that there are, without their secrets."""
+        """Its share links, without their secrets."""
         return self._all("links")
 
     def _all(self, what: str) -> List[Dict[str, Any]]:
@@ -256,7 +255,7 @@ class Session:
         self._transport.request("DELETE", self._path("links", link_id))
 
     def controls(self) -> List[Dict[str, Any]]:
-        """The controls that it had, oldest first, each with the first frame that it affected."""
+        """Its controls, oldest first, each with the first frame it affected."""
         return self._all("controls")
 
     # ---- waiting --------------------------------------------------------------------------------
@@ -268,9 +267,9 @@ class Session:
         check: bool = False,
         strict: bool = False,
     ) -> "Session":
-        """Until it has ended. `progress`: show a bar meanwhile. `check`: raise SessionFailed where
-        it did not succeed. `strict`: also where it has warnings. TimeoutError after `timeout`
-        seconds; the session goes on."""
+        """Wait until it has ended. `progress`: show a bar meanwhile. `check`: raise SessionFailed
+        if it did not succeed. `strict`: also raise if it has warnings. TimeoutError after `timeout`
+        seconds; the session continues."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if progress:
             self._watch(progress_of(progress, self.info), deadline)
@@ -315,15 +314,15 @@ class Session:
         answer = self._transport.request("GET", path, query, headers=headers)
         record = records.read_record(io.BytesIO(answer.body))
         if record is None or record.type != records.FRAME:
-            raise BrokenStream("this answer is no frame")
+            raise BrokenStream("this reply is not a frame")
         return Frame(record.frame, record.payload, self)
 
     def view(
         self, start: int = 0, to: Optional[int] = None, most: int = 100, height: int = 420
     ) -> View:
-        """A 3-D view of its frames from `start` to `to` (the newest) for a notebook: one cell that
-        holds what it draws and asks nobody. It has at most `most` frames, evenly spaced, and some 5
-        MB of them. `height` in pixels."""
+        """A 3-D view of its frames from `start` to `to` (default: the newest) for a notebook: one
+        self-contained cell, with at most `most` frames, evenly spaced, and about 5 MB of them.
+        `height` in pixels."""
         return View(self, start, to, most, height)
 
     def frames(
@@ -342,16 +341,15 @@ class Session:
         on_gap: OnGap = None,
         skip_pruned: bool = False,
     ) -> FrameStream:
-        """Frames from `start` on, as an iterator: those that are there and, with `follow`, each
-        that comes until the session has ended. Every frame comes once, also where the connection is
-        lost.
+        """Frames from `start` on, as an iterator: the existing ones and, with `follow`, new ones
+        until the session has ended. Every frame comes once, even if the connection is lost.
 
-        every: those that it divides. mode="latest": skip to the newest. dtype: "f32", "f64" or
-        "u16" (half the bytes, off by at most 1/131070 of the frame's box). vertices="surface":
-        those of `topology().surface`. fields: "position", "velocity", "stress", "contacts", of what
-        `output.fields` stores. on_gap receives the frames that cannot be read (default: a
-        FramesMissing warning). skip_pruned: begin with the first frame that is kept instead of
-        raising Gone."""
+        every: only frames divisible by it. mode="latest": skip to the newest. dtype: "f32", "f64"
+        or "u16" (half the bytes, off by at most 1/131070 of the frame's box). vertices="surface":
+        only those of `topology().surface`. fields: "position", "velocity", "stress", "contacts", if
+        stored (`output.fields`). on_gap receives the frames that cannot be read (default: a
+        FramesMissing warning). skip_pruned: start with the first stored frame instead of raising
+        Gone."""
         query = _which(to, limit, follow, every, mode, max_fps)
         query.update(dtype=dtype, vertices=vertices, fields=fields)
         stream = FrameStream(
@@ -373,16 +371,16 @@ class Session:
         on_gap: OnGap = None,
         skip_pruned: bool = False,
     ) -> MetricsStream:
-        """The metrics of each frame as dicts, in the same way. `.read()` makes a list of
-        them, which a notebook shows as curves, and `.to_pandas()` a DataFrame."""
+        """Metrics of each frame as dicts, with the arguments of `frames`. `.read()` returns a list
+        of them, which notebooks show as curves, and `.to_pandas()` a DataFrame."""
         query = _which(to, limit, follow, every, mode, max_fps)
         return MetricsStream(
             self._transport, self._path("metrics"), query, start, patience, on_gap, skip_pruned
         )
 
     def metrics_buckets(self, buckets: int, start: int = 0) -> List[Dict[str, Any]]:
-        """A long run in so many pieces: {"from", "to", "count", "min", "max"} of each, for
-        curves."""
+        """Metrics of a long run in `buckets` pieces: {"from", "to", "count", "min", "max"} of each,
+        for curves."""
         headers = {"Accept": "application/x-ndjson"}
         query = {"buckets": buckets, "from": start}
         answer = self._transport.request("GET", self._path("metrics"), query, headers=headers)
@@ -399,8 +397,8 @@ class Session:
         patience: float = 120.0,
         on_gap: OnGap = None,
     ) -> MixedStream:
-        """For a viewer: pairs ("state", dict), ("frame", Frame) and ("metrics", dict); the newest
-        frames, and the metrics of all from `start` on (default: the newest)."""
+        """A stream for viewers: pairs ("state", dict), ("frame", Frame) and ("metrics", dict); the
+        newest frames, and all metrics from `start` on (default: the newest)."""
         query = {"max_fps": max_fps, "dtype": dtype, "vertices": vertices, "fields": fields}
         path = self._path("stream")
         stream = MixedStream(self._transport, path, query, start, patience, on_gap)
@@ -408,12 +406,12 @@ class Session:
         return stream
 
     def events(self, since: Optional[int] = None) -> Events:
-        """What happens to it from now (or after event `since`) on."""
+        """Its events, from now on (or after event `since`)."""
         return Events(self._transport, self._path("events"), since)
 
     def probes(self, start: int = 0) -> Dict[str, List[Optional[float]]]:
-        """What `output.probes` of its scene showed, up to now: a list of numbers for each column,
-        of which the first are "frame" and "time". None: it could not be told."""
+        """Values of its scene's `output.probes` up to now: a list of numbers for each column; the
+        first columns are "frame" and "time". None: no value."""
         columns: Dict[str, List[Optional[float]]] = {}
         headers = {"Accept": "text/csv"}
         while True:
@@ -433,12 +431,12 @@ class Session:
     # ---- files ----------------------------------------------------------------------------------
 
     def save(self, path: "Union[str, os.PathLike[str]]", **which: Any) -> int:
-        """Write its frames to a file, by the ending of its name: .npy (frames, vertices, 3; float64
-        where the session stores double, unless dtype="f32"), .pc2
-        (Blender's Mesh Cache), .obj (the surface at one frame: `frame=`, default the newest) or
-        .csv (metrics); the last three are `export`s. `which`: start, to, every, limit, vertices,
-        body (not of .npy); follow=True waits for its end. Constant memory; the file appears whole.
-        Returns the number of frames."""
+        """Write its frames to a file; its extension gives the format: .npy (frames, vertices, 3;
+        float64 if the session stores double, unless dtype="f32"), .pc2 (Blender's Mesh Cache), .obj
+        (the surface at one frame: `frame=`, default the newest) or .csv (metrics); the last three
+        are `export`s. `which`: start, to, every, limit, vertices, body (not for .npy); follow=True
+        waits for its end. Uses constant memory; the file appears complete. Returns the number of
+        frames."""
         return exports.save(self, os.fspath(path), **which)
 
     def export(
@@ -452,12 +450,12 @@ class Session:
         body: Optional[str] = None,
         vertices: Optional[str] = None,
     ) -> int:
-        """The run in a format that other tools load, made by the daemon: "npz", "vtu" (a .zip of a
-        .vtu a frame and the .pvd that ParaView opens), "pc2", "mdd", "glb", "usda", "obj", "ply"
-        (each a .zip) or "csv", told from the ending of `path` where it is not given. Frames start,
-        start + every, .. up to `to`, as far as they are kept now. frame= (a number, "first" or
-        "last") makes the .vtu or .obj of that one. body= leaves one body, vertices="surface" what
-        is drawn of it. Constant memory; the file appears whole, also where the connection is cut.
+        """Export the run for other tools; the daemon writes the file. Formats: "npz", "vtu" (a .zip
+        with one .vtu per frame and the .pvd for ParaView), "pc2", "mdd", "glb", "usda", "obj",
+        "ply" (each a .zip) or "csv"; the default follows the extension of `path`. Frames are start,
+        start + every, .. up to `to`, as far as they are stored now. frame= (a number, "first" or
+        "last") writes a single .vtu or .obj. body= selects one body, vertices="surface" only the
+        drawn part. Uses constant memory; the file appears complete, even if the connection is lost.
         Returns the number of frames."""
         where = os.fspath(path)
         query = {

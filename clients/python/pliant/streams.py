@@ -1,4 +1,4 @@
-"""Streams that go on by themselves: what is cut is asked for again from the next frame."""
+"""Streams that resume by themselves: after a lost connection they continue with the next frame."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Gap(NamedTuple):
-    """Frames first .. last cannot be had; `reason` is a word, such as "corrupt" or "pruned"."""
+    """Frames first .. last are unavailable; `reason` is a word, such as "corrupt" or "pruned"."""
 
     first: int
     last: int
@@ -39,7 +39,7 @@ class Gap(NamedTuple):
 
 
 class FramesMissing(UserWarning):
-    """A stream left frames out."""
+    """A stream skipped frames."""
 
 
 _EVENTS = {records.HELLO: "hello", records.GAP: "gap", records.END: "end"}
@@ -50,9 +50,9 @@ class _Cut(Exception):
 
 
 class Stream(Generic[T]):
-    """An iterator of a session's frames, metrics or both. It ends when the session has ended or all
-    that was asked for has come; `reason` then says why. Close it, or use it in a `with`, where you
-    stop earlier. `patience`: seconds without a connection after which it gives up (Unreachable)."""
+    """An iterator of a session's frames, metrics or both. It ends when the session has ended or
+    everything requested has arrived; `reason` then says why. Close it, or use it in a `with`, to
+    stop earlier. `patience`: seconds without a connection before it gives up (Unreachable)."""
 
     _accept = "application/vnd.pliant.frames"
 
@@ -100,7 +100,8 @@ class Stream(Generic[T]):
             self._dispose()
 
     def close(self) -> None:
-        """End it here; the session goes on. Another thread that waits in it gets StopIteration."""
+        """End the stream; the session continues. Another thread that waits in it gets
+        StopIteration."""
         self._closed.set()
         opened = self._opened
         if opened is not None:
@@ -180,7 +181,8 @@ class Stream(Generic[T]):
     # ---- what comes -----------------------------------------------------------------------------
 
     def _take(self, opened: Opened) -> Tuple[bool, Any]:
-        """Read on: (True, a value), or (False, _) for what is not the caller's."""
+        """Read the next item: (True, a value), or (False, _) for records the caller does not need.
+        """
         record = records.read_record(opened.body)
         if record is None:
             raise _Cut()
@@ -236,13 +238,13 @@ class FrameStream(Stream[Frame]):
 
 
 class MetricsStream(Stream[Dict[str, Any]]):
-    """Metrics records of a session, as dicts; or all that are still to come at once, by `read`."""
+    """Metrics records of a session, as dicts; `read` returns all remaining ones at once."""
 
     _accept = "application/x-ndjson"
 
     def read(self) -> Metrics:
-        """All that are still to come, as a list. It waits for the end of a running session, unless
-        the stream was made with follow=False."""
+        """All remaining records, as a list. Waits for the end of a running session, unless the
+        stream was created with follow=False."""
         with self:
             return Metrics(self)
 
@@ -257,7 +259,7 @@ class MetricsStream(Stream[Dict[str, Any]]):
         try:
             value: Dict[str, Any] = json.loads(line)
         except ValueError as error:
-            raise BrokenStream(f"a line of metrics is no JSON: {error}") from None
+            raise BrokenStream(f"a line of metrics is not JSON: {error}") from None
         event = value.get("event")
         if event:
             self._take_event(event, lambda: value)
@@ -267,7 +269,7 @@ class MetricsStream(Stream[Dict[str, Any]]):
 
 class MixedStream(Stream[Tuple[str, Any]]):
     """Pairs ("state", session as a dict), ("frame", Frame) or ("metrics", dict): the newest frames,
-    the metrics of all, and each new state. It goes on from the metrics that it has not seen."""
+    the metrics of all, and each new state. Resumes with the first metrics not yet seen."""
 
     def _take_record(self, record: Record) -> Tuple[bool, Any]:
         if record.type == records.FRAME:
@@ -281,8 +283,8 @@ class MixedStream(Stream[Tuple[str, Any]]):
 
 
 class Events(Iterator[Dict[str, Any]]):
-    """What happens to sessions, as dicts {"seq", "time", "event", "session"}, by long polls.
-    `missed` is set where the daemon had forgotten some: the sessions should be read anew."""
+    """Events of sessions, as dicts {"seq", "time", "event", "session"}, by long polls. `missed` is
+    set if the daemon dropped some: read the sessions again."""
 
     def __init__(self, transport: Transport, path: str, since: Optional[int]) -> None:
         self.missed = False
@@ -294,7 +296,7 @@ class Events(Iterator[Dict[str, Any]]):
         self.next = since if since is not None else self._poll(None, 0)
 
     def close(self) -> None:
-        """No more after those that have come; also from another thread than the one that waits."""
+        """End the iteration after events already received; can be called from another thread."""
         self._closed = True
         opened = self._opened
         if opened is not None:
@@ -331,7 +333,7 @@ class Events(Iterator[Dict[str, Any]]):
         return int(page["next"])
 
     def poll(self, wait: int = 0) -> List[Dict[str, Any]]:
-        """What has happened since the last look, at once or within `wait` seconds (at most 60)."""
+        """New events since the last call, at once or within `wait` seconds (at most 60)."""
         if not self._waiting:
             self.next = self._poll(self.next, wait)
         events, self._waiting = self._waiting, []

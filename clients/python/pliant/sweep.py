@@ -25,8 +25,8 @@ def _rows(table: Mapping[str, Any]) -> List[Dict[str, Any]]:
 
 
 class Plot:
-    """A picture of a sweep's rows, which a notebook shows. `lines` has its points (x, y): a list
-    for each combination of the other parameters."""
+    """A picture of a sweep's rows, for notebooks. `lines` has its points (x, y): a list for each
+    combination of the other parameters."""
 
     def __init__(self, result: str, against: str, lines: Dict[str, List[Tuple[Any, Any]]]) -> None:
         self.result, self.against, self.lines = result, against, lines
@@ -51,7 +51,7 @@ def _numeric(value: Any) -> bool:
 
 
 class Sweep:
-    """A sweep of a daemon; `info` is its document as it was last read."""
+    """A sweep of a daemon; `info` is its latest known document."""
 
     info: Dict[str, Any]
     id: str
@@ -61,17 +61,17 @@ class Sweep:
 
     @property
     def state(self) -> str:
-        """running, done, cancelling, cancelled or stopped, as it was last read."""
+        """State: running, done, cancelling, cancelled or stopped, as of the last refresh."""
         return str(self.info["state"])
 
     @property
     def counts(self) -> Dict[str, int]:
-        """How many rows are in each state, as it was last read."""
+        """Number of rows in each state, as of the last refresh."""
         return dict(self.info["counts"])
 
     @property
     def warned(self) -> int:
-        """How many rows succeeded with warnings, as it was last read."""
+        """Number of rows that succeeded with warnings, as of the last refresh."""
         return int(self.info.get("warned", 0))
 
     @property
@@ -92,11 +92,11 @@ class Sweep:
         return self
 
     def cancel(self) -> "Sweep":
-        """Begin no more rows, and cancel those that run."""
+        """Start no more rows, and cancel running ones."""
         return self._post("cancel")
 
     def retry(self) -> "Sweep":
-        """Run again the rows that did not succeed, as new sessions."""
+        """Run the rows that did not succeed again, as new sessions."""
         return self._post("retry")
 
     def _post(self, verb: str) -> "Sweep":
@@ -104,12 +104,12 @@ class Sweep:
         return self
 
     def delete(self, sessions: bool = False) -> None:
-        """Remove it; with `sessions` also its sessions, which stay otherwise."""
+        """Remove it; with `sessions` also its sessions, which otherwise stay."""
         query = {"sessions": "true"} if sessions else {}
         self._transport.request("DELETE", path_of("sweeps", self.id), query)
 
     def table(self) -> Dict[str, Any]:
-        """The table as the daemon has it: "parameters", "results" (names) and "items", the rows."""
+        """The daemon's table: "parameters", "results" (names) and "items", the rows."""
         table: Dict[str, Any] = self._transport.json("GET", path_of("sweeps", self.id, "results"))
         return table
 
@@ -128,7 +128,7 @@ class Sweep:
 
     def plot(self, result: Optional[str] = None, against: Optional[str] = None) -> Plot:
         """Draw a result over a parameter, by their names in the table (default: the first result
-        over the first parameter of numbers). Rows without the result are left out."""
+        over the first numeric parameter). Rows without the result are omitted."""
         table = self.table()
         rows, names = _rows(table), table["parameters"]
         numbers = [n for n in names if rows and all(_numeric(row[n]) for row in rows)]
@@ -148,7 +148,7 @@ class Sweep:
         return self._table("csv").decode()
 
     def npz(self) -> bytes:
-        """The table as a NPZ file: an array for each column."""
+        """The table as an NPZ file: an array for each column."""
         return self._table("npz")
 
     def _table(self, form: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Requests: kept connections, TLS and unix sockets, and trying again what may be tried again."""
+"""Requests: persistent connections, TLS, unix sockets and retries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class Answer:
-    """A whole answer."""
+    """A complete reply."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
@@ -66,7 +66,7 @@ class Answer:
 
 
 class Opened:
-    """A request whose answer is read as it comes, on a connection of its own."""
+    """A request whose reply is read as it arrives, on its own connection."""
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
@@ -74,7 +74,7 @@ class Opened:
         self.body = Body(connection.sock)
 
     def close(self) -> None:
-        """Also from another thread than the one that reads: that one then sees the end."""
+        """Close the connection, even from another thread; the reader then sees the end."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -86,8 +86,8 @@ class Opened:
 
 
 class Transport:
-    """Safe for threads. `retry_for`: seconds for which refused (429, 503) and cut requests are
-    tried."""
+    """Thread-safe. `retry_for`: seconds for which rejected (429, 503) and interrupted requests are
+    retried."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Transport:
                 self._context = ssl.create_default_context()
             return http.client.HTTPSConnection(parts.netloc, timeout=timeout, context=self._context)
         if parts.scheme != "http" or not parts.netloc:
-            raise ValueError(f"{self.url!r} is no address: http://, https:// or unix:PATH")
+            raise ValueError(f"{self.url!r} is not an address: http://, https:// or unix:PATH")
         return http.client.HTTPConnection(parts.netloc, timeout=timeout)
 
     def _take(self) -> Tuple[http.client.HTTPConnection, bool]:
@@ -145,8 +145,8 @@ class Transport:
             self.close()
 
     def find_again(self) -> None:
-        """A daemon that was started anew may listen elsewhere: where its address came from the
-        state directory, that is looked at again."""
+        """Look up the address in the state directory again: a restarted daemon may have another
+        one."""
         if self._moves:
             found = places.find(None, self._token_given, self._state)
             if found.url != self.url:
@@ -207,9 +207,9 @@ class Transport:
         wait: float = 0.0,
         again: Optional[bool] = None,
     ) -> Answer:
-        """A request and its answer, tried again for `retry_for` seconds where the daemon is busy
-        and, where `again` (default: what changes nothing by being repeated), where the connection
-        is lost."""
+        """Send a request and read its reply. Retries for `retry_for` seconds if the daemon is busy
+        and, with `again` (default: for requests that are safe to repeat), if the connection is
+        lost."""
         target = with_query(path, query)
         if again is None:
             again = method in ("GET", "PUT", "DELETE", "HEAD")
@@ -256,7 +256,7 @@ class Transport:
         wait: float = 0.0,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Opened:
-        """Ask for what is read as it comes; `begin` it next."""
+        """Prepare a request whose reply is read as it arrives; call `begin` next."""
         connection = self._connection(SILENCE + wait)
         sent = self._headers({"Accept": accept, "Connection": "close", **(headers or {})})
         try:
@@ -271,7 +271,7 @@ class Transport:
         return Opened(connection)
 
     def begin(self, opened: Opened) -> Dict[str, str]:
-        """Wait for the beginning of the answer, its headers; a refusal is a Problem."""
+        """Wait for the headers of the reply; an error reply raises Problem."""
         status, headers = opened.body.begin()
         self._met = True
         if status >= 300:
@@ -280,7 +280,7 @@ class Transport:
 
 
 def _passes(answer: Answer, problem: Problem) -> bool:
-    """Whether it may be another answer soon."""
+    """True if a later attempt may succeed."""
     return answer.status in (429, 503) or (answer.status == 409 and problem.code == "in_progress")
 
 

@@ -1,4 +1,4 @@
-"""A 3-D view of a session's frames as one self-contained cell of a notebook."""
+"""A 3-D view of a session's frames as one self-contained notebook cell."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _normal(plane: Mapping[str, Any]) -> List[float]:
 
 
 def _plane(plane: Mapping[str, Any], low: Sequence[float], high: Sequence[float]) -> List[float]:
-    """Corners of a square of the plane below what is drawn: it has no end."""
+    """Corners of a square of the plane, which is infinite, below the drawn bodies."""
     normal = _normal(plane)
     middle = [(a + b) / 2 for a, b in zip(low, high)]
     reach = 1.5 * max(max(b - a for a, b in zip(low, high)), 1e-6)
@@ -90,7 +90,8 @@ def _plane(plane: Mapping[str, Any], low: Sequence[float], high: Sequence[float]
 
 
 def _chosen(session: "Session", start: int, to: Optional[int], most: int) -> Iterator[Frame]:
-    """At most `most` frames, evenly spaced, the last among them; quantised, of what is drawn."""
+    """At most `most` frames, evenly spaced, including the last; quantised, only the drawn vertices.
+    """
     form: Dict[str, Any] = {"dtype": "u16", "vertices": "surface", "fields": "position"}
     last = session.refresh().last_frame
     if last is None:
@@ -110,8 +111,8 @@ def _chosen(session: "Session", start: int, to: Optional[int], most: int) -> Ite
 
 
 class View:
-    """Frames of a session to turn, zoom and play, in a notebook; `html()` is a page of its own. It
-    asks nobody for anything: what it draws is inside. `notes`: what is not drawn."""
+    """Frames of a session to turn, zoom and play in a notebook; `html()` is a standalone page.
+    Self-contained: it loads nothing from a server. `notes`: what is not drawn."""
 
     def __init__(self, session: "Session", start: int, to: Optional[int], most: int, height: int):
         self.title = f"{session.name or 'session'} {session.id[:8]}"
@@ -153,7 +154,7 @@ class View:
             yield part
 
     def data(self) -> Dict[str, Any]:
-        """The data that the viewer draws."""
+        """The data for the viewer."""
         frames = [
             {
                 "number": frame.number,
@@ -174,7 +175,7 @@ class View:
         }
 
     def html(self) -> str:
-        """A page of its own."""
+        """The view as a standalone page."""
         viewer = (pkgutil.get_data(__package__, "viewer.js") or b"").decode()
         data = json.dumps(self.data(), separators=(",", ":")).replace("<", "\\u003c")
         return _PAGE.format(title=html.escape(self.title), data=data, viewer=viewer)

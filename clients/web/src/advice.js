@@ -59,11 +59,11 @@ const KNOWN = [
     [/\bcontact\.thickness of [\d.e+-]+ m\b/, thickerContact],
     [
         /"check": false/,
-        () => ({ label: 'no check of contact', change: { contact: { check: false } } }),
+        () => ({ label: 'no contact check', change: { contact: { check: false } } }),
     ],
     [
         /"on_not_converged": "continue"/,
-        () => ({ label: 'go on where it does not converge', change: { solver: { on_not_converged: 'continue' } } }),
+        () => ({ label: 'continue without convergence', change: { solver: { on_not_converged: 'continue' } } }),
     ],
     [/\bresources\.memory\b/, twice('memory', 'B')],
     [/\bresources\.time_limit\b/, twice('time_limit', 's')],

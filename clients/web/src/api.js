@@ -14,7 +14,7 @@ export class ApiError extends Error {
 // The daemon cannot be reached: not its answer, so worth another try.
 export class Unreachable extends Error {
     constructor() {
-        super('The daemon does not answer. Is pliantd running, and the network up?');
+        super('The daemon does not respond. Is pliantd running, and the network up?');
     }
 }
 
@@ -75,7 +75,7 @@ export function parseNpy(buffer) {
     const kind = /'descr':\s*'([^']+)'/.exec(head)?.[1];
     if (kind === '<i4') return new Int32Array(buffer.slice(begin));
     if (kind === '<f4') return new Float32Array(buffer.slice(begin));
-    throw new Error(`an array of ${kind}, which this page does not read`);
+    throw new Error(`an array of ${kind}, which this page cannot read`);
 }
 
 export const api = {

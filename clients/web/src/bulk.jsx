@@ -20,13 +20,13 @@ const ACTIONS = {
         done: 'paused',
     },
     resume: {
-        title: 'Queue them again; they go on from their checkpoints',
+        title: 'Queue them again; they continue from their checkpoints',
         concerns: ({ state, desired }) => desired === 'paused' || (state === 'paused' && !desired),
         ask: (path) => api.post(`${path}/resume`),
         done: 'resumed',
     },
     cancel: {
-        title: 'Stop them; their frames are kept',
+        title: 'Cancel them; their frames are kept',
         concerns: (session) => live(session) && !ending(session),
         ask: (path) => api.post(`${path}/cancel`),
         done: 'cancelled',
@@ -41,7 +41,7 @@ const ACTIONS = {
         sure: (list) => {
             const running = list.filter(live).length;
             return (
-                `Remove ${sessionsOf(list.length)} with all frames? This cannot be taken back.` +
+                `Remove ${sessionsOf(list.length)} with all frames? This cannot be undone.` +
                 (running ? ` ${running} of them ${running === 1 ? 'has' : 'have'} not ended: cancelled first.` : '')
             );
         },
@@ -197,7 +197,7 @@ export function BulkBar({ bulk, selected, found, onAll, onClear, onCompare }) {
                     {Object.keys(ACTIONS).map(button)}
                     <button
                         type="button"
-                        title="Draw their curves beside those of the open session, three at most"
+                        title="Draw their curves beside those of the open session, at most three"
                         onClick={onCompare}
                     >
                         compare

@@ -36,7 +36,7 @@ const CHARTS = {
         ],
     ],
     time: [
-        'a frame takes',
+        'time per frame',
         'ms',
         false,
         [
@@ -48,7 +48,7 @@ const CHARTS = {
         ],
     ],
     iterations: [
-        'iterations a frame',
+        'iterations per frame',
         '',
         false,
         [
@@ -77,8 +77,8 @@ const CHARTS = {
         ],
     ],
     pairs: ['pairs in contact', '', false, [['contact/pairs', 'pairs']]],
-    gap: ['least gap', 'm', true, [['contact/gap', 'gap']]],
-    stretch: ['greatest stretch', '', false, [['max_stretch', 'stretch']]],
+    gap: ['smallest gap', 'm', true, [['contact/gap', 'gap']]],
+    stretch: ['largest stretch', '', false, [['max_stretch', 'stretch']]],
 };
 const FIRST = ['residual', 'energy', 'time'];
 const INNER = 'residual in a frame';
@@ -169,7 +169,7 @@ function OneChart({ model, others, definition, chooser, zoom }) {
                 </button>
             </Caption>
             <div class="plot" ref={place} />
-            {model.metrics.rows === 0 && <p class="over">Curves begin with the first frame.</p>}
+            {model.metrics.rows === 0 && <p class="over">Curves start with the first frame.</p>}
         </figure>
     );
 }

@@ -64,7 +64,7 @@ export class Companion extends SessionModel {
     at(time) {
         const none = (words) => ({ frame: null, words });
         if (this.gone) return none(`cannot be shown: ${this.gone}`);
-        if (!this.topology) return none('is being read');
+        if (!this.topology) return none('is loading');
         if (this.session.progress?.frame == null) return none(this.over ? 'has no frames' : 'has no frame yet');
         const frame = this.frameAt(time);
         const why = this.frames.whyMissing(frame);

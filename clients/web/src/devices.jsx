@@ -47,7 +47,7 @@ function Device({ device, sessions, admin, onDrain }) {
                     {device.capability ? `, ${device.capability}` : ''}
                 </span>
             </h2>
-            {device.lost && <p class="bad">The driver does not find it any more.</p>}
+            {device.lost && <p class="bad">The driver no longer finds it.</p>}
             {device.draining && <p class="paused">Nothing more is started here; what runs goes on.</p>}
             {cpu && (
                 <Meter
@@ -83,7 +83,7 @@ function Device({ device, sessions, admin, onDrain }) {
             </ul>
             {admin && (
                 <button type="button" onClick={() => onDrain(device)}>
-                    {device.draining ? 'start sessions here again' : 'start no more here'}
+                    {device.draining ? 'start sessions here again' : 'start no more sessions here'}
                 </button>
             )}
         </section>
@@ -123,7 +123,7 @@ function Queue({ queue }) {
             </ol>
             {foreign > 0 && (
                 <p class="faint">
-                    {queue.next ? `${foreign} more wait.` : `${foreign} of others wait, too.`}
+                    {queue.next ? `${foreign} more wait.` : `${foreign} sessions of other users wait, too.`}
                 </p>
             )}
             {queue.queued === 0 && <p class="faint">Nothing waits.</p>}
@@ -133,13 +133,13 @@ function Queue({ queue }) {
 
 const LIMITS = [
     ['sessions', 'sessions that have not ended'],
-    ['queued', 'sessions that wait'],
-    ['running', 'sessions that run'],
+    ['queued', 'waiting sessions'],
+    ['running', 'running sessions'],
     ['cores', 'cores'],
     ['gpus', 'sessions on a GPU'],
     ['bytes', 'bytes of sessions', 'B'],
     ['mesh_bytes', 'bytes of meshes', 'B'],
-    ['requests', 'requests a second'],
+    ['requests', 'requests per second'],
 ];
 
 function Mine({ usage }) {

@@ -149,7 +149,7 @@ function Estimate({ verdict, scene }) {
             estimate.frames
                 ? `about ${duration(Math.max(1, all))} for ${estimate.frames} frames`
                 : 'without an end',
-            `${number(1000 * estimate.seconds_per_frame, 2)} ms a frame`,
+            `${number(1000 * estimate.seconds_per_frame, 2)} ms per frame`,
             `${quantity(estimate.memory_bytes, 'B')} of memory`,
             estimate.frames ? `${quantity(estimate.frames * estimate.frame_bytes, 'B')} of frames` : null,
             waits(seen, cores),
@@ -242,7 +242,7 @@ function Submit({ text, verdict, navigate, onFaults }) {
                     </select>
                 </label>
             )}
-            {!may && <span class="faint">Your login may look, not submit.</span>}
+            {!may && <span class="faint">Your login can view, but not submit.</span>}
             {said && (
                 <span class="bad" role="alert">
                     {said}
@@ -312,7 +312,7 @@ export function Editor({ query, navigate }) {
         >
             <div class="head">
                 <a href="#/scenes">gallery</a>
-                <h1>{query.session ? `“${start.value?.origin ?? ''}” once more` : scene?.name || 'a scene'}</h1>
+                <h1>{query.session ? `“${start.value?.origin ?? ''}” again` : scene?.name || 'a scene'}</h1>
                 <button type="button" onClick={() => files.current.click()}>
                     add mesh files
                 </button>
@@ -351,7 +351,7 @@ export function Editor({ query, navigate }) {
                         }
                     />
                 ) : (
-                    <p class="form faint">The form comes back when the text is JSON again.</p>
+                    <p class="form faint">The form returns when the text is valid JSON again.</p>
                 )}
                 <div class="json">
                     <SceneText

@@ -73,7 +73,7 @@ export function FailureBox({ model, navigate }) {
             {!who.guest && <Changes model={model} navigate={navigate} />}
             {failure.log && (
                 <details>
-                    <summary>the worker's last words</summary>
+                    <summary>end of the worker's log</summary>
                     <pre>{failure.log}</pre>
                 </details>
             )}

@@ -46,11 +46,11 @@ async function addPictures(model, view, go, canvas, track) {
 export async function makeFilm(model, view, go) {
     const source = view.stage.canvas;
     if (!globalThis.VideoEncoder)
-        throw new Error('This browser encodes no video here: open the page by https or as 127.0.0.1.');
+        throw new Error('This browser cannot encode video here: open the page by https or as 127.0.0.1.');
     const copy = document.createElement('canvas');
     [copy.width, copy.height] = [source.width & ~1, source.height & ~1];
     const codec = await getFirstEncodableVideoCodec(CODECS, { width: copy.width, height: copy.height });
-    if (!codec) throw new Error('This browser encodes none of VP9, VP8 and AV1.');
+    if (!codec) throw new Error('This browser cannot encode VP9, VP8 or AV1.');
     const output = new Output({ format: new WebMOutputFormat(), target: new BufferTarget() });
     const track = new CanvasSource(copy, { codec, bitrate: BITRATE });
     output.addVideoTrack(track, { frameRate: FPS });

@@ -9,8 +9,8 @@ const PHASES = {
     sampling: 'runs the first samples',
     searching: 'searches from the best of them',
     converged: 'has converged',
-    exhausted: 'has made as many runs as it may',
-    lost: 'has no run to go on from',
+    exhausted: 'has used all its runs',
+    lost: 'has no run to continue from',
 };
 
 // Positions of a series' points (x, y) in its picture.
@@ -67,7 +67,7 @@ export function Fit({ sweep, residuals }) {
                         </dt>,
                         <dd key={path}>{number(best.values[k], 5)}</dd>,
                     ])}
-                    <dt title="root mean square difference, in standard deviations of what was measured">misfit</dt>
+                    <dt title="root mean square difference, in standard deviations of the measurements">misfit</dt>
                     <dd>
                         {number(best.misfit)} in <a href={hrefOf(best.session)}>row {best.row}</a>
                     </dd>

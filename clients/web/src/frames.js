@@ -137,7 +137,7 @@ export class FrameStore extends Emitter {
     #gap({ from, to, reason }, load) {
         const end = Math.min(to ?? from, load.to);
         for (let number = Math.max(from, load.from); number <= end; number++) {
-            this.#mark(number, reason === 'pruned' ? 'its retention took it away' : 'it is damaged');
+            this.#mark(number, reason === 'pruned' ? 'retention has removed it' : 'it is damaged');
         }
     }
 

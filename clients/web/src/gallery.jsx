@@ -63,7 +63,7 @@ function Card({ item, navigate, onTrouble }) {
                         type="button"
                         class="plain"
                         disabled={busy}
-                        title="Fewer cells and frames: some seconds"
+                        title="Fewer cells and frames: a few seconds"
                         aria-label={`short form of ${item.title}`}
                         onClick={() => run(shortForm(item.scene))}
                     >

@@ -60,8 +60,8 @@ export function IterationChart({ model, chooser }) {
             {!detail && (
                 <p class="over">
                     {frame > 0 && model.scene?.output?.metrics === 'iteration'
-                        ? 'Of this frame they are not kept here any more.'
-                        : 'For these a scene asks with "output": {"metrics": "iteration"}.'}
+                        ? 'They are no longer stored here for this frame.'
+                        : 'To store them, set "output": {"metrics": "iteration"}.'}
                 </p>
             )}
         </figure>

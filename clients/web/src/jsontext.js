@@ -33,14 +33,14 @@ class Reader {
         const from = this.at;
         for (this.at++; this.text[this.at] !== '"'; this.at++) {
             if (this.at >= this.text.length || this.text[this.at] < ' ')
-                throw new Wrong(from, 'a text without its end');
+                throw new Wrong(from, 'a string without its end');
             if (this.text[this.at] === '\\') this.at++;
         }
         this.at++;
         try {
             return JSON.parse(this.text.slice(from, this.at));
         } catch {
-            throw new Wrong(from, 'a text with a wrong escape');
+            throw new Wrong(from, 'a string with an invalid escape');
         }
     }
 
@@ -52,7 +52,7 @@ class Reader {
         } catch {
             throw new Wrong(
                 from,
-                from === this.at ? 'a value expected' : `${this.text.slice(from, this.at)} is no value`,
+                from === this.at ? 'a value expected' : `${this.text.slice(from, this.at)} is not a value`,
             );
         }
     }
@@ -117,7 +117,7 @@ export function read(text) {
     try {
         const value = reader.value('');
         reader.blank();
-        if (reader.at < text.length) throw new Wrong(reader.at, 'something behind the end');
+        if (reader.at < text.length) throw new Wrong(reader.at, 'text after the end');
         return { value, places: reader.places };
     } catch (error) {
         if (error instanceof RangeError) return { error: { message: 'line 1: nested too deep', line: 1, at: 0 } };

@@ -30,7 +30,7 @@ export function lazy(load, shape) {
             <section class={shape}>
                 {failed && (
                     <p class="over" role="alert">
-                        A part of the page could not be loaded. Load the page again.
+                        Part of the page could not be loaded. Reload the page.
                     </p>
                 )}
             </section>

@@ -38,7 +38,7 @@ export async function enter() {
         return { user: (await post('/v1/login', { code: found[2] })).user };
     } catch (error) {
         const what = found[1] === 'link' ? 'The share link' : 'The code';
-        return { refused: `${what} was not taken: ${error.message}.` };
+        return { refused: `${what} was rejected: ${error.message}.` };
     }
 }
 
@@ -86,8 +86,8 @@ export function Login({ refused = '', onDone }) {
                     {said}
                 </p>
                 <p class="hint">
-                    <code>pliant login</code> prints an address that logs you in at once. The owner's token lies
-                    in the file <code>token</code> of the daemon's state directory; others make theirs with{' '}
+                    <code>pliant login</code> prints a link that logs you in. The owner's token is in the file{' '}
+                    <code>token</code> of the daemon's state directory; others make theirs with{' '}
                     <code>pliant token create</code>. The <a href="/docs/">documentation</a> needs no login.
                 </p>
             </form>

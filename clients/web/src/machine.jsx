@@ -176,7 +176,7 @@ function Picture({ chart }) {
                     ))}
                 </svg>
             </div>
-            {chart.truncated && <p class="faint">Older runs are left out: there are too many.</p>}
+            {chart.truncated && <p class="faint">Older runs are omitted: there are too many.</p>}
             {chart.items.length > 0 && <Runs chart={chart} />}
         </>
     );
@@ -193,8 +193,8 @@ function Chart() {
         [hours, clock],
     );
     return (
-        <section class="device full gantt" aria-label="Who had the machine">
-            <h2>Who had the machine</h2>
+        <section class="device full gantt" aria-label="Machine use over time">
+            <h2>Machine use over time</h2>
             <div class="choice" role="group" aria-label="Time shown">
                 {SPANS.map(([label, value]) => (
                     <button

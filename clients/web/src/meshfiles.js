@@ -51,14 +51,14 @@ function bodiesOf(files) {
 
 async function meshOf(body, formats) {
     if (body.node || body.ele) {
-        if (!body.node || !body.ele) throw new Error(`${body.stem}: TetGen's .node and .ele come together`);
+        if (!body.node || !body.ele) throw new Error(`${body.stem}: TetGen's .node and .ele are needed together`);
         const [node, ele] = [await send(body.node), await send(body.ele)];
         return { mesh: { upload: { node: node.hash, ele: ele.hash } }, report: ele.report };
     }
     const format = ENDINGS[body.ending];
     if (!format || !formats.includes(format)) {
         throw new Error(
-            `${body.file.name}: files of this kind are not read; those of ${formats.join(', ')} are`,
+            `${body.file.name}: unsupported file type; supported: ${formats.join(', ')}`,
         );
     }
     const { hash, report } = await send(body.file);
@@ -83,7 +83,7 @@ export async function withMeshes(text, files, formats) {
                 count(report.tets, 'tetrahedra'),
                 count(report.triangles, 'triangles'),
             ].filter(Boolean);
-            said.push(`${body.stem}: ${counts.join(', ') || 'sent'}; it is the last of the bodies now.`);
+            said.push(`${body.stem}: ${counts.join(', ') || 'sent'}; it was added as the last body.`);
         } catch (error) {
             const first = error.faults?.[0];
             said.push(`${error.message}${first ? ` (${first.got}; ${first.expected})` : ''}.`);

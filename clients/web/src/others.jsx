@@ -123,7 +123,7 @@ function Pane({ view, model, companion }) {
                 onCamera: () => turning && view.stage.copyCamera(made.stage),
             });
         } catch {
-            setTrouble('This browser has no more WebGL pictures to give.');
+            setTrouble('This browser allows no more WebGL views.');
             return undefined;
         }
         const { orbit } = made.stage;

@@ -34,7 +34,7 @@ function Actions({ model, navigate }) {
         if (made?.id) navigate(`/sessions/${made.id}`);
     };
     const remove = async () => {
-        if (!confirm(`Remove “${session.name}” with all its frames? This cannot be taken back.`)) return;
+        if (!confirm(`Remove “${session.name}” with all its frames? This cannot be undone.`)) return;
         try {
             await api.delete(base);
             navigate('/sessions');
@@ -60,17 +60,17 @@ function Actions({ model, navigate }) {
             {live &&
                 manages &&
                 !goes &&
-                button('resume', 'Queue it again; it goes on from its checkpoint', () => act('/resume'))}
+                button('resume', 'Queue it again; it continues from its checkpoint', () => act('/resume'))}
             {live &&
                 manages &&
                 state === 'paused' &&
-                button('step', 'Go on for one frame, and pause', () => act('/step?frames=1'))}
-            {live && manages && button('cancel', 'Stop it; its frames are kept', () => act('/cancel'))}
+                button('step', 'Run one more frame, then pause', () => act('/step?frames=1'))}
+            {live && manages && button('cancel', 'Cancel it; its frames are kept', () => act('/cancel'))}
             {who.submits &&
                 session.progress?.frame != null &&
-                button('branch', `Another session that begins at frame ${player.frame} of this one`, branch)}
+                button('branch', `A new session that starts at frame ${player.frame} of this one`, branch)}
             {!who.guest &&
-                button('edit', 'Open its scene, to be changed and run again', () =>
+                button('edit', 'Open its scene, to change it and run it again', () =>
                     navigate(`/scenes?session=${model.id}`),
                 )}
             {!live && manages && button('remove', 'Remove it with its frames', remove)}
@@ -144,7 +144,7 @@ function Values({ model }) {
                     {number(at('iterations'))}
                     {at('unconverged') > 0 ? ' (not converged)' : ''}
                 </Row>
-                <Row label="a frame takes">{number(at('ms/step'))} ms</Row>
+                <Row label="time per frame">{number(at('ms/step'))} ms</Row>
                 <Row label={residual.replace('_', ' ')}>{number(at(residual))}</Row>
                 <Row label="inverted">
                     <span class={at('inverted') > 0 ? 'bad' : ''}>{number(at('inverted'))}</span>
@@ -153,10 +153,10 @@ function Values({ model }) {
                 {at('contact/pairs') !== null && (
                     <>
                         <Row label="pairs in contact">{number(at('contact/pairs'))}</Row>
-                        <Row label="least gap">{quantity(at('contact/gap'), 'm')}</Row>
+                        <Row label="smallest gap">{quantity(at('contact/gap'), 'm')}</Row>
                     </>
                 )}
-                <Row label="greatest stretch">{number(at('max_stretch'))}</Row>
+                <Row label="largest stretch">{number(at('max_stretch'))}</Row>
                 <Row label="kinetic energy">{quantity(at('energy/kinetic'), 'J')}</Row>
                 <Row label="elastic energy">{quantity(at('energy/elastic'), 'J')}</Row>
                 {probes.map((name) => (
@@ -213,7 +213,7 @@ function Log({ model }) {
     );
     return (
         <pre class="log" tabIndex={0}>
-            {error ? error.message : value || 'The worker has said nothing.'}
+            {error ? error.message : value || 'The worker has written nothing.'}
         </pre>
     );
 }

@@ -32,7 +32,7 @@ export function crc32c(bytes) {
 
 function parseHeader(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER);
-    if (view.getUint32(0, true) !== 0x31524c50) throw new Error('this is no stream of records');
+    if (view.getUint32(0, true) !== 0x31524c50) throw new Error('this is not a stream of records');
     if (view.getUint32(40, true) !== crc32c(bytes.subarray(0, 40))) {
         throw new Error('a record arrived damaged');
     }
@@ -115,7 +115,7 @@ export function frameOf(record) {
     const count = view.getUint32(8, true),
         points = view.getUint32(12, true);
     const kind = { [F32]: Float32Array, [F64]: Float64Array, [U16]: Uint16Array }[dtype];
-    if (!kind || fields & ~(POSITION | VELOCITY | CONTACTS)) throw new Error('a frame of an unknown form');
+    if (!kind || fields & ~(POSITION | VELOCITY | CONTACTS)) throw new Error('a frame of an unknown format');
     const names = [POSITION, VELOCITY].filter((bit) => fields & bit);
     let at = FRAME_HEADER + (dtype === U16 ? 48 * names.length : 0);
     const frame = {

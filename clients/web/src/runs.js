@@ -110,7 +110,7 @@ export const COLUMNS = [
     {
         key: 'took',
         label: 'took',
-        title: 'from submission to its end, waiting included',
+        title: 'from submission to its end, including waiting',
         kind: 'seconds',
         value: ({ state, created, since }) => (OVER.includes(state) ? seconds(created, since) : null),
     },

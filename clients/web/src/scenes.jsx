@@ -19,7 +19,7 @@ export function Scenes({ navigate }) {
             <div class="head">
                 <h1>Scenes</h1>
                 <a href="#/scenes?draft=1">
-                    {stored() ? 'go on with the scene that you were writing' : 'write one'}
+                    {stored() ? 'continue the scene that you were writing' : 'write one'}
                 </a>
             </div>
             <Gallery navigate={navigate} />

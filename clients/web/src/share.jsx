@@ -83,7 +83,7 @@ function Links({ base }) {
                 {(value?.items ?? []).map((link) => (
                     <li key={link.id}>
                         made {ago(link.created)},{' '}
-                        {link.expires ? `good until ${link.expires.slice(0, 10)}` : 'for ever'}{' '}
+                        {link.expires ? `valid until ${link.expires.slice(0, 10)}` : 'for ever'}{' '}
                         <button type="button" onClick={() => revoke(link.id)}>
                             revoke
                         </button>
@@ -146,7 +146,7 @@ function Downloads({ model }) {
         <ul class="files">
             {file('/scene', '.json', 'scene, as posted')}
             {file('/scene?form=effective', '-effective.json', 'scene with every default')}
-            {file('/metrics', '.ndjson', 'metrics: a line of JSON a frame')}
+            {file('/metrics', '.ndjson', 'metrics: one line of JSON per frame')}
             {probes && file('/probes', '.csv', 'probes as CSV')}
             {file(`/frames/${player.shown}`, `-${player.shown}.frames`, `frame ${player.shown} as a record`)}
             {file('/frames', '.frames', 'every frame as records')}
@@ -166,7 +166,7 @@ function Downloads({ model }) {
                         </option>
                     ))}
                 </select>{' '}
-                <label class="choice" title="Triangles and ropes without what is inside">
+                <label class="choice" title="Triangles and ropes, without the interior">
                     <input
                         type="checkbox"
                         checked={surface}
@@ -184,7 +184,7 @@ function Downloads({ model }) {
                 file(
                     `/export?format=${format.name}${format.bodies ? part : ''}`,
                     format.series ? '.zip' : `.${format.name}`,
-                    `the run as .${format.name}${format.series ? ', a file a frame' : ''}`,
+                    `the run as .${format.name}${format.series ? ', one file per frame' : ''}`,
                 ),
             )}
         </ul>
@@ -206,7 +206,7 @@ function Film({ model, view }) {
             const { makeFilm } = await import('./film.js');
             const film = await makeFilm(model, view, begun);
             if (film) save(film, `${model.id.slice(0, 8)}.webm`);
-            else if (begun.on) setSaid(' No frame of it can be shown.');
+            else if (begun.on) setSaid(' None of its frames can be shown.');
         } catch (error) {
             setSaid(` ${error.message}`);
         }
@@ -225,7 +225,7 @@ function Film({ model, view }) {
                 type="button"
                 disabled={!view.shown || player.newest <= player.first}
                 onClick={start}
-                title="From the first frame to the newest as they are seen, 30 pictures a second; WebM"
+                title="From the first frame to the newest, as shown, 30 frames per second; WebM"
             >
                 film
             </button>
@@ -259,7 +259,7 @@ export function Share({ model, tools }) {
     return (
         <div class="share">
             <h2>Address</h2>
-            <p class="faint">Session, frame and camera as they are now, for anyone who may see the session.</p>
+            <p class="faint">Session, frame and camera as they are now, for everyone who can see the session.</p>
             <Copied label="address" text={address} rows={2} />
             {who.manages(model.session) && (
                 <>

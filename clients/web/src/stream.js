@@ -74,7 +74,7 @@ export class Stream {
             if (Date.now() - heard > SILENCE_MS) abort.abort();
         }, 5000);
         let end = null,
-            message = 'The stream was cut.';
+            message = 'The stream was interrupted.';
         try {
             end = await readRecords(this.#path(), this.#onRecord, abort.signal, () => {
                 heard = Date.now();

@@ -18,7 +18,7 @@ export function marksOf(model) {
             marks.push({ frame, kind: 'control', title: `control ${id}: ${Object.keys(control).join(', ')}` });
     }
     for (const { from, to, reason } of gaps) {
-        marks.push({ frame: from, kind: 'gap', title: `frames ${from} to ${to} cannot be had: ${reason}` });
+        marks.push({ frame: from, kind: 'gap', title: `frames ${from} to ${to} are unavailable: ${reason}` });
     }
     return marks;
 }
@@ -55,8 +55,8 @@ export function Timeline({ model }) {
             <button
                 type="button"
                 onClick={() => player.step(1)}
-                title="One frame on (→)"
-                aria-label="One frame on"
+                title="One frame forward (→)"
+                aria-label="One frame forward"
             >
                 ▸
             </button>

@@ -150,7 +150,7 @@ function Legend({ view, onChange }) {
                     type="button"
                     onClick={lock}
                     aria-pressed={Boolean(view.range)}
-                    title="Keep this range whatever comes"
+                    title="Keep this range fixed"
                 >
                     {view.range ? 'locked' : 'lock'}
                 </button>
@@ -205,7 +205,7 @@ function Picked({ view, model, onClose, say }) {
                     onClick={hold}
                     title="A branch from this frame on, in real time, whose vertex follows the pointer"
                 >
-                    take hold of it
+                    grab it
                 </button>
             )}
         </div>
@@ -282,7 +282,7 @@ export function View({ model, tools, compared }) {
             });
         } catch {
             setTrouble(
-                'This browser has no WebGL 2, which the picture needs. The curves and the list work without it.',
+                'This browser has no WebGL 2, which the 3-D view needs. The curves and the list work without it.',
             );
             return undefined;
         }

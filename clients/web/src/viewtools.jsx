@@ -45,7 +45,7 @@ export function Tools({ view, model, again }) {
                     ))}
                 </select>
             </label>
-            <button type="button" onClick={() => view.fit()} title="Bring it all into view (F)">
+            <button type="button" onClick={() => view.fit()} title="Bring everything into view (F)">
                 fit
             </button>
             <button type="button" aria-pressed={view.wires} onClick={toggleWires} title="Edges of the mesh (W)">
@@ -87,7 +87,7 @@ export function Tools({ view, model, again }) {
                 type="button"
                 aria-pressed={view.section.on}
                 onClick={cut}
-                title="Cut what is drawn by a plane (C)"
+                title="Cut the bodies by a plane (C)"
             >
                 cut
             </button>
@@ -95,7 +95,7 @@ export function Tools({ view, model, again }) {
                 type="button"
                 aria-pressed={view.measure.on}
                 onClick={measure}
-                title="The distance between two places that are picked (M)"
+                title="Distance between two picked places (M)"
             >
                 measure
             </button>

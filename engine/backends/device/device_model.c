@@ -137,7 +137,7 @@ const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
         return "the model has more elements than its 32-bit offsets reach";
     for (int32_t g = 0; g < model->group_count; g++) {
         if (!kernels_of(&model->groups[g]))
-            return "it has terms that are not there on the GPU";
+            return "it has terms that the GPU does not support";
     }
     return NULL;
 }

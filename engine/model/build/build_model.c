@@ -130,7 +130,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
                        : b->model->inertia == 0                 ? pl_spectra_check(b->model)
                                                                 : PL_OK;
     if (status == PL_FAILED) {
-        pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix that has no Cholesky factor",
+        pl_faults_add(faults, "/bodies", "singular_matrix", "a matrix without a Cholesky factor",
                       "positive masses and stiffnesses of comparable size",
                       "look for elements that are flat, or for densities and moduli that differ by "
                       "more than ten orders of magnitude");

@@ -48,8 +48,8 @@ static const pl_mesh_field *find(const request *r)
                        r->body->name);
     else
         pl_faults_addf(r->faults, r->pointer, "wrong_field", known,
-                       r->components == 1 ? "a field of one number an element"
-                                          : "a field of three numbers an element",
+                       r->components == 1 ? "a field with one number per element"
+                                          : "a field with three numbers per element",
                        "\"%s\", whose values have %" PRId32 " components", r->name,
                        field->components);
     return NULL;
@@ -121,7 +121,7 @@ static pl_status set_fibers(const request *r, pl_elements *e, int32_t b)
         if (isnan(field->values[3 * t]))
             first = bad++ == 0 ? t : first;
     if (bad > 0)
-        return refuse(r, "a vector for each element; zeros where there are no fibres", first, bad,
+        return refuse(r, "a vector for each element; zeros for elements without fibres", first, bad,
                       NAN);
     pl_transform_directions(&r->body->transform, field->values, count,
                             (double *)(e->fiber + e->first[b]));
@@ -135,7 +135,7 @@ static pl_status check_fibers_are_used(const pl_scene *scene, const request *r,
         if (scene->materials[e->material[t]].fibers.present)
             return PL_OK;
     pl_faults_addf(r->faults, r->pointer, "no_fibers", "a body whose material has fibers",
-                   "give the material \"fibers\": {\"stiffness\": ...}, or leave the field out",
+                   "give the material \"fibers\": {\"stiffness\": ...}, or omit the field",
                    "directions for body \"%s\", whose materials have no fibers", r->body->name);
     return PL_INVALID;
 }

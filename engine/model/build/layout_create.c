@@ -48,8 +48,8 @@ static pl_status resolve_pin(const pl_scene *scene, const pl_mesh *meshes, int32
     }
     if (twice > 0) {
         pl_faults_addf(
-            faults, pointer, "pinned_twice", "vertices that no earlier pin holds along these axes",
-            "a coordinate can follow one motion only: make the selections or the axes disjoint",
+            faults, pointer, "pinned_twice", "vertices not held by an earlier pin along these axes",
+            "a coordinate can follow only one motion: make the selections or the axes disjoint",
             "%lld vertices that an earlier pin holds (vertex %lld of body \"%s\" is one)",
             (long long)twice, (long long)example, scene->bodies[pin->body].name);
         return PL_INVALID;
@@ -72,7 +72,8 @@ static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_l
         out->free_vertices += out->held[i] != PL_AXES_ALL;
     if (status == PL_OK && out->free_vertices == 0) {
         pl_faults_add(faults, "/pins", "nothing_free", "every vertex of every body is pinned",
-                      "at least one free vertex", "select less, a side of a body for example");
+                      "at least one free vertex",
+                      "select fewer vertices, for example a side of a body");
         status = PL_INVALID;
     }
     return status;
@@ -128,10 +129,9 @@ static pl_status check_method(const pl_scene *scene, const pl_layout *layout, pl
                  pl_methods_that_carry(parts[i].traits, methods, sizeof methods), what, why);
         pl_methods_that_carry(all, methods, sizeof methods);
         if (methods[0])
-            snprintf(hint, sizeof hint, "use \"method\": %s, or leave the %ss out", methods, what);
+            snprintf(hint, sizeof hint, "use \"method\": %s, or omit the %ss", methods, what);
         else
-            snprintf(hint, sizeof hint, "leave the %ss out: no method carries all of this scene",
-                     what);
+            snprintf(hint, sizeof hint, "omit the %ss: no method supports this whole scene", what);
         pl_faults_addf(faults, "/solver/method", "unsupported", expected, hint, "%s, with %d %s%s",
                        pl_method_name(scene->solver.automatic ? PL_METHOD_AUTO : method),
                        parts[i].count, what, parts[i].count == 1 ? "" : "s");
@@ -154,12 +154,11 @@ static pl_status check_integrator(const pl_scene *scene, pl_faults *faults)
         if (!m->strain_limit.present && m->inextensible == PL_EXTENSIBLE)
             continue;
         const char *what = m->strain_limit.present ? "strain limit" : "inextensible edges";
-        pl_faults_addf(
-            faults, "/time/integrator", "unsupported",
-            "backward_euler, bdf2, tr_bdf2, sdirk2 or quasi_static, where a material has "
-            "hard limits: this one gains energy from them",
-            "use \"integrator\": \"tr_bdf2\", or leave the limits out",
-            "%s, with the %s of material '%.64s'", name, what, m->name);
+        pl_faults_addf(faults, "/time/integrator", "unsupported",
+                       "backward_euler, bdf2, tr_bdf2, sdirk2 or quasi_static, for a material with "
+                       "hard limits: this integrator gains energy from them",
+                       "use \"integrator\": \"tr_bdf2\", or omit the limits",
+                       "%s, with the %s of material '%.64s'", name, what, m->name);
         status = PL_INVALID;
     }
     return status;
@@ -190,8 +189,8 @@ static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vert
         most = counts[k] > most ? counts[k] : most;
     if (vertices <= INT32_MAX / 4 && most <= INT32_MAX / 16)
         return PL_OK;
-    pl_faults_addf(faults, "/bodies", "too_large", "fewer than 134 million of each kind in all",
-                   "use coarser meshes",
+    pl_faults_addf(faults, "/bodies", "too_large",
+                   "fewer than 134 million elements of each kind in total", "use coarser meshes",
                    "%lld vertices, %lld tetrahedra, %lld triangles and %lld edges",
                    (long long)vertices, (long long)counts[PL_ELEMENT_TET],
                    (long long)counts[PL_ELEMENT_TRIANGLE], (long long)counts[PL_ELEMENT_EDGE]);

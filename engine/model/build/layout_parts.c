@@ -63,8 +63,8 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
     char pointer[PL_POINTER_SIZE];
     pl_fault_at_material(scene->materials[material].name, key, pointer);
     pl_faults_addf(faults, pointer, "no_elements", expected,
-                   "leave it out, or give the material to a body of such elements",
-                   "bodies without any");
+                   "omit it, or give the material to a body with such elements",
+                   "bodies without such elements");
     return PL_INVALID;
 }
 
@@ -86,12 +86,11 @@ static pl_status check_damping(const pl_scene *scene, int32_t material, const pl
     const bool merged = d->form == PL_DAMPING_MERGED;
     size_t before = faults->total;
     if (d->present && merged && m->invertible)
-        refuse_damping(
-            m, "damping/form", "conflict", "merged, of an invertible material",
-            "a material that is not invertible",
-            "use \"form\": \"separate\": what makes an energy invertible is of the step, "
-            "and has its own terms",
-            faults);
+        refuse_damping(m, "damping/form", "conflict", "merged damping with an invertible material",
+                       "a material that is not invertible",
+                       "use \"form\": \"separate\": the invertible part of the energy changes "
+                       "every step and has separate terms",
+                       faults);
     for (int kind = PL_ELEMENT_TRIANGLE; d->present && kind <= PL_ELEMENT_EDGE; kind++) {
         const char *got = kind == PL_ELEMENT_EDGE ? "bodies with edges" : "bodies with triangles";
         bool used = false;
@@ -100,11 +99,11 @@ static pl_status check_damping(const pl_scene *scene, int32_t material, const pl
         if (used && principal)
             refuse_damping(m, "damping/model", "unsupported", got, "tetrahedra alone",
                            "use rayleigh, which damps by the stiffness of sheets, edges and bends: "
-                           "eq. 53 is of a solid's three principal strains",
+                           "eq. 53 needs the three principal strains of a solid",
                            faults);
         if (used && merged)
             refuse_damping(m, "damping/form", "unsupported", got, "tetrahedra alone",
-                           "use \"form\": \"auto\", which merges those of tetrahedra", faults);
+                           "use \"form\": \"auto\", which merges the terms of tetrahedra", faults);
     }
     return faults->total > before ? PL_INVALID : PL_OK;
 }
@@ -131,7 +130,7 @@ static pl_status check_material(const pl_scene *scene, int32_t i, const pl_layou
         {m->strain_limit.present, "strain_limit", TET | TRIANGLE, "triangles or tetrahedra"},
         {m->fibers.present, "fibers", TET | TRIANGLE, "tetrahedra or triangles"},
         {m->inextensible != PL_EXTENSIBLE, "inextensible", EDGE, "edges"},
-        {m->invertible, "invertible", TET, "tetrahedra: a sheet has no inside to turn out"},
+        {m->invertible, "invertible", TET, "tetrahedra: sheets cannot be inverted"},
     };
     pl_status status = PL_OK;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)

@@ -104,14 +104,14 @@ static void refuse_piece(const pl_scene *scene, const pl_layout *layout, int32_t
             snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%s%c", axes[0] ? ", " : "",
                      "xyz"[c]);
     snprintf(pointer, sizeof pointer, "/bodies/%d", body);
-    pl_faults_addf(
-        faults, pointer, "not_held",
-        "with time.integrator quasi_static, pins that hold each connected piece of a body "
-        "along x, y and z: without inertia nothing else says where it is",
-        "pin a side, or planes of symmetry: {\"select\": {\"side\": \"-x\"}, "
-        "\"axes\": [\"x\"]}; obstacles do not hold a body",
-        "nothing that holds the piece around vertex %lld of body \"%s\" along %s",
-        (long long)(vertex - layout->first_vertex[body]), scene->bodies[body].name, axes);
+    pl_faults_addf(faults, pointer, "not_held",
+                   "with time.integrator quasi_static, pins that hold each connected piece of a "
+                   "body along x, y and z: without inertia only pins fix its position",
+                   "pin a side, or planes of symmetry: {\"select\": {\"side\": \"-x\"}, "
+                   "\"axes\": [\"x\"]}; obstacles do not hold a body",
+                   "nothing that holds the piece around vertex %lld of body \"%s\" along %s",
+                   (long long)(vertex - layout->first_vertex[body]), scene->bodies[body].name,
+                   axes);
 }
 
 pl_status pl_check_statics(const pl_scene *scene, const pl_layout *layout, pl_faults *faults)

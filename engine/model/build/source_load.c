@@ -110,12 +110,13 @@ static pl_status check_surface(const pl_mesh *mesh, int64_t triangles, const cha
 {
     if (triangles == 0)
         pl_faults_addf(faults, pointer, "no_surface",
-                       "a closed surface of triangles, or tetrahedra", "edges bound no solid",
+                       "a closed surface of triangles, or tetrahedra", "edges do not bound a solid",
                        "%lld edges and no triangles", (long long)mesh->edge_count);
     if (triangles > SURFACE_MAX)
-        pl_faults_addf(faults, pointer, "too_large", "at most 500000 triangles around an obstacle",
-                       "use a coarser surface: a body feels nothing finer than its own elements",
-                       "%lld triangles", (long long)triangles);
+        pl_faults_addf(
+            faults, pointer, "too_large", "at most 500000 triangles around an obstacle",
+            "use a coarser surface: contact does not resolve details finer than a body's elements",
+            "%lld triangles", (long long)triangles);
     return triangles == 0 || triangles > SURFACE_MAX ? PL_INVALID : PL_OK;
 }
 
