@@ -62,13 +62,13 @@ typedef struct pl_prox_arguments {
 
 /* clang-format off */
 #define PL_BETWEEN_KERNELS(DO)                                                                     \
-    DO(row_pull, pl_row_pull_arguments)     /* one thread per row */                                   \
-    DO(row_gather, pl_row_gather_arguments) /* per touched vertex */                                 \
-    DO(prox_points, pl_prox_arguments)      /* per touched vertex */                                 \
-    DO(prox_free, pl_prox_arguments)        /* per row */                                            \
-    DO(prox_move, pl_prox_arguments)        /* per touched vertex */                                 \
-    DO(prox_sweep, pl_prox_arguments)       /* per row */                                            \
-    DO(prox_decide, pl_prox_arguments)      /* one thread */                                              \
+    DO(row_pull, pl_row_pull_arguments)     /* one thread per row */                               \
+    DO(row_gather, pl_row_gather_arguments) /* per touched vertex */                               \
+    DO(prox_points, pl_prox_arguments)      /* per touched vertex */                               \
+    DO(prox_free, pl_prox_arguments)        /* per row */                                          \
+    DO(prox_move, pl_prox_arguments)        /* per touched vertex */                               \
+    DO(prox_sweep, pl_prox_arguments)       /* per row */                                          \
+    DO(prox_decide, pl_prox_arguments)      /* one thread */                                       \
     DO(prox_spread, pl_prox_arguments)      /* per touched vertex */
 /* clang-format on */
 
