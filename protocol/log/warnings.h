@@ -1,5 +1,5 @@
-/* warnings.h - what a user should know before trusting a session: a list of warnings, and warnings.json, where
- * the worker keeps the counts of its frames.
+/* warnings.h - warnings that a user should read before trusting a session, and warnings.json, in which the worker
+ * keeps the counts over its frames.
  *
  *   warnings.json   {"format": 1, "frame", "unconverged", "inverted", "most_inverted", "penetrating",
  *                   "deepest", "deepest_in", "gaining", "energy": null | {"first", "least", "kinetic",
@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* DO(the rest of the code's name, its name, what is counted). The first four are of a run, the
- * others of a scene before it runs. */
+/* DO(suffix of the code's name, its name, what is counted). The first four belong to a run, the others to a scene
+ * before it runs. */
 #define PL_EACH_WARNING(DO)                                                                        \
     DO(UNCONVERGED, unconverged, "frames with a step that did not reach solver.tolerance")         \
     DO(INVERTED, inverted, "frames with elements turned inside out")                               \
@@ -42,7 +42,8 @@ const char *pl_warning_name(pl_warning_code code);
 typedef struct pl_warning {
     pl_warning_code code;
     char *detail;      /* a sentence with its numbers and what to do; malloc'ed */
-    int64_t count, of; /* so many of so many: frames, vertices or bodies, as the code says */
+    int64_t count, of; /* this many out of this many: frames, vertices or bodies, depending on
+                          the code */
 } pl_warning;
 
 enum { PL_WARNINGS_MAX = 64 }; /* further ones are dropped */
@@ -71,7 +72,7 @@ typedef struct pl_run_totals {
     int64_t most_inverted;                               /* elements, of a frame */
     double deepest;                                      /* m */
     int32_t deepest_in;                                  /* obstacle, -1: none */
-    bool has_energy; /* the rest means something: what happens can only take energy */
+    bool has_energy; /* the rest is defined: nothing in the scene can add energy */
     double first_energy, least_energy, most_kinetic, most_gain; /* J */
 } pl_run_totals;
 
