@@ -17,7 +17,7 @@ struct pl_device_queue {
     bool launches_only; // a recording failed
     bool recording;     // the end of a recording reports its errors
     char *pinned;       // [UP]: data to the device; [PL_DEVICE_READ]: data from it
-    size_t staged;      // bytes of `up` that copies in flight may read
+    size_t staged;      // bytes of [UP] that copies in flight may read
     // For a queue that shares: its list; whether its own stream has work that no round waited for; the event for that.
     pl_joint *joint;
     bool apart;
