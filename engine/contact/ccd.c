@@ -86,7 +86,7 @@ static bool normalise(double n[3])
                                                      vector */
 }
 
-/* What a direction proves from time t on. */
+/* The result of a proof by one direction from time t on. */
 typedef struct proof {
     double apart; /* distance at t is at least this */
     double until; /* farther apart than `least` from t until this time; above 1: to the end */

@@ -24,7 +24,7 @@ typedef struct pl_joint_prox {
     double *give;          /* [touched]: 1 / W, m/N */
     double *step;          /* [rows]: step, N/m; 0 if all vertices of the row are held */
     int32_t *
-        corner; /* [rows][4]: among the touched vertices; 0 with a weight of 0 where there is none */
+        corner; /* [rows][4]: index among the touched vertices; 0 with a weight of 0 in unused places */
     double *weight;     /* [rows][4] */
     int32_t *entry_row; /* as rows->entry: the rows of each vertex, and its weight in them */
     double *entry_weight;

@@ -74,7 +74,7 @@ pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_
  * threads. */
 double pl_contact_rows_evaluate(pl_contact_rows *rows, const double *x, int threads);
 
-/* Sets `gradient` to that of the multipliers, which is what the rows add if the multipliers are the forces at x. */
+/* Sets `gradient` to that of the multipliers: the rows add this if the multipliers are the forces at x. */
 void pl_contact_rows_pull(pl_contact_rows *rows);
 
 /* Contribution of the last evaluation, or pull, to the gradient at a vertex, N. */

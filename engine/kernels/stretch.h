@@ -79,7 +79,7 @@ typedef struct pl_stretch_curvature {
     pl_real twist[3]; /* (g_i + g_j) / (s_i + s_j) */
 } pl_stretch_curvature;
 
-/* What a device's kernels know of a model. */
+/* A model as seen by a device's kernels. */
 typedef struct pl_stretch_model {
     int32_t constants, kind; /* pl_material_kind */
     pl_stretch_domain domain;

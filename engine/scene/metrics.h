@@ -62,7 +62,7 @@ typedef struct pl_metrics {
     double objective;
     double primal_residual, dual_residual, gradient_norm, decrement;
     double
-        imbalance; /* of the worst body, over what it may be; NaN: the decrement did not pass, or was 0 */
+        imbalance; /* imbalance of the worst body, relative to its bound; NaN: the decrement did not pass, or was 0 */
     double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */
     double dissipated; /* J, since the start, by damping and friction; NaN: nothing dissipates */
     double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN for functions that the

@@ -38,7 +38,7 @@ typedef struct pl_output {
 
 enum { PL_AFTER_MAX = 16, PL_SESSION_ID_MAX = 33 };
 
-/* Where a daemon runs a session. */
+/* How a daemon runs a session. */
 typedef enum pl_executor_choice {
     PL_EXECUTOR_AUTO, /* as configured by the daemon's options */
     PL_EXECUTOR_LOCAL,

@@ -70,7 +70,7 @@ pl_status pl_log_reader_open(int dir_fd, pl_log_reader **out);
 void pl_log_reader_close(pl_log_reader *r);
 /* Number of committed frames available, so frames 0 .. n-1; checks the disk again. */
 int64_t pl_log_reader_refresh(pl_log_reader *r);
-/* The first frame of which anything is kept, as of the last refresh; 0 if nothing was pruned. */
+/* The first frame that is kept at least in part, as of the last refresh; 0 if nothing was pruned. */
 int64_t pl_log_reader_first(const pl_log_reader *r);
 /* True if head.json is damaged or lost and the frames come from the segments (head_recover.h): users should be
  * told. */

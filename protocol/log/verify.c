@@ -241,7 +241,7 @@ static void check_control(pl_verifier *v)
 {
     int fd = openat(v->dir_fd, "control.log", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return; /* nobody gave a command */
+        return; /* there were no commands */
     pl_record_walk w = {.fd = fd, .limit = pl_file_length(fd)};
     pl_walk_event event;
     v->report->files++;

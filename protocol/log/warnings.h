@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* DO(suffix of the code's name, its name, what is counted). The first four belong to a run, the others to a scene
+/* DO(suffix of the code's name, its name, counted things). The first four belong to a run, the others to a scene
  * before it runs. */
 #define PL_EACH_WARNING(DO)                                                                        \
     DO(UNCONVERGED, unconverged, "frames with a step that did not reach solver.tolerance")         \
@@ -52,7 +52,7 @@ typedef struct pl_warnings {
     pl_warning *items; /* malloc'ed */
 } pl_warnings;
 
-/* Append one, with its text copied. PL_OK, also where there are too many; PL_NO_MEMORY. */
+/* Appends a warning and copies its text. PL_OK, even if the list is full; PL_NO_MEMORY. */
 pl_status pl_warnings_add(pl_warnings *list, pl_warning_code code, int64_t count, int64_t of,
                           const char *detail);
 void pl_warnings_clear(pl_warnings *list);

@@ -73,7 +73,7 @@ static void put_at(pl_json_writer *w, const pl_expectation *e)
         pl_json_put_string(w, pl_when_words[e->when]);
 }
 
-/* Of an array of words, those whose bits are set. */
+/* The words of an array whose bits are set. */
 static void put_words(pl_json_writer *w, const char *const *names, int count, int32_t bits)
 {
     pl_json_begin_array(w);

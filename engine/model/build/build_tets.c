@@ -21,7 +21,7 @@ static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
         const pl_material_numbers *numbers = &b->materials[material[t]];
         if (!pl_build_shares_group(b, material[t], leader) ||
             pl_damping_is_merged(b->scene, &b->scene->materials[material[t]]))
-            continue; /* what is merged has its energy in its damping (build_damping.c) */
+            continue; /* merged terms have their energy in their damping (build_damping.c) */
         memcpy(l->constants + l->count * rows, numbers->constants,
                (size_t)rows * sizeof *l->constants);
         l->element[l->count] = (int32_t)t;

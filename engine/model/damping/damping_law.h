@@ -41,7 +41,8 @@ typedef struct law {
     const pl_number *frozen; /* of the block */
     pl_real volume, rate, scale;
     pl_real
-        strain; /* that F of 1 is: volume and rate have it as a factor, so that s and what it is made of have */
+        strain; /* strain at F = 1: a factor of volume and of rate, and so also of s and of everything that s
+                   consists of */
     pl_stretch elastic; /* the material, or its replacement for one column */
 } law;
 
