@@ -50,10 +50,8 @@ typedef struct pl_anderson {
     pl_array *const *u, *const *z; /* of the last local step */
     double relaxation;
     pl_array *const *r, *const *r_old; /* out: D x - z; of the iteration before */
-    pl_array *const *g;                /* in: g of the iteration before; out: z + u + relaxation
-                                          r */
-    int32_t count;                     /* number of differences, oldest first; 0: no previous
-                                          iteration */
+    pl_array *const *g;                /* in: g of the last iteration; out: z + u + relaxation r */
+    int32_t count;                     /* number of differences, oldest first; 0: first iteration */
     pl_array *const *const *dr, *const *const *dg; /* [count][group] */
     double *dot_dr,
         *dot_r; /* out, [count]: in the norm of W, of the last dr and of r with each dr */
@@ -399,8 +397,7 @@ typedef struct pl_backend_ops {
     const char *name;
     bool on_host;   /* the caller may read the arrays' memory; otherwise only download shows them */
     double epsilon; /* of the numbers in arrays */
-    double energy_epsilon; /* differences of energies below this, relative to their size, are
-                              rounding */
+    double energy_epsilon; /* relative: smaller differences of energies are rounding */
     /* The reason why it cannot hold a model's terms (pl_backend_refuses); NULL: it can. */
     const char *(*refuses)(const pl_model *model);
     /* One thread at a time creates, uses and destroys a backend; other threads may use other backends meanwhile.

@@ -82,8 +82,7 @@ static bool normalise(double n[3])
     double length = sqrt(pl_vector_dot(n, n));
     for (int c = 0; c < 3; c++)
         n[c] /= length;
-    return length > 0x1p-500 && length < 0x1p500; /* otherwise the quotients are not a unit
-                                                     vector */
+    return length > 0x1p-500 && length < 0x1p500; /* else the quotients are not a unit vector */
 }
 
 /* The result of a proof by one direction from time t on. */

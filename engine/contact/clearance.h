@@ -11,8 +11,7 @@ typedef struct pl_clearance {
     double self, others; /* m: least distance, at those positions, of pairs of one body and of
                             pairs of two bodies that may touch */
     double *box;         /* [bodies][6], scratch */
-    double *drift;       /* [bodies][2][4], scratch: mean displacement and the largest deviation
-                            from it, m */
+    double *drift;       /* [bodies][2][4], scratch: mean displacement, m, and largest deviation */
     int32_t *vertices;   /* [bodies]: of each body on the surface */
 } pl_clearance;
 

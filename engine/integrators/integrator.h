@@ -19,8 +19,7 @@
 /* Inputs and outputs of a stage: positions of the backend, whose model's step is h. */
 typedef struct pl_stage_start {
     pl_backend *backend;
-    bool known;            /* x_back, v_back and inner hold the past; otherwise only inner is
-                              valid */
+    bool known;            /* x_back, v_back and inner hold the past; else only inner is valid */
     double span;           /* of the stage, s */
     const pl_array *x, *v; /* where the stage begins */
     const pl_array *x_back, *v_back; /* past values, for an integrator that needs them */
@@ -39,8 +38,7 @@ typedef struct pl_integrator {
     bool is_euler;        /* xp is the stage's start, and contact needs no special velocity */
     bool looks_back;      /* a step or a stage reads x_back and v_back */
     bool remembers;       /* ... of the step before */
-    bool forces;          /* every step's start needs `inner`; otherwise only the first
-                                  step's does */
+    bool forces;          /* every step's start needs `inner`; else only the first step's */
     /* Fills x_pred and, except for backward Euler, vp, xp and still. */
     void (*predict)(const pl_stage_start *o, int32_t stage);
     /* Velocities at the stage's end, with minimiser x_new; o->xp is the stage's. */

@@ -32,8 +32,7 @@ typedef struct pl_columns {
 
 typedef struct pl_panel {
     int32_t column, width; /* the first column; columns, 1 .. PL_PANEL */
-    int32_t rows, own;     /* number of rows below the triangle; of these, rows of the panel's own
-                           part */
+    int32_t rows, own;     /* number of rows below the triangle, and of these in the own part */
     int64_t row, value;    /* start of its rows and of its numbers */
 } pl_panel;
 
@@ -44,8 +43,7 @@ typedef struct pl_panels {
     int64_t *part;      /* [part_count + 1]: the first panel of each */
     int64_t *column;    /* [part_count + 1]: the first column of each */
     int32_t *row;       /* ascending within a panel */
-    double *value;      /* for each panel: inverse triangle by rows [w (w + 1) / 2], then
-                           [rows][w] */
+    double *value;      /* per panel: inverse triangle by rows [w (w + 1) / 2], then [rows][w] */
     int32_t *order;     /* [n]: the matrix's row for row i here */
 } pl_panels;
 

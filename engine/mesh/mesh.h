@@ -87,8 +87,7 @@ pl_status pl_mesh_helix(const pl_mesh_helix_shape *shape, const int32_t cells[2]
 
 /* How the cells of a sheet are divided in two. */
 typedef enum pl_mesh_diagonal {
-    PL_MESH_DIAGONAL_ALTERNATING, /* the diagonals of neighbouring cells meet: no direction is
-                                     preferred */
+    PL_MESH_DIAGONAL_ALTERNATING, /* diagonals of neighbouring cells meet: no preferred direction */
     PL_MESH_DIAGONAL_UP,          /* from (i, j) to (i + 1, j + 1) */
     PL_MESH_DIAGONAL_DOWN,        /* from (i + 1, j) to (i, j + 1) */
 } pl_mesh_diagonal;

@@ -13,8 +13,7 @@ typedef enum pl_shape_measure {
     PL_SHAPE_LEAST_ANGLE,    /* dihedral [interior] angle, degrees: 70.5 [60] where regular */
     PL_SHAPE_GREATEST_ANGLE, /* the same */
     PL_SHAPE_RADIUS_RATIO,   /* 3 [2] r / R: 1 where regular, 0 where flat */
-    PL_SHAPE_ASPECT, /* longest edge over r, relative to the regular element's: 1 there, above 1
-                        elsewhere */
+    PL_SHAPE_ASPECT, /* longest edge over r, relative to the regular element: 1 there, else above */
     PL_SHAPE_EXTENT, /* absolute volume, m^3 [area, m^2] */
     PL_SHAPE_MEASURES
 } pl_shape_measure;

@@ -6,8 +6,7 @@
 #include "engine/mesh/mesh.h"
 
 typedef struct pl_sheet_edges {
-    int64_t count;  /* 3 per triangle: edge 3 t + k goes from corner k to corner k + 1 of triangle
-                      t */
+    int64_t count;  /* 3 per triangle: edge 3 t + k goes from corner k to k + 1 of triangle t */
     int32_t *keys;  /* [count][2], the lower vertex first */
     int64_t *order; /* [count] */
     const pl_mesh *mesh;

@@ -16,8 +16,7 @@ typedef struct pl_skin {
     int64_t count;
     int32_t *triangle; /* [count][3], model vertices */
     bool *two_sided;   /* [count]: cloth */
-    double *mass;      /* [count], kg: its part of the corners' mass, divided among their
-                          triangles */
+    double *mass;      /* [count], kg: its part of the corners' mass, shared by their triangles */
     int64_t *first;    /* [bodies + 1] */
     int64_t *start;    /* [vertices + 1]: of a vertex's triangles in `incident` */
     int64_t *incident; /* triangles, ascending */

@@ -46,8 +46,7 @@ struct pl_model {
     bool friction;    /* some obstacle has it */
     pl_solver_settings solver;
     pl_metrics_detail detail;
-    bool lists_contacts; /* for pl_state_contacts: not hashed, because it changes no bits of a
-                            step */
+    bool lists_contacts; /* for pl_state_contacts: not hashed, as it changes no bits of a step */
     uint64_t built_hash; /* of the model as built */
     uint64_t hash;       /* pl_model_hash(): that hash, and the changes by controls */
 

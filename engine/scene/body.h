@@ -42,8 +42,7 @@ typedef struct pl_body {
     char *name;
     pl_mesh_source mesh;
     int32_t material;           /* index into materials */
-    int32_t tag_material_count; /* materials_by_tag, in its order: if several apply, the last
-                                   wins */
+    int32_t tag_material_count; /* materials_by_tag, in its order: if several apply, the last one */
     pl_tag_material *tag_materials;
     pl_body_fields fields;
     pl_transform transform;

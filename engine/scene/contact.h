@@ -20,7 +20,7 @@ typedef struct pl_contact_settings {
     bool self;          /* of bodies with themselves */
     bool check;         /* reject steps that pass through a surface */
     bool has_thickness; /* otherwise 1 % of the mean edge of each body's surface */
-    double thickness;   /* m, > 0: distance kept between surfaces; for sheets, at least their
+    double thickness;   /* m, > 0: distance kept between surfaces; sheets: at least the
                            material's */
     double friction;    /* Coulomb coefficient where materials have none, >= 0 */
     double restitution; /* 0 .. 1 */

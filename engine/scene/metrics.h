@@ -57,16 +57,14 @@ typedef struct pl_metrics {
     int64_t newton_iterations; /* of those, with method auto; -1: another method */
     int64_t unconverged;       /* steps that stopped at the iteration limit; -1 with tolerance 0 */
     int64_t halved;            /* number of steps that failed and were done as two half steps */
-    int64_t by_euler; /* number of steps that fell back to backward Euler; -1: the scene itself
-                         uses it */
+    int64_t by_euler; /* number of steps redone by backward Euler; -1: the scene itself uses it */
     double objective;
     double primal_residual, dual_residual, gradient_norm, decrement;
     double
         imbalance; /* imbalance of the worst body, relative to its bound; NaN: the decrement did not pass, or was 0 */
     double kinetic, elastic, gravity; /* J; gravity is -sum m g.x */
     double dissipated; /* J, since the start, by damping and friction; NaN: nothing dissipates */
-    double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN for functions that the
-                                                 model lacks */
+    double dissipation[PL_DISSIPATION_COUNT]; /* the same by function; NaN: not in the model */
     double linear[3], angular[3];             /* momenta, kg m/s and kg m^2/s about the origin */
     int64_t inverted;                         /* tetrahedra with det F <= 0 */
     int64_t contacts;                         /* number of vertex-obstacle pairs that carry force */

@@ -115,8 +115,7 @@ typedef struct pl_solver_settings {
     bool automatic; /* the scene says auto, and `method` is its selection: changes no bit */
     bool has_obstacles; /* otherwise pl_obstacles_are_hard() decides by the method */
     pl_obstacle_way obstacles;
-    double contact_stiffness; /* with obstacles energy: stiffness at a vertex, relative to its
-                                 diagonal of A */
+    double contact_stiffness; /* with obstacles energy: stiffness over a vertex's diagonal of A */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
     pl_precision precision; /* pl_solver_is_single() resolves auto */
@@ -128,8 +127,7 @@ typedef struct pl_solver_settings {
     pl_initial_guess initial_guess;
     double rho;     /* Chebyshev: spectral radius; 0: estimated */
     int32_t phases; /* chebyshev_descent: number of phases of rho, 1 .. PL_PHASES_MAX */
-    int32_t tune;   /* chebyshev_descent: number of the solve before which phases are tuned, from
-                     1; 0: none */
+    int32_t tune;   /* chebyshev_descent: solve before which phases are tuned, from 1; 0: none */
 } pl_solver_settings;
 
 /* True if it is computed in single precision: as the scene says, or by default on a GPU. */

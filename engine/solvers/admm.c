@@ -64,8 +64,7 @@ typedef struct admm {
     pl_balance *balance;
     bool apart;             /* the model has a group that keeps bodies apart */
     pl_iteration *detail;   /* [iterations + 1], or NULL */
-    int64_t rows, recorded; /* of `detail`; before this solve, which continues from another's
-                               answer */
+    int64_t rows, recorded; /* of `detail`; before this solve, if it continues another's answer */
 } admm;
 
 static void admm_destroy(pl_solver *solver)

@@ -23,12 +23,11 @@ struct pl_anderson_history {
     pl_backend *backend;
     pl_array **r, **r_old, **g;                            /* [group_count] */
     pl_array **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX]; /* [slot][group_count] */
-    int32_t count, order[PL_ANDERSON_MAX];                 /* number of pairs; their slots, oldest
-                                                              first */
-    bool begun;                                            /* r and g belong to an iteration */
-    double norm, least;                                    /* |W r| of it; the recent minimum */
-    int32_t since;                                         /* iterations since that minimum */
-    bool stuck, leaving; /* the last apply dropped a stale history; made a leap */
+    int32_t count, order[PL_ANDERSON_MAX]; /* number of pairs; slots, oldest first */
+    bool begun;                            /* r and g belong to an iteration */
+    double norm, least;                    /* |W r| of it; the recent minimum */
+    int32_t since;                         /* iterations since that minimum */
+    bool stuck, leaving;                   /* the last apply dropped a stale history; made a leap */
     double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX]; /* W dr_i . W dr_j, by slots */
 };
 

@@ -54,8 +54,7 @@ typedef struct chebyshev_descent {
     pl_array *g, *step, *inverse; /* rows; step: x - x_old */
     pl_iteration *detail;         /* [iterations + 1], or NULL */
     pl_balance *balance;
-    int64_t rows, recorded; /* of detail; before this solve, which continues from another's
-                               answer */
+    int64_t rows, recorded; /* of detail; before this solve, if it continues another's answer */
     /* Carried from step to step. */
     stride pace;
     int64_t solves;
@@ -362,8 +361,7 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
 {
     static const char WHAT[] = "Chebyshev descent";
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    s->solves += stage->bound == 0; /* a solve that continues from another's answer belongs to
-                                       the same step */
+    s->solves += stage->bound == 0; /* a continued solve belongs to the same step */
     if (stage->bound == 0 && s->solves == s->model->solver.tune &&
         tune(s, stage, x, gradient) != PL_OK) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;

@@ -67,8 +67,7 @@ struct pl_descent {
     pl_array *g, *g_old, *p, *p_old; /* rows */
     pl_array *inverse, *inverse_old; /* rows of 1 / P; NULL with the constant matrix */
     pl_iteration *detail;            /* [iterations + 1], or NULL */
-    int64_t rows, recorded; /* of `detail`; before this solve, which continues from another's
-                               answer */
+    int64_t rows, recorded; /* of `detail`; before this solve, if it continues another's answer */
     pl_balance *balance;
     /* The current solve. */
     pl_solve_result *out;

@@ -9,8 +9,7 @@
 typedef struct pl_phases {
     int32_t count;
     int64_t end[PL_PHASES_MAX];   /* iteration at which the next phase begins; unused in the last */
-    double factor[PL_PHASES_MAX]; /* 1 - rho of the phase, relative to 1 - rho of the last phase
-                                     initially */
+    double factor[PL_PHASES_MAX]; /* 1 - rho of the phase over the initial 1 - rho of the last */
 } pl_phases;
 
 /* Initial phases of 8, 16, 32, ... iterations; 1 - rho of each is three times that of the next, because a low rho

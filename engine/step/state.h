@@ -28,10 +28,10 @@ struct pl_state {
     pl_fetch *fetch;           /* for frames; created at the first request */
     pl_fetch_form fetch_form;
     pl_solve_result solve; /* of the last step; its pointers are the solver's and are not saved */
-    pl_force *pins, *obstacles, *forces; /* the host's */
-    int64_t contacts, *touching;         /* number of vertices pushed by all obstacles and by each,
-                                    [obstacle_count] */
-    double *penetration;                 /* [obstacle_count]; measured, not saved */
+    pl_force *pins, *obstacles, *forces;      /* the host's */
+    int64_t contacts, *touching;              /* vertices that all obstacles, and each, push,
+                                            [obstacle_count] */
+    double *penetration;                      /* [obstacle_count]; measured, not saved */
     pl_dissipated dissipated, dissipated_new; /* saved; including the current step */
     pl_touched touched, touched_new; /* the same, where the model has contact between bodies */
     /* The current step. */

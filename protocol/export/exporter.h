@@ -93,13 +93,11 @@ bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl
 typedef struct pl_export_kind {
     pl_export_about about;
     bool doubles;                /* it holds float64 if the frames do; else always float32 */
-    bool tets;                   /* it needs the tetrahedra; a format with bodies needs the
-                                    topology */
+    bool tets;                   /* it needs the tetrahedra; with bodies, it needs the topology */
     bool archive;                /* it is always a .zip */
     bool scene;                  /* it includes the scene's name and the up axis */
     bool metrics;                /* it uses metrics records, not frames */
-    bool (*check)(pl_export *e); /* checks that it is possible, before anything is written; or
-                                    NULL */
+    bool (*check)(pl_export *e); /* checks that it is possible, before anything is written; NULL */
     bool (*run)(pl_export *e);
 } pl_export_kind;
 #define DO(KIND, name, doc) extern const pl_export_kind pl_export_kind_##name;

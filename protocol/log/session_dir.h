@@ -102,8 +102,7 @@ typedef struct pl_preflight {
     pl_preflight_body *bodies; /* malloc'ed */
     int64_t vertices, tets;
     int64_t cores; /* number that is useful; 0: from an earlier version */
-    char kind[64]; /* kind of run for its time: "quasi_newton cpu double"; "": from an earlier
-                      version */
+    char kind[64]; /* kind of run for its time: "quasi_newton cpu double"; "": earlier version */
     double memory_bytes, gpu_memory_bytes, seconds_per_frame, setup_seconds, frame_bytes;
     pl_warnings warnings;
     int32_t remark_count; /* "body 'bunny' consists of 3 separate pieces", ... */

@@ -25,8 +25,7 @@ typedef struct segment_check {
     char name[PL_SEGMENT_NAME];
     int64_t frames;     /* committed; -1 if only the walk can tell */
     int64_t expected;   /* next expected part */
-    int64_t damaged_at; /* start of the bytes since the last good record that are not a record;
-                           or -1 */
+    int64_t damaged_at; /* start of the bytes since the last good record that are none; or -1 */
     bool stale;         /* further records belong to no frame of this segment */
     pl_index_entry found[PL_SEGMENT_FRAMES];
     unsigned char good[PL_SEGMENT_FRAMES]; /* bits: PL_LOG_FRAME, PL_LOG_METRICS */

@@ -42,8 +42,7 @@ const char *pl_warning_name(pl_warning_code code);
 typedef struct pl_warning {
     pl_warning_code code;
     char *detail;      /* a sentence with its numbers and what to do; malloc'ed */
-    int64_t count, of; /* this many out of this many: frames, vertices or bodies, depending on
-                          the code */
+    int64_t count, of; /* this many out of this many: frames, vertices or bodies, by the code */
 } pl_warning;
 
 enum { PL_WARNINGS_MAX = 64 }; /* further ones are dropped */

@@ -40,8 +40,7 @@ typedef struct pl_sweep_parameter {
     char *path;    /* a JSON pointer into the scene */
     char *name;    /* as posted, or the path without its first '/' */
     char **values; /* JSON texts; NULL: an interval */
-    int64_t count; /* number of values, or of points of a range; 0: an interval that no grid can
-                      use */
+    int64_t count; /* number of values, or of points of a range; 0: an interval no grid can use */
     double low, high;
     bool log, integer;
 } pl_sweep_parameter;

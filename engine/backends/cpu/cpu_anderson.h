@@ -16,8 +16,7 @@ typedef struct pl_anderson_part {
     const double *z, *r_old;      /* r_old and g_old: of the iteration before */
     double *r;                    /* in: D x; out: D x - z */
     double *g;                    /* in: g_old; out: z + u + relaxation r */
-    int32_t count;                /* number of pairs; 0: no previous iteration to take differences
-                                with */
+    int32_t count;                /* number of pairs; 0: no previous iteration to subtract */
     float *const *dr, *const *dg; /* [count]; the last is the new one */
 } pl_anderson_part;
 

@@ -22,8 +22,7 @@ typedef struct cpu {
     pl_block_sums *sums;      /* [largest number of blocks of a group] */
     pl_block_measure *measures;
     const pl_model *first;          /* the model for which the backend was created */
-    pl_solve_work *work[3];         /* by coordinate; NULL if an earlier coordinate has the same
-                                     factor */
+    pl_solve_work *work[3];         /* by coordinate; NULL if an earlier one has the same factor */
     pl_solve_work *other_work[3];   /* of another model while it is in use (use_model) */
     int64_t outside, found_outside; /* the part in which the last trial left the energy's domain */
     double *scratch;                /* twice the rows, if the model is partly held */

@@ -31,8 +31,7 @@ typedef struct pl_term_arguments {
     pl_number *energy;      /* out, [blocks][PL_BLOCK], J; NULL: not wanted */
     pl_number4 *contributions;
     pl_number *stretch_out, *inverted_out; /* for measure, [blocks][PL_BLOCK] */
-    double *columns;                       /* for push, [4][terms]: force, and whether it is not
-                                              0 */
+    double *columns;                       /* for push, [4][terms]: force, and whether it is 0 */
     pl_device_obstacle obstacle;           /* for vertices that an obstacle holds out */
     const pl_number *x_start, *stationary; /* of the stage, for local; still may be NULL */
     const pl_number *way;                  /* for local of `touching`, [block][3][PL_BLOCK], m */
@@ -63,8 +62,7 @@ typedef struct pl_touch_arguments {
     const pl_number *mass, *x_end, *v_start;
     pl_number *v_end, *x_back, *v_back; /* the last two may be NULL */
     double landing;                     /* as in pl_contact_end */
-    pl_number *landed;                  /* [terms]: 1 where it has landed, else 0; NULL: not
-                                           asked */
+    pl_number *landed;                  /* [terms]: 1 where it landed, else 0; NULL: not asked */
 } pl_touch_arguments;
 
 typedef void pl_term_launch(pl_device_queue *queue, const pl_term_arguments *arguments,

@@ -57,8 +57,7 @@ pl_status pl_build_links(pl_build *b);   /* springs, rods, fibres, attachments *
 pl_status pl_build_damping(pl_build *b); /* dissipation of elements and of vertices */
 pl_status pl_build_limits(pl_build *b);  /* hard: strain limits and ropes */
 pl_status
-pl_build_contacts(pl_build *b); /* one group for each obstacle, with stiffness from the groups
-                                   before it */
+pl_build_contacts(pl_build *b); /* one group per obstacle, with stiffness from earlier groups */
 pl_status pl_build_apart(pl_build *b); /* contact between bodies, for ADMM; after `touching` */
 
 #endif

@@ -205,8 +205,7 @@ static pl_status fit_to_rest(const pl_build *b, pl_contact_bodies *t, pl_contact
         int32_t body = t->surface->vertex_body[t->surface->place[near.pair[k].vertex[0]]];
         double *own = &t->distance[at(t, body, body)];
         *own = fmin(*own, OF_REST * near.pair[k].gap);
-        if (!(*own > 1e-6 * t->edge)) /* it touches itself: no distance distinguishes inside from
-                                         outside */
+        if (!(*own > 1e-6 * t->edge)) /* touching itself, no distance tells inside from outside */
             t->ignore[at(t, body, body)] = 1;
     }
     pl_contact_pairs_clear(&near);

@@ -68,8 +68,7 @@ typedef struct pl_damping {
     pl_damping_momentum momentum;
     bool merged;                          /* include the element's own energy; tetrahedra only */
     bool bends;                           /* F is an angle that is 0 at rest (build_damping.c) */
-    bool second_order;                    /* engine/README.md lists the correction of each
-                                             function */
+    bool second_order;                    /* engine/README.md lists each function's correction */
     double shear, bulk;                   /* psi, phi, Pa s; viscous: shear only */
     double beta;                          /* s */
     double power, coefficient, smoothing; /* p, Pa s^p, 1/s */

@@ -23,8 +23,7 @@ typedef struct pl_contact_law {
     double *stiffness;          /* [terms]: k, N/m; 0 in padding */
     pl_contact_anchor *anchors; /* [terms] */
     pl_pose start, end;         /* the obstacle at the stage's ends */
-    double extrapolation; /* of the stage, >= 1: U is evaluated at y (stage.h) and divided by its
-                             square */
+    double extrapolation; /* of the stage, >= 1: U is that of y (stage.h) divided by its square */
 } pl_contact_law;
 
 /* Computes the anchor of term i, for a vertex at `from` when the stage begins and, if free, at x_pred. `stationary`

@@ -30,8 +30,7 @@ typedef struct pl_terms {
     int32_t *element;         /* [block][L]: for triangles, the index in the model, for failures */
     const pl_stretch_ops *material;   /* for triangles, else NULL */
     const pl_number *shared;          /* the material's; not owned */
-    const struct pl_damping *damping; /* for dissipation, data shared by its terms; owned; else
-                                         NULL */
+    const struct pl_damping *damping; /* for dissipation: shared by its terms, owned; else NULL */
     pl_number *frozen; /* [block][frozen_rows][L]: data frozen at a stage's start, by freeze */
     int32_t frozen_rows;
 } pl_terms;
