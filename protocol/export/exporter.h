@@ -97,7 +97,7 @@ typedef struct pl_export_kind {
     bool archive;                /* it is always a .zip */
     bool scene;                  /* it includes the scene's name and the up axis */
     bool metrics;                /* it uses metrics records, not frames */
-    bool (*check)(pl_export *e); /* checks that it is possible, before anything is written; NULL */
+    bool (*check)(pl_export *e); /* checks feasibility before anything is written; or NULL */
     bool (*run)(pl_export *e);
 } pl_export_kind;
 #define DO(KIND, name, doc) extern const pl_export_kind pl_export_kind_##name;
