@@ -54,7 +54,8 @@ typedef struct pl_anderson {
     int32_t count;                     /* number of differences, oldest first; 0: first iteration */
     pl_array *const *const *dr, *const *const *dg; /* [count][group] */
     double *dot_dr,
-        *dot_r; /* out, [count]: in the norm of W, of the last dr and of r with each dr */
+        *dot_r; /* out, [count]: inner products, in the norm of W, of the last dr and of r with
+                   each dr */
 } pl_anderson;
 
 /* One trial of a descent method at x_new = x + alpha d. */

@@ -30,7 +30,8 @@ typedef struct look {
     double *edge;     /* [bodies]: mean edge, m */
     double (*box)[6]; /* [bodies]: lowest corner, highest corner */
     int32_t *size,
-        *seen;      /* [vertices]: of a piece, by its first vertex: vertices, and those looked at */
+        *seen;      /* [vertices]: for a piece, by its first vertex: number of vertices, and of
+                       tested ones */
     int32_t *piece; /* [vertices]: the first vertex of the surface to which edges join it */
     int32_t bodies;
 } look;

@@ -22,7 +22,7 @@ typedef struct pl_contact_source {
     int32_t segments;
     const int32_t *segment; /* [segments][2], of ropes */
     const uint8_t
-        *solid; /* [bodies]: 1 where the triangles bound a solid and face outwards; NULL: none do */
+        *solid; /* [bodies]: 1 if the triangles bound a solid and face outwards; NULL: all are 0 */
 } pl_contact_source;
 
 /* Sides of a triangle by corner: side k joins corners pl_contact_side[k][0] and [1] and lies opposite corner [2].
@@ -47,7 +47,7 @@ typedef struct pl_contact_surface {
     int32_t
         *edge_triangle; /* [3 triangles], ascending for each edge; more than two if non-manifold */
     int32_t *
-        edge_opposite; /* [3 triangles]: the scene's vertex of that triangle which is not on the edge */
+        edge_opposite; /* [3 triangles]: the scene's vertex of that triangle which is opposite the edge */
 
     int32_t triangles;
     int32_t *triangle; /* [triangles][3], scene's indices, ascending; the order is the source's */

@@ -42,7 +42,7 @@ typedef struct pl_stage {
     const pl_number *stationary; /* [n][3]; NULL: x_start, and carry_fraction is 1 */
     const pl_number *x_pred;     /* [n][3], x~ */
     const pl_number
-        *x_grip; /* [n][3]: where friction's grip is as deep as vertices are; NULL: x_start */
+        *x_grip; /* [n][3]: positions whose depth gives friction's grip; NULL: those of x_start */
     const pl_number *load; /* [n][3], N: forces that are constant over the stage; NULL: none */
 } pl_stage;
 

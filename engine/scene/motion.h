@@ -38,7 +38,7 @@ typedef struct pl_motion {
     bool has_origin;
     double origin[3]; /* m; without has_origin: the centre of the selection, or of the obstacle */
     const struct pl_drive
-        *drive; /* the model's, of a motion that a control may take over; else NULL */
+        *drive; /* the model's, for a motion that a control may take over; else NULL */
 } pl_motion;
 
 /* The pose of a motion at `time` seconds; the identity for an absent motion. */

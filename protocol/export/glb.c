@@ -176,7 +176,7 @@ static void begin_accessor(pl_json_writer *w, int view, uint64_t at, bool index,
 /* The numbers of views and accessors follow from which parts exist; -1: none. */
 typedef struct numbers {
     int triangles, edges, animation,
-        frames; /* views; the first accessor of each has its number, too */
+        frames; /* views; the first accessor of each view has the same number */
     int first;  /* accessor of frame 0 */
 } numbers;
 

@@ -1,12 +1,12 @@
-/* checkpoint.h - a session's checkpoints: the whole state of a run at a committed frame, to go on
- * from. Two files, checkpoint-A.bin and checkpoint-B.bin, are written in turn, so that the one
- * before the newest is whole while the newest is being made.
+/* checkpoint.h - a session's checkpoints: the whole state of a run at a committed frame, from which the run can
+ * resume. Two files, checkpoint-A.bin and checkpoint-B.bin, are written in turn, so that the previous checkpoint
+ * stays intact while a new one is being written.
  *
  * Layout, little-endian:
  *
  *   offset size
  *        0    4  magic "PLC1"
- *        4    4  format version: 2; 1 where nothing was controlled
+ *        4    4  format version: 2; 1 without changes by controls
  *        8    4  attempt that wrote it
  *       12    4  size of the header, 184: the payload begins there
  *       16    8  frame: the state is that after frame `frame`, which is committed in the log
@@ -18,11 +18,11 @@
  *       56    8  seconds of running so far, over all attempts, f64
  *       64   96  numerics class (pl_engine_class), text, NUL-padded
  *      160    8  size of the payload
- *      168    8  size of what controls have changed (version 2; version 1: 0)
+ *      168    8  size of the changes by controls (version 2; version 1: 0)
  *      176    4  0
  *      180    4  CRC-32C of bytes 0..179
- *      184       the payload: what pl_state_save gave; then, in version 2, the number of the last
- *                control in effect, i64, and what pl_changes_save gave
+ *      184       the payload, from pl_state_save; then, in version 2, the number of the last control in
+ *                effect, i64, and the bytes of pl_changes_save
  *        +    4  CRC-32C of everything before it
  */
 #ifndef PLIANT_PROTOCOL_LOG_CHECKPOINT_H

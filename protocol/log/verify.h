@@ -1,5 +1,5 @@
-/* verify.h - checks every file of a session directory and reports each damage, its place, what is still readable and
- * what to do. Reads only, and works while a worker runs.
+/* verify.h - checks every file of a session directory and reports each damage: its place, what is still readable
+ * and what to do. Reads only, and works while a worker runs.
  *
  * Each file is checked against:
  *   head.json, exit.json, warnings.json, preflight.json, session.json       its seal

@@ -180,7 +180,7 @@ static pl_decode_outcome decode_document(json_t *document, const pl_scene *scene
     return PL_DECODE_OK;
 }
 
-/* The document, or NULL with a outcome. */
+/* The document, or NULL with an outcome. */
 static json_t *parse(const char *text, size_t length, pl_decode_outcome *outcome, pl_faults *faults)
 {
     json_error_t error;

@@ -39,7 +39,7 @@ typedef struct newton {
     double *in, *out; /* rows in the order of H */
     pl_refactor *factor;
     slot *
-        joined; /* [joined_count]: what rows of contact join, in their order, as the pattern has it */
+        joined; /* [joined_count]: pairs coupled by rows of contact, in their order, included in the pattern */
     int64_t joined_count;
     bool of_before; /* the pattern is of an earlier step */
     const pl_project_ops *project;

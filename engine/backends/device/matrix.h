@@ -32,7 +32,7 @@ typedef struct pl_device_system {
     pl_number *diagonal; /* matrix.diagonal, for pl_device_vertices as well */
     int32_t steps;       /* number of steps of a solve, at least 1 */
     double middle,
-        ratio; /* of the spectrum's interval: its middle; that over half its length, > 1 */
+        ratio; /* of the spectrum's interval: its middle; its middle over half its length, > 1 */
     void *memory[8];
 } pl_device_system;
 

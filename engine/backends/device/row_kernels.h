@@ -109,7 +109,8 @@ typedef struct pl_chebyshev_arguments {
     pl_device_vertices vertices;
     double inertia, down, on; /* -omega alpha, omega - 1 */
     const double
-        *weights; /* on the device, in the place of both: recordings do not hold these. Or NULL */
+        *weights; /* on the device, in place of both, so that recordings do not fix their values;
+                     or NULL */
     const pl_number4 *contributions;
     const pl_number *x, *x_pred, *load, *contact, *inverse, *g;
     pl_number *s, *x_new; /* x_new may be x */

@@ -21,8 +21,8 @@ static void freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage
     to->obstacle.path = pl_contact_path_of(stage, pl_motion_pose(motion, stage->time_start),
                                            pl_motion_pose(motion, pl_stage_touch_time(stage)));
     to->obstacle.path.span =
-        0; /* touch_of()'s: a digit apart from step to step, and no kernel but its is
-                                   given another argument for that (runs.c) */
+        0; /* for touch_of(): its last digits differ from step to step, so only its own kernel
+              has it as an argument (runs.c) */
     to->contact.start = to->obstacle.path.start;
     to->contact.end = to->obstacle.path.end;
     to->contact.extrapolation = stage->extrapolation > 1 ? stage->extrapolation : 1;

@@ -14,7 +14,7 @@
 
 typedef struct pl_bend {
     int32_t corners,
-        corner[4];   /* 4 of an edge, as pl_hinge has them; 3 of a joint: it, and its two ends */
+        corner[4];   /* 4 for an edge, in pl_hinge's order; 3 for a joint: it, and its two ends */
     double shape[4]; /* G */
     double k, rest;
     double rigidity; /* D, N m, or B, N m^2, of the element, from which k follows */

@@ -111,8 +111,8 @@ typedef struct pl_term {
     const double *shape;   /* [corners][columns] */
     const double *offset;  /* [3 columns] */
     const struct pl_motion
-        *motion; /* NULL; or what carries the offset along, which is given in the motion's
-                                own frame. Of one column */
+        *motion; /* NULL; or the motion that carries the offset, which is then given in the
+                    motion's own frame. One column only */
     const double *constant; /* [constants of the list] */
     double weight;          /* w^2 */
     int32_t element;
