@@ -45,7 +45,7 @@ typedef struct pl_solve_work pl_solve_work;
 pl_status pl_solve_work_create(const pl_factor *f, int32_t threads, pl_solve_work **out);
 void pl_solve_work_set_threads(pl_solve_work *w, int32_t threads);
 void pl_solve_work_destroy(pl_solve_work *w);
-/* Solve A x = b with three right-hand sides, column-major [3][n]. x may be b. */
+/* Solves A x = b with three right-hand sides, column-major [3][n]. x may be b. */
 pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b, double *x);
 /* Number of stored entries of L, including the zeros that fill panels. */
 int64_t pl_factor_nonzeros(const pl_factor *f);

@@ -56,7 +56,7 @@ void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number
 bool pl_log_writer_fenced(pl_log_writer *w);
 /* fdatasync of open files; callable from a thread other than the appender's. */
 pl_status pl_log_sync(pl_log_writer *w);
-/* Make appended records visible to other machines of a network file system, without waiting for durability. Callable
+/* Makes appended records visible to other machines of a network file system, without waiting for durability. Callable
  * from any thread. */
 void pl_log_send(pl_log_writer *w);
 /* Seals the last segment in head.json and closes. */

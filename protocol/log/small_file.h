@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write a whole small file by temporary + fsync + rename (+ fsync of the directory if `durable`).
+/* Writes a whole small file by temporary + fsync + rename (+ fsync of the directory if `durable`).
  * The temporary is called NAME.PID.N.tmp. */
 pl_status pl_file_replace(int dir_fd, const char *name, const void *data, size_t size,
                           bool durable);
@@ -18,7 +18,7 @@ pl_status pl_file_replace_parts(int dir_fd, const char *name, const struct iovec
 /* The same without any sync, in a directory that is made durable as a whole (directory_sync.h). */
 pl_status pl_file_put(int dir_fd, const char *name, const struct iovec *parts, int count);
 pl_status pl_file_put_text(int dir_fd, const char *name, const char *text, size_t length);
-/* Read a whole regular file of at most `limit` bytes; *out malloc'ed, NUL-terminated. PL_IO with
+/* Reads a whole regular file of at most `limit` bytes; *out malloc'ed, NUL-terminated. PL_IO with
  * errno EFBIG beyond it. */
 pl_status pl_file_read(int dir_fd, const char *name, size_t limit, char **out, size_t *size);
 

@@ -59,9 +59,9 @@ void pl_warnings_clear(pl_warnings *list);
 /* "warnings" of a session as a JSON array: the preflight's, then the run's (NULL: none yet). malloc'ed; NULL if out
  * of memory. */
 char *pl_warnings_encode(const pl_warnings *start, const pl_warnings *run);
-/* Write the items of a list into an open array. */
+/* Writes the items of a list into an open array. */
 void pl_warnings_put(pl_json_writer *w, const pl_warnings *list);
-/* Append the items of an array; skip codes of a later version. PL_OK or PL_NO_MEMORY. */
+/* Appends the items of an array; skips codes of a later version. PL_OK or PL_NO_MEMORY. */
 pl_status pl_warnings_decode(const pl_json *array, pl_warnings *list);
 
 /* Counts over frames 1 to `frame`. Of frame 0, the scene's own start, only the energy counts. */

@@ -18,7 +18,7 @@ typedef enum pl_decode_outcome {
     PL_DECODE_NO_MEMORY,
 } pl_decode_outcome;
 
-/* Decode a scene. On PL_DECODE_OK *out owns its memory (pl_scene_clear); otherwise it is zeroed. */
+/* Decodes a scene. On PL_DECODE_OK *out owns its memory (pl_scene_clear); otherwise it is zeroed. */
 pl_decode_outcome pl_scene_decode(const char *text, size_t length, pl_scene *out,
                                   pl_faults *faults);
 /* The same, with the session's notes beside the physics; notes may be NULL. */

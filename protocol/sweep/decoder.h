@@ -38,7 +38,7 @@ const char *pl_sweep_text_at(pl_sweep_decoder *d, json_t *object, const char *ke
 int pl_sweep_word_at(pl_sweep_decoder *d, json_t *object, const char *key, const char *const *words,
                      int fallback, const char *where);
 
-/* Read "probe" or "metric", exactly one; a probe must be in the scene. */
+/* Reads "probe" or "metric", exactly one; a probe must be in the scene. */
 void pl_sweep_read_quantity(pl_sweep_decoder *d, pl_fit_quantity *q, json_t *object,
                             const char *where);
 /* The member "fit", after the parameters (fit_decode.c). */

@@ -59,7 +59,7 @@ typedef struct pl_fit {
 
 void pl_fit_destroy(pl_fit *fit); /* NULL is allowed */
 
-/* Interpolate a run's n frames (x, y) at the measured points of a series; NaN if n is 0. */
+/* Interpolates a run's n frames (x, y) at the measured points of a series; NaN if n is 0. */
 void pl_fit_values(const pl_fit_series *series, const double *x, const double *y, int64_t n,
                    double *values);
 /* The misfit of the values of all series in order; NaN if any value is NaN. */

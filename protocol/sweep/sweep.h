@@ -96,7 +96,7 @@ typedef struct pl_sweep {
 pl_status pl_sweep_decode(const char *text, size_t length, pl_sweep *out, pl_faults *faults);
 void pl_sweep_clear(pl_sweep *sweep);
 
-/* Append a row to a fit, at places in [0, 1] of its intervals. False if out of memory or room. */
+/* Appends a row to a fit, at places in [0, 1] of its intervals. False if out of memory or room. */
 bool pl_sweep_append(pl_sweep *sweep, const double *u);
 /* The same from a list of values. */
 bool pl_sweep_append_values(pl_sweep *sweep, const pl_json *values);
