@@ -316,8 +316,8 @@ typedef struct pl_factored_ops {
 
 /* There is no factor, and the global step iterates. */
 typedef struct pl_iterated_ops {
-    /* Solves A rows = rhs to a small fraction of the residual at `from`, with *square = (rows - from) . A (rows -
-     * from). Not finite if a number is not. */
+    /* Solves A rows = rhs to a small fraction of the residual at `from`, with *square =
+     * (rows - from) . A (rows - from). Not finite if a number is not. */
     pl_status (*solve_from)(pl_backend *b, const pl_array *rhs, const pl_array *from,
                             pl_array *rows, double *square);
 } pl_iterated_ops;

@@ -10,8 +10,8 @@
  *
  *     argmin 1/2 |z - v|^2_W   where n . r(z) >= d for every row
  *
- * The solver is accelerated projected gradients on the dual problem (Nesterov 1983). Each row has its own step, 1 /
- * sum |C W^-1 C^T|. The momentum restarts where the iteration goes up (O'Donoghue, Candes 2015), and a solve starts
+ * The solver is accelerated projected gradients on the dual problem (Nesterov 1983). Each row has its own step,
+ * 1 / sum |C W^-1 C^T|. The momentum restarts where the iteration goes up (O'Donoghue, Candes 2015), and a solve starts
  * from the p of the previous one. In each sweep, the disk that bounds g has the radius given by the row's current
  * f, as in model/groups/contacts.h for obstacles. */
 #ifndef PLIANT_ENGINE_CONTACT_JOINT_PROX_H

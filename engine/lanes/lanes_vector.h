@@ -1,8 +1,8 @@
 /* lanes_vector.h - the lane type as a vector of PL_VECTOR_SIZE bytes. Included by lanes.h only.
  *
- * Operations work on native pieces: 64 bytes with AVX-512, 32 with AVX, else 16 (SSE, NEON). GCC splits + - * /
- * into pieces by itself and keeps them in registers, but it would turn comparisons and roots of a vector that is
- * not native into scalar code. Those are therefore written piece by piece here. Several pieces are several
+ * Operations work on native pieces: 64 bytes with AVX-512, 32 with AVX, else 16 (SSE, NEON). GCC splits
+ * + - * / into pieces by itself and keeps them in registers, but it would turn comparisons and roots of a vector
+ * that is not native into scalar code. Those are therefore written piece by piece here. Several pieces are several
  * independent dependency chains, which hides latency: see README.md.
  */
 #ifndef PLIANT_ENGINE_LANES_LANES_VECTOR_H

@@ -65,9 +65,9 @@ size_t pl_input_rest(const pl_input *in);
 /* True if the bytes [at, end) start with `word`. */
 bool pl_input_starts(const pl_input *in, const char *word);
 
-/* Adds a fault at the cursor's error: the text found there, in `record` number `k` (from 0) of `count` (-1: the
- * only one), and the `expected` one. True if the reader may continue with the next record: the error was within one
- * line of text, which the cursor has passed. */
+/* Adds a fault at the cursor's error: the text found there, in `record` number `k` (from 0) of `count`
+ * (-1: the only one), and the `expected` one. True if the reader may continue with the next record: the error was
+ * within one line of text, which the cursor has passed. */
 bool pl_input_fault(pl_input *in, pl_draft *draft, const char *record, int64_t k, int64_t count,
                     const char *expected);
 

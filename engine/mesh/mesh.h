@@ -167,8 +167,8 @@ typedef enum pl_mesh_orientation {
 } pl_mesh_orientation;
 
 /* Requirements on a mesh for simulation: at least one element, finite coordinates, indices in range, distinct
- * corners, no duplicate element, sufficient extent relative to edge length (|6 volume| > 1e-12 longest edge^3, |2
- * area| > 1e-12 longest edge^2, an edge of more than 1e-12 of the mesh; else "degenerate"), orientation of
+ * corners, no duplicate element, sufficient extent relative to edge length (|6 volume| > 1e-12 longest edge^3,
+ * |2 area| > 1e-12 longest edge^2, an edge of more than 1e-12 of the mesh; else "degenerate"), orientation of
  * tetrahedra. Faults name the first few element ids and the number of further ones. Sheet edges with more than two
  * triangles are measured, not rejected: they matter to obstacles (pl_mesh_check_closed), but not to deforming
  * bodies. */

@@ -9,9 +9,9 @@
  * works on blocks [b0, b1) and writes only there, so a caller may divide the blocks over threads in any way without
  * changing a bit.
  *
- * A term writes its contributions to its vertices to its own place in a contributions buffer, [block][corner * 3 +
- * coordinate][PL_BLOCK] from group->contribution on; vertices gather from there in a fixed order (gather.h).
- * Nothing scatters.
+ * A term writes its contributions to its vertices to its own place in a contributions buffer,
+ * [block][corner * 3 + coordinate][PL_BLOCK] from group->contribution on; vertices gather from there in a fixed
+ * order (gather.h). Nothing scatters.
  */
 #ifndef PLIANT_ENGINE_MODEL_GROUP_H
 #define PLIANT_ENGINE_MODEL_GROUP_H
@@ -81,8 +81,8 @@ typedef struct pl_admm_local {
 
 /* A group of hard constraints held by an augmented Lagrangian. It has an energy that depends on a multiplier of
  * each term, the force f that holds the constraint, N. The model lists the multipliers of all groups, [block][L]
- * from `first` on. `change`, `along` and `f` are lists of the same form. C: the rows of the active constraints (f
- * != 0) at x. */
+ * from `first` on. `change`, `along` and `f` are lists of the same form. C: the rows of the active constraints
+ * (f != 0) at x. */
 typedef struct pl_held_ops {
     void (*place)(pl_group *g, int64_t first);
     /* Sets the energy from the multipliers; NULL: all 0. Called before anything else of a stage. */

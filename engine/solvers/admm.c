@@ -8,8 +8,8 @@
  * with A = M/(a h)^2 + D^T W^2 D. Hard constraints keep their u from step to step: it is the contact force, and a
  * body at rest needs the same force every step.
  *
- * Momentum (Goldstein et al. 2014, algorithm 8): the global step and the next local step see z^ = z +
- * beta (z - z_old), u^ = u + beta (u - u_old), with beta from Nesterov's sequence. If the combined residual
+ * Momentum (Goldstein et al. 2014, algorithm 8): the global step and the next local step see
+ * z^ = z + beta (z - z_old), u^ = u + beta (u - u_old), with beta from Nesterov's sequence. If the combined residual
  * c = |W (D x - z)|^2 + |W (z - z^)|^2 does not fall, the momentum is dropped and the sequence begins again. It
  * costs only two more arrays and saves four iterations out of five.
  *
@@ -20,10 +20,10 @@
  * continue from the same x, z and forces W^2 u, with all acceleration restarted.
  *
  * The Newton decrement in the norm of A comes at no cost. A x(k) = b(k) is the right-hand side that was solved, so
- * |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)). Without momentum, x(k+1) - x(k) = -A^-1 (M
- * (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the quasi-Newton step with the gradient taken at z. A
- * small step implies a small gradient only if D x = z and z is at rest. Hence the two further tests: |W (D x - z)|,
- * and |W (z - z^)|, which bounds the dual residual (eq. 23) in the same norm,
+ * |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)). Without momentum, x(k+1) - x(k) =
+ * -A^-1 (M (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the quasi-Newton step with the gradient taken at
+ * z. A small step implies a small gradient only if D x = z and z is at rest. Hence the two further tests:
+ * |W (D x - z)|, and |W (z - z^)|, which bounds the dual residual (eq. 23) in the same norm,
  * |D^T W^2 (z - z^)|_{A^-1} <= |W (z - z^)|, because A >= D^T W^2 D. All three are J^(1/2) and are compared with
  * the first decrement or, if the initial guess was already the answer (free flight), with the rounding error of
  * |W z|.

@@ -10,10 +10,10 @@
  *
  * Stopping: the decrement, an estimate of the remaining step in the norm of its matrix, J^(1/2), relative to that
  * of the initial guess. With the constant matrix it is (g . A^-1 g)^(1/2), from the solve that the iteration makes
- * anyway. Without it, a solve for each test would cost more than the iteration. The decrement is then (sum
- * |g_i|^2 / A_ii)^(1/2), which needs only the diagonal of A and does not depend on P. As A <= corners x diag(A), it
- * is at least half of the other for tetrahedra, but it is no upper bound: an error that is smooth over many
- * elements has a larger decrement by A than by its diagonal, so the same tolerance is less strict. Once the
+ * anyway. Without it, a solve for each test would cost more than the iteration. The decrement is then
+ * (sum |g_i|^2 / A_ii)^(1/2), which needs only the diagonal of A and does not depend on P. As A <= corners x
+ * diag(A), it is at least half of the other for tetrahedra, but it is no upper bound: an error that is smooth over
+ * many elements has a larger decrement by A than by its diagonal, so the same tolerance is less strict. Once the
  * decrement has passed, bodies must also be in balance (balance.h).
  */
 #ifndef PLIANT_ENGINE_SOLVERS_DESCENT_H

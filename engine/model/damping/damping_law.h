@@ -2,9 +2,9 @@
  * functions of strain, of the stretch tensor and, for tetrahedra, of the material's stiffness follow, and the prox
  * of all of them. Included by damping_*_isa.c, which define CORNERS and COLUMNS.
  *
- * Densities are per rest volume: s(F) = a h R(F, (F - Fp) / (a h)), J/m^3, without the multiplier. With r = 1 / (a
- * h), a rate is r times a difference, and s = R / r. If F = 1 means a strain of g, the strain's rate is g r times a
- * difference of F, and s = g R / (g r): the laws are given g r for r, and g V for V.
+ * Densities are per rest volume: s(F) = a h R(F, (F - Fp) / (a h)), J/m^3, without the multiplier. With
+ * r = 1 / (a h), a rate is r times a difference, and s = R / r. If F = 1 means a strain of g, the strain's rate is
+ * g r times a difference of F, and s = g R / (g r): the laws are given g r for r, and g V for V.
  */
 #include "engine/kernels/stretch_solid.h"
 #include "engine/kernels/svd32.h"

@@ -1,5 +1,5 @@
-/* damping_stiffness.h - R from an element's own stiffness (damping_frame.h), included by damping_law.h's users. c =
- * beta r, D = F - Fp, and K(F) is the tangent stiffness d2 Psi / dF2.
+/* damping_stiffness.h - R from an element's own stiffness (damping_frame.h), included by damping_law.h's users.
+ * c = beta r, D = F - Fp, and K(F) is the tangent stiffness d2 Psi / dF2.
  *
  *     rayleigh            s = c/2 D . K(F) D                        (Brown 2018, eq. 46)
  *     rayleigh_lagged     the same, with K at the step's start, projected to be semidefinite

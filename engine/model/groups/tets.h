@@ -1,7 +1,7 @@
 /* tets.h - groups of linear tetrahedra of one material model.
  *
- * D_i x = vec(F), F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32), column-major. U_i = V_i Psi(F) (eq.
- * 33). The functions of a model are compiled once per instruction set (tets_*_isa.c) from one source
+ * D_i x = vec(F), F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32), column-major. U_i = V_i Psi(F)
+ * (eq. 33). The functions of a model are compiled once per instruction set (tets_*_isa.c) from one source
  * (tets_template.h) and selected at start (isa.h). neo-Hookean, corotated and ARAP have functions of their own. All
  * other models, and every invertible model, use those of tets_stretch_isa.c, which call the model's table.
  */

@@ -393,9 +393,9 @@ PL_TERM void tets_energy_gradient(const pl_group *g, const pl_number *x, pl_numb
 /* Smaller stretches are treated as this one, because energies of log J have no bound. */
 static const double LEAST_STRETCH = 0.05;
 
-/* A compressed element becomes unstable in rotation or shear where its stresses are large. Along (u_i v_j^T - u_j
- * v_i^T) / root 2 the second derivative is twist = (g_i + g_j) / (s_i + s_j), along the sum it is flip
- * (stretch_solid.h). Of the stretches' own block, the diagonal is taken. */
+/* A compressed element becomes unstable in rotation or shear where its stresses are large. Along
+ * (u_i v_j^T - u_j v_i^T) / root 2 the second derivative is twist = (g_i + g_j) / (s_i + s_j), along the sum it is
+ * flip (stretch_solid.h). Of the stretches' own block, the diagonal is taken. */
 PL_TERM void tets_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
                             int64_t b1)
 {
