@@ -1,5 +1,5 @@
-/* clock.h - the monotonic clock: since some moment of the past, never set back. For durations, deadlines
- * and waits of every program.
+/* clock.h - the monotonic clock: time since an unspecified moment in the past, never set back. For durations,
+ * deadlines and waits of every program.
  */
 #ifndef PLIANT_ENGINE_CLOCK_H
 #define PLIANT_ENGINE_CLOCK_H

@@ -1,5 +1,5 @@
-/* deadline.h - waits on a condition until a moment of the monotonic clock, which nobody sets back.
- * A condition of pthread_cond_init's default would wait by the time of day.
+/* deadline.h - waits on a condition until a time of the monotonic clock, which is never set back. A condition with
+ * pthread_cond_init's defaults would wait by the time of day.
  */
 #ifndef PLIANT_ENGINE_DEADLINE_H
 #define PLIANT_ENGINE_DEADLINE_H
@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* A condition for pl_condition_wait_until, to be destroyed by pthread_cond_destroy. False: no memory. */
+/* Creates a condition for pl_condition_wait_until; destroy it with pthread_cond_destroy. False: out of memory. */
 static inline bool pl_condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -22,8 +22,8 @@ static inline bool pl_condition_init(pthread_cond_t *condition)
     return made;
 }
 
-/* Wait with the mutex until the condition is signalled (true, also without a signal now and then) or
- * pl_monotonic_us is due_us (false). */
+/* Waits with the mutex until the condition is signalled (true, also after a spurious wake-up) or pl_monotonic_us
+ * reaches due_us (false). */
 static inline bool pl_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                            int64_t due_us)
 {

@@ -1,5 +1,5 @@
-/* everywhere.h - functions of one text for the host and for devices: compiled where they are used, by a C
- * compiler or by nvcc. They use nothing else than each other and <math.h>. */
+/* everywhere.h - functions with one source for the host and for devices: compiled where they are used, by a C
+ * compiler or by nvcc. They use only each other and <math.h>. */
 #ifndef PLIANT_ENGINE_EVERYWHERE_H
 #define PLIANT_ENGINE_EVERYWHERE_H
 

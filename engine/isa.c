@@ -19,8 +19,8 @@ static pl_isa best(void)
 
 pl_isa pl_isa_current(void)
 {
-    /* A name that is unknown, or above what the processor has, is not obeyed: a worker that dies of
-     * an illegal instruction helps nobody. pl_engine_isa() says which one runs. */
+    /* A name that is unknown, or beyond the processor, is ignored: a worker that dies of an illegal instruction
+     * helps nobody. pl_engine_isa() reports the one in use. */
     pl_isa most = best();
     const char *wish = getenv("PLIANT_ISA");
     for (int i = 0; wish && i <= (int)most; i++)

@@ -1,5 +1,5 @@
-/* A parallel region of one thread, as a call. libgomp makes a team of one for it all the same, and wakes those that wait
- * for it, who are none: a system call a region, and a step has some hundreds. Every program that steps is linked with
+/* A parallel region of one thread, as a call. libgomp would create a team of one for it and wake its (missing)
+ * members: one system call per region, and a step has some hundreds. Every program that steps is linked with
  * --wrap=GOMP_parallel (Makefile). */
 #include <omp.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@ typedef void pl_region(void *data);
 void __real_GOMP_parallel(pl_region *region, void *data, unsigned threads, unsigned flags);
 void __wrap_GOMP_parallel(pl_region *region, void *data, unsigned threads, unsigned flags);
 
-/* Inside another region the thread's number would be the outer team's, so libgomp makes that one. */
+/* Inside another region the thread's number would be the outer team's, so libgomp handles that case. */
 void __wrap_GOMP_parallel(pl_region *region, void *data, unsigned threads, unsigned flags)
 {
     if (threads == 1 && omp_get_level() == 0)

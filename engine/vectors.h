@@ -1,4 +1,4 @@
-/* vectors.h - three numbers, and matrices of nine. */
+/* vectors.h - vectors of three numbers and matrices of nine. */
 #ifndef PLIANT_ENGINE_VECTORS_H
 #define PLIANT_ENGINE_VECTORS_H
 
@@ -16,7 +16,7 @@ PL_EVERYWHERE void pl_vector_subtract(const double *a, const double *b, double *
         out[c] = a[c] - b[c];
 }
 
-/* out = a x b; out is neither. */
+/* out = a x b; out must differ from both. */
 PL_EVERYWHERE void pl_vector_cross(const double *a, const double *b, double *out)
 {
     out[0] = a[1] * b[2] - a[2] * b[1];

@@ -20,7 +20,7 @@ const pl_backend_ops *pl_backend_find(pl_device_kind device)
     return NULL;
 }
 
-/* Whether all slots of a table are set: it has nothing but pointers. */
+/* True if all slots of a table, which has only pointers, are set. */
 static bool is_full(const void *table, size_t size)
 {
     void (*const *slot)(void) = table;

@@ -1,5 +1,5 @@
-/* histories.h - what phases that look back (backend.h) share with the loops that do the work, apart
- * from all that a backend knows of a model: those are compiled once for each instruction set. */
+/* histories.h - data that phases with a history (backend.h) share with their inner loops. Separate from all that a
+ * backend knows of a model, because the loops are compiled once for each instruction set. */
 #ifndef PLIANT_ENGINE_BACKENDS_HISTORIES_H
 #define PLIANT_ENGINE_BACKENDS_HISTORIES_H
 
@@ -7,12 +7,12 @@
 
 #include <stdint.h>
 
-/* Most pairs of Anderson's acceleration. */
+/* Most pairs of Anderson acceleration. */
 enum { PL_ANDERSON_MAX = 8 };
 
-/* The newest pair of a quasi-Newton history, and inner products with all of it. The last of s holds
- * the direction that was gone by alpha, and becomes s; the last of w becomes A^-1 t, with t = g -
- * g_old and p = A^-1 g. All are rows. */
+/* The newest pair of a quasi-Newton history, and inner products with all pairs. The last of s holds the direction
+ * of the last step, of length alpha, and becomes s; the last of w becomes A^-1 t, with t = g - g_old and p = A^-1
+ * g. All are rows. */
 typedef struct pl_history_pair {
     pl_array *const *s, *const *w; /* [count], oldest first */
     int32_t count;

@@ -7,11 +7,11 @@
 
 typedef struct pl_host_contact {
     pl_contact_set *set; /* NULL: the model has no contact between bodies */
-    double *compliance;  /* [vertices], m/N: of the set */
+    double *compliance;  /* [vertices], m/N: compliance for the set */
     double *ease;        /* [vertices], 1/kg, 0 where held; NULL: no restitution between bodies */
 } pl_host_contact;
 
-/* PL_OK or PL_NO_MEMORY; *out is to be cleared in either case. */
+/* PL_OK or PL_NO_MEMORY; clear *out in either case. */
 pl_status pl_host_contact_create(const pl_model *model, int threads, pl_host_contact *out);
 void pl_host_contact_clear(pl_host_contact *contact);
 

@@ -1,5 +1,5 @@
-/* numbers.h - the numbers of a backend's arrays: for backends, and for those who looked at `on_host` first.
- * NULL stays NULL. */
+/* numbers.h - the numbers of a backend's arrays: for backends, and for callers that have checked `on_host`. NULL
+ * stays NULL. */
 #ifndef PLIANT_ENGINE_BACKENDS_NUMBERS_H
 #define PLIANT_ENGINE_BACKENDS_NUMBERS_H
 

@@ -1,5 +1,5 @@
-/* shared_launches.h - what came of launching together: rounds so far, launches that sessions asked for in them, and
- * launches that were made. */
+/* shared_launches.h - statistics of launching together: rounds so far, launches that sessions requested in them,
+ * and launches made. */
 #ifndef PLIANT_ENGINE_BACKENDS_SHARED_LAUNCHES_H
 #define PLIANT_ENGINE_BACKENDS_SHARED_LAUNCHES_H
 

@@ -1,4 +1,4 @@
-/* bodies.h - what touches what in a scene, and how. Immutable after creation. */
+/* bodies.h - which bodies of a scene touch, and their contact parameters. Immutable after creation. */
 #ifndef PLIANT_ENGINE_CONTACT_BODIES_H
 #define PLIANT_ENGINE_CONTACT_BODIES_H
 
@@ -8,21 +8,21 @@
 
 #include <stdint.h>
 
-/* Tables of two bodies are [count][count] and symmetric; their diagonals are of a body and itself. */
+/* Tables over pairs of bodies are [count][count] and symmetric; the diagonal is a body's contact with itself. */
 typedef struct pl_contact_bodies {
     pl_contact_surface *surface; /* owned */
     int32_t count;
-    uint8_t *ignore;     /* 1: they do not touch */
-    double *distance;    /* m, > 0: how far their surfaces stay apart */
+    uint8_t *ignore;     /* 1: the two bodies ignore each other */
+    double *distance;    /* m, > 0: distance that contact keeps between their surfaces */
     double *friction;    /* Coulomb's coefficient */
     double *restitution; /* 0 .. 1 */
-    double least, most;  /* of `distance`, of bodies that touch */
-    double edge;         /* m, mean of the surface's edges at rest */
-    bool rubs;           /* some coefficient of friction of bodies that touch is not 0 */
-    bool check;          /* a move that passes through a surface is not accepted */
+    double least, most;  /* extremes of `distance` over bodies that touch */
+    double edge;         /* m, mean edge length of the surface at rest */
+    bool rubs;           /* some pair of touching bodies has friction other than 0 */
+    bool check;          /* reject moves that pass through a surface */
 } pl_contact_bodies;
 
-/* Of the two bodies of a pair. */
+/* Index of a pair of bodies in the tables. */
 static inline int64_t pl_contact_bodies_at(const pl_contact_bodies *b, int32_t one, int32_t other)
 {
     return (int64_t)one * b->count + other;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A prox ends after so many sweeps; where that is too early, the next goes on from it. */
+/* Maximum number of sweeps of a prox; one that is cut off continues at the next call. */
 enum { PROXES = 40 };
 
 bool pl_contact_has_bounce(const pl_contact_bodies *b)
@@ -28,7 +28,7 @@ static double speed(const pl_contact_pair *p, const double *v)
     return pl_vector_dot(p->normal, way);
 }
 
-/* The rows of what leaves: the speed is their distance. NULL: no memory. */
+/* The rows of separating features: the speed takes the place of their distance. NULL: out of memory. */
 static pl_contact_row *list(const pl_contact_bodies *bodies, const pl_contact_rows *rows,
                             const double *v_start, int64_t *count)
 {

@@ -11,7 +11,7 @@
 /* Bits of a Morton code along an axis: a grid of 65,536 cells in the longest direction. */
 enum { AXIS_BITS = 16, ITEMS_A_THREAD = 4096 };
 
-/* Largest coordinate: far from where single precision overflows. */
+/* Largest coordinate: far below the overflow of single precision. */
 #define LARGEST 1e18
 
 typedef struct pl_bvh_sort {
@@ -24,7 +24,7 @@ static int team(int64_t items, int threads)
     return most < 1 ? 1 : most < threads ? (int)most : threads;
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
 void pl_bvh_clear(pl_bvh *b)
 {
@@ -107,8 +107,8 @@ static inline box box_of(const pl_bvh *b, const pl_contact_move *m, int32_t item
     return out;
 }
 
-/* The next float below x or less. |f| 2^-23 is at least the spacing of floats at f, and the least
- * normal number covers what underflows. */
+/* The largest float at most x. |f| 2^-23 is at least the spacing of floats at f, and the least normal number covers
+ * underflow. */
 static inline float below(double x)
 {
     float f = (float)x;
@@ -168,8 +168,8 @@ static void fit_node(pl_bvh *b, int level, int32_t node)
     }
 }
 
-/* The extents of all leaves, which grow as neighbours in the order move apart. One thread, so that
- * the order of the sum is fixed; it reads an eighth of the tree. */
+/* The extents of all leaves, which grow as neighbours in the order move apart. Runs on one thread, so that the
+ * order of the sum is fixed; it reads an eighth of the tree. */
 static double girth_of(const pl_bvh *b, double reach)
 {
     double sum = 0;
@@ -201,7 +201,7 @@ void pl_bvh_refit(pl_bvh *b, const pl_contact_move *m, int threads)
 
 /* ---- order ---- */
 
-/* Put two zeros between the bits of a number of 16 bits. */
+/* Inserts two zeros between the bits of a 16-bit number. */
 static inline uint64_t spread(uint64_t x)
 {
     x = (x | x << 16) & 0x0000ff0000ff;
@@ -242,7 +242,7 @@ pl_status pl_bvh_build(pl_bvh *b, const pl_contact_move *m, int threads)
     return PL_OK;
 }
 
-/* ---- where the scene is ---- */
+/* ---- the scene's position ---- */
 
 /* A NaN fails the comparison. */
 static bool is_moderate(const double x[3])

@@ -4,15 +4,15 @@
 
 /* The differences of corners, and a bound of the rounding of n . r(t).
  *
- * With u = 2^-53 and R the largest component: a difference is off by u R, n by 4 u of its length, the
- * dot product by 3 u sqrt(3) R, the interpolation by 3 u sqrt(3) R. Together below 20 u R; 64 u R is
- * taken off. */
+ * With u = 2^-53 and R the largest component: a difference has an error of u R, n of 4 u of its length, the dot
+ * product of 3 u sqrt(3) R, the interpolation of 3 u sqrt(3) R. Together they are below 20 u R; 64 u R is
+ * subtracted. */
 typedef struct moving {
     pl_contact_kind kind;
     int count;
     double r0[4][3], r1[4][3];
     double rounding;      /* m */
-    const double *facing; /* of features that touch (ccd.h) */
+    const double *facing; /* for features that touch (ccd.h) */
 } moving;
 
 #define ROUNDING (64 * 0x1p-53)
@@ -21,7 +21,7 @@ static moving moving_of(pl_contact_kind kind, const double *const x0[4], const d
 {
     int first = pl_contact_corners[kind][0], second = pl_contact_corners[kind][1];
     moving m = {.kind = kind};
-    double largest = 0, sum = 0; /* NaN or infinite if one of them is */
+    double largest = 0, sum = 0; /* NaN or infinite if a component is */
     for (int j = 0; j < second; j++)
         for (int i = 0; i < first; i++) {
             double *r0 = m.r0[m.count], *r1 = m.r1[m.count++];
@@ -33,7 +33,7 @@ static moving moving_of(pl_contact_kind kind, const double *const x0[4], const d
                 sum += r0[c] + r1[c];
             }
         }
-    m.rounding = isfinite(sum) ? ROUNDING * largest : INFINITY; /* of NaN nothing is proved */
+    m.rounding = isfinite(sum) ? ROUNDING * largest : INFINITY; /* NaN proves nothing */
     return m;
 }
 
@@ -49,7 +49,7 @@ static void closest_offset(pl_contact_kind kind, double r[4][3], double offset[3
 {
     static const double origin[3];
     if (kind == PL_CONTACT_EDGE_EDGE) {
-        double along[3]; /* the second edge, where its begin is the origin */
+        double along[3]; /* the second edge, with its start at the origin */
         pl_vector_subtract(r[0], r[2], along);
         pl_closest_pair p = pl_closest_edges(r[0], r[1], origin, along);
         for (int c = 0; c < 3; c++)
@@ -82,13 +82,13 @@ static bool normalise(double n[3])
     double length = sqrt(pl_vector_dot(n, n));
     for (int c = 0; c < 3; c++)
         n[c] /= length;
-    return length > 0x1p-500 && length < 0x1p500; /* else the quotients are no unit vector */
+    return length > 0x1p-500 && length < 0x1p500; /* else the quotients are not a unit vector */
 }
 
-/* What a direction proves from time t on. */
+/* The result of a proof by one direction from time t on. */
 typedef struct proof {
-    double apart; /* at least so far apart at t */
-    double until; /* farther apart than `least` from t until then; above 1: to the end */
+    double apart; /* distance at t is at least this */
+    double until; /* farther apart than `least` from t until this time; above 1: to the end */
 } proof;
 
 static proof prove(const moving *m, const double n[3], double t, double least)
@@ -150,7 +150,7 @@ pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
     return out;
 }
 
-/* How far apart a direction proves the features to be for all of the move. */
+/* The distance of the features over the whole move that a direction proves. */
 static double apart_along(const moving *m, double n[3])
 {
     double least = INFINITY;
@@ -173,10 +173,10 @@ double pl_ccd_apart(pl_contact_kind kind, const double *const x0[4], const doubl
     return apart_along(&m, offset);
 }
 
-/* ---- pairs that start closer than they may ---- */
+/* ---- pairs that start too close ---- */
 
-/* True if a plane with this normal parts the features where they are not on each other's inner side, and all
- * corners stay on their sides of it, to rounding. */
+/* True if a plane with this normal separates the features: they are not on each other's inner side, and all corners
+ * stay on their sides of it, to rounding. */
 static bool separates(const moving *m, double n[3])
 {
     if (!normalise(n) ||
@@ -188,7 +188,7 @@ static bool separates(const moving *m, double n[3])
     return true;
 }
 
-/* With n turned across a direction. */
+/* The same with n rotated about a direction. */
 static bool separates_across(const moving *m, const double n[3], const double e[3])
 {
     double turned[3], along = pl_vector_dot(n, e) / pl_vector_dot(e, e);
@@ -197,7 +197,7 @@ static bool separates_across(const moving *m, const double n[3], const double e[
     return separates(m, turned);
 }
 
-/* Both ways. */
+/* In both directions. */
 static bool separates_either(const moving *m, double n[3])
 {
     if (separates(m, n))
@@ -219,7 +219,7 @@ static int sides_of(const moving *m, double r[4][3], double side[3][3])
     return count;
 }
 
-/* True if the features do not move by each other. */
+/* True if the features do not move relative to each other. */
 static bool stays(const moving *m)
 {
     bool same = m->rounding < INFINITY;
@@ -229,9 +229,9 @@ static bool stays(const moving *m)
     return same;
 }
 
-/* True if a plane is between touching features for all of the move: across their offset at its end, or across
- * `facing`, where they still touch there; either turned across a side that they touch along; or in the triangle
- * or both edges. */
+/* True if a plane separates touching features for the whole move. Candidates are planes across their offset at its
+ * end, or across `facing` if they still touch there; either of these rotated about a side along which they touch;
+ * and the plane of the triangle or of both edges. */
 static bool parts(const moving *m)
 {
     double start[4][3] = {{0}}, end[4][3] = {{0}}, offset[3], side[3][3], normal[3];

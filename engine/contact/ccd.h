@@ -1,18 +1,16 @@
 /* ccd.h - continuous collision detection of two features that move straight from x0 to x1.
  *
- * Conservative advancement in the manner of additive CCD (Li et al. 2021, "Codimensional IPC",
- * section 5.2): from a time t the features are advanced by a time in which they cannot meet, until
- * they are close or the move ends. The time is bounded by a plane instead of by speeds alone. Let r_i
- * be the differences of a corner of the first feature and one of the second, and n the direction of
- * their closest points at t. The features are at least
+ * Conservative advancement in the manner of additive CCD (Li et al. 2021, "Codimensional IPC", section 5.2): from a
+ * time t, the features advance by a time in which they cannot meet, until they are close or the move ends. A plane
+ * bounds that time, instead of speeds alone. Let r_i be the differences of a corner of the first feature and one of
+ * the second, and n the direction between their closest points at t. The features are at least
  *
  *     min_i n . r_i(t')
  *
- * apart at every t', and each n . r_i is linear in t', so the plane proves separation until the first
- * of them falls to the least distance. That is never less than additive CCD's step, distance over
- * largest speed; it passes sliding pairs in one step, and the proof holds for any n, so that errors
- * of the closest points cost iterations, but never a miss. The rounding of n . r_i is bounded and
- * taken off (outward rounding).
+ * apart at every t'. Each n . r_i is linear in t', so the plane proves separation until the first of them falls to
+ * the least distance. This step is never shorter than additive CCD's, distance over largest speed, and it passes
+ * sliding pairs in one step. The proof holds for any n, so errors of the closest points cost iterations but never
+ * miss an impact. The rounding error of n . r_i is bounded and subtracted (outward rounding).
  */
 #ifndef PLIANT_ENGINE_CONTACT_CCD_H
 #define PLIANT_ENGINE_CONTACT_CCD_H
@@ -24,28 +22,28 @@
 typedef struct pl_ccd_limits {
     double least;   /* m, >= 0: features stay farther apart than this until the time of impact */
     double slack;   /* m, > 0, absolute: closer than least + slack counts as an impact */
-    int iterations; /* > 0: the most steps of a pair */
+    int iterations; /* > 0: maximum number of steps for a pair */
 } pl_ccd_limits;
 
 typedef struct pl_ccd_impact {
-    bool hit;    /* false: farther apart than `least` for all of the move */
-    bool capped; /* the iterations ran out: a hit that may not be one */
-    double time; /* 0 to 1: farther apart than `least` before it; 1 without a hit */
+    bool hit;    /* false: the features stay farther apart than `least` over the whole move */
+    bool capped; /* the iterations ran out: this may not be a real hit */
+    double time; /* 0 to 1: before it, the features stay beyond `least`; 1 without a hit */
     int iterations;
 } pl_ccd_impact;
 
-/* Corners as pl_contact_kind orders them, double[3] each, m. The motion is x0 + t (x1 - x0). A pair
- * that is not farther apart than `least` at the start is a hit at time 0, as is one of NaN. */
+/* Corners as pl_contact_kind orders them, double[3] each, m. The motion is x0 + t (x1 - x0). A pair that starts no
+ * farther apart than `least` is a hit at time 0; so is a pair with a NaN. */
 pl_ccd_impact pl_ccd_find(pl_contact_kind kind, const double *const x0[4],
                           const double *const x1[4], const pl_ccd_limits *limits);
 
-/* A lower bound, m, of the features' distance over the move. At most 0 if none is proved. */
+/* A lower bound of the features' distance over the move, m. At most 0 if none can be proved. */
 double pl_ccd_apart(pl_contact_kind kind, const double *const x0[4], const double *const x1[4]);
 
-/* As pl_ccd_find, for a pair that may start closer than `least`: it then keeps a quarter of its distance
- * instead. One that touches at the start, to rounding, is a hit at time 0 unless a plane separates its
- * features for all of the move, and its normal, from the second to the first, is within 90 degrees of
- * `facing`, where that is not 0: solids may touch with their outsides alone. */
+/* As pl_ccd_find, for a pair that may start closer than `least`: such a pair must keep a quarter of its distance. A
+ * pair that touches at the start, to rounding, is a hit at time 0, unless a plane separates its features over the
+ * whole move and the plane's normal, from the second feature to the first, is within 90 degrees of `facing`. The
+ * last condition applies only if `facing` is not 0: solids may touch only with their outsides. */
 pl_ccd_impact pl_ccd_find_close(pl_contact_kind kind, const double *const x0[4],
                                 const double *const x1[4], const pl_ccd_limits *limits,
                                 const double facing[3]);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the mean edge: a search goes so far beyond the reach, so that it covers later moves too. */
+/* Relative to the mean edge: a search extends this far beyond the reach, so that it also covers later moves. */
 static const double BEYOND = 0.15;
-/* Pairs of bodies that are looked at one by one. */
+/* Maximum number of bodies whose pairs are examined one by one. */
 enum { BODIES = 256 };
 /* A bound of a displacement's rounding error, relative. */
 static const double ROUNDED = 1 + 0x1p-40;
-/* A margin on what is proved of later moves, so that a new search there proves it too. */
+/* A margin on proofs for later moves, so that a new search there also proves them. */
 static const double ROOM = 1 + 0x1p-20;
 
 pl_status pl_clearance_init(pl_clearance *c, const pl_contact_bodies *bodies)
@@ -41,9 +41,9 @@ void pl_clearance_clear(pl_clearance *c)
     *c = (pl_clearance){0};
 }
 
-/* ---- looking ---- */
+/* ---- search ---- */
 
-/* A least distance that threads lower. Positive doubles are ordered as their bits are. */
+/* A minimum that threads lower. Positive doubles are ordered like their bits. */
 typedef _Atomic uint64_t least;
 
 static uint64_t bits_of(double value)
@@ -122,9 +122,9 @@ pl_status pl_clearance_find(pl_clearance *c, const pl_contact_bodies *bodies,
     return PL_OK;
 }
 
-/* ---- what it proves ---- */
+/* ---- proofs ---- */
 
-/* The mean displacement of each body's surface between two places, and the largest difference from it. */
+/* The mean displacement of each body's surface between two positions, and the largest deviation from it. */
 static void find_drift(const pl_clearance *c, const pl_contact_bodies *bodies, const double *from,
                        const double *x, int end)
 {
@@ -168,7 +168,7 @@ static void find_boxes(const pl_clearance *c, const pl_contact_bodies *bodies, c
     }
 }
 
-/* How far two bodies' boxes are apart at least. */
+/* A lower bound of the distance of two bodies' boxes. */
 static double between(const double *a, const double *b)
 {
     double most = 0;
@@ -177,7 +177,7 @@ static double between(const double *a, const double *b)
     return most;
 }
 
-/* The most by which features of two bodies have come closer at an end of the move. */
+/* An upper bound of the approach of two bodies' features at an end of the move. */
 static double approach(const double *a, const double *b)
 {
     double between_means[3];

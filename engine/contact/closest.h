@@ -1,10 +1,10 @@
-/* closest.h - closest points of two features, of one text for the host and for devices.
+/* closest.h - closest points of two features; the same source for the host and for devices.
  *
- * Positions are double[3]. Features may be degenerate: a side without length is a point, a triangle
- * without area its sides. Where a closest point lies (a face, a side, a corner) is decided by one
- * number for each side and each corner of a feature, which is computed alike from every triangle
- * that shares the side, if corners are passed in one order (pl_contact_surface keeps them ascending).
- * So two triangles never both claim or both disown a point above their common side.
+ * Positions are double[3]. Features may be degenerate: a side without length is treated as a point, a triangle
+ * without area as its sides. One number for each side and each corner of a feature decides where a closest point
+ * lies (a face, a side, a corner). Every triangle that shares a side computes the same number, provided that
+ * corners are passed in one order (pl_contact_surface keeps them ascending). So two triangles never both claim, or
+ * both reject, a point above their common side.
  */
 #ifndef PLIANT_ENGINE_CONTACT_CLOSEST_H
 #define PLIANT_ENGINE_CONTACT_CLOSEST_H
@@ -14,14 +14,14 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Closer to the end of a side than this part of its length is on its corner; and closer to a side
- * than this part of the triangle's height on the side. */
+/* A point closer to the end of a side than this fraction of its length counts as on the corner; a point closer to a
+ * side than this fraction of the triangle's height counts as on the side. */
 #define PL_CLOSEST_SNAP 1e-9
-/* A triangle is degenerate whose height is below 1e-10 of its sides; so are two lines as nearly
- * parallel. These are squares. */
+/* A triangle is degenerate if its height is below 1e-10 of its sides; two lines are parallel by the same measure.
+ * The constants are squares. */
 #define PL_CLOSEST_FLAT 1e-20
 
-/* Where the closest point of a triangle lies. Side k joins corners 01, 02, 12. */
+/* Part of a triangle on which the closest point lies. Side k joins corners 01, 02, 12. */
 typedef enum pl_closest_place {
     PL_CLOSEST_FACE,
     PL_CLOSEST_SIDE,                         /* + k */
@@ -29,12 +29,12 @@ typedef enum pl_closest_place {
 } pl_closest_place;
 
 typedef struct pl_closest {
-    double square; /* of the distance, m^2 */
+    double square; /* squared distance, m^2 */
     double b[3];   /* weights of the closest point of the second feature; sum 1 */
-    int place;     /* of a triangle: a pl_closest_place; of an edge: 0 inside, 1, 2 at its ends */
+    int place;     /* for a triangle, a pl_closest_place; for an edge, 0 inside, 1 or 2 at an end */
 } pl_closest;
 
-/* Place of the closest point to p on the line from a to b, 0 at a and 1 at b, not clamped. */
+/* Parameter, on the line from a to b, of the point closest to p: 0 at a, 1 at b, not clamped. */
 PL_EVERYWHERE double pl_closest_on_line(const double *p, const double *a, const double *b)
 {
     double e[3], r[3];
@@ -60,8 +60,8 @@ PL_EVERYWHERE pl_closest pl_closest_edge(const double *p, const double *a, const
     return (pl_closest){square, {1 - t, t, 0}, t <= 0 ? 1 : t >= 1 ? 2 : 0};
 }
 
-/* The weight of corner `o` where p is projected into the plane of triangle a, b, o: at most 0 outside
- * the side ab, 1 at o. Degenerate triangles have no inside: -1. */
+/* Barycentric weight of corner `o` at the projection of p into the plane of triangle a, b, o: at most 0 beyond the
+ * side ab, 1 at o. Degenerate triangles have no inside: -1. */
 PL_EVERYWHERE double pl_closest_inside(const double *p, const double *a, const double *b,
                                        const double *o)
 {
@@ -92,7 +92,7 @@ PL_EVERYWHERE pl_closest pl_closest_face(const double *p, const double *const x[
     return out;
 }
 
-/* Vertex and triangle: the face where p is inside all sides, else the nearest side. */
+/* Vertex and triangle: the face if p projects inside all sides, else the nearest side. */
 PL_EVERYWHERE pl_closest pl_closest_triangle(const double *p, const double *const x[3])
 {
     const double w[3] = {pl_closest_inside(p, x[1], x[2], x[0]),
@@ -121,7 +121,7 @@ PL_EVERYWHERE pl_closest pl_closest_triangle(const double *p, const double *cons
 /* Two edges a0 a1 and b0 b1: the closest points are a0 + s (a1 - a0) and b0 + t (b1 - b0). */
 typedef struct pl_closest_pair {
     double square, s, t;
-    bool inside; /* both points are inside their edges, and the edges are not parallel */
+    bool inside; /* both points lie inside their edges, and the edges are not parallel */
 } pl_closest_pair;
 
 PL_EVERYWHERE pl_closest_pair pl_closest_at(const double *a0, const double *a1, const double *b0,
@@ -135,7 +135,7 @@ PL_EVERYWHERE pl_closest_pair pl_closest_at(const double *a0, const double *a1, 
     return out;
 }
 
-/* The nearest of the four ends to the other edge. */
+/* The nearest of the four end points to the other edge. */
 PL_EVERYWHERE pl_closest_pair pl_closest_of_ends(const double *a0, const double *a1,
                                                  const double *b0, const double *b1)
 {
@@ -153,8 +153,8 @@ PL_EVERYWHERE pl_closest_pair pl_closest_of_ends(const double *a0, const double 
     return best;
 }
 
-/* Where the lines of two edges come closest: with n = ea x eb at s = ((b0 - a0) x eb) . n / n^2, t
- * likewise. False unless that is inside both edges. */
+/* Where the lines of two edges come closest: with n = ea x eb at s = ((b0 - a0) x eb) . n / n^2, and t likewise.
+ * False unless both points lie inside their edges. */
 PL_EVERYWHERE bool pl_closest_inside_edges(const double *a0, const double *a1, const double *b0,
                                            const double *b1, pl_closest_pair *out)
 {

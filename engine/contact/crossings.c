@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a triangle's height, or of an edge's length across it: below this a crossing is a touch. */
+/* Relative to a triangle's height, or to an edge's length across it: a crossing below this is a touch. */
 static const double GRAZES = 1e-9;
 
 typedef struct finder {

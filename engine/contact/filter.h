@@ -7,11 +7,11 @@
 
 typedef struct pl_contact_filter {
     int32_t bodies;        /* at least the surface's */
-    const uint8_t *ignore; /* [bodies][bodies], symmetric: 1 where two bodies ignore each other; on
-                              the diagonal where one ignores itself */
+    const uint8_t *ignore; /* [bodies][bodies], symmetric: 1 where two bodies ignore each other;
+                              on the diagonal, 1 where a body ignores itself */
 } pl_contact_filter;
 
-/* With NULL everything may touch everything. */
+/* True if the bodies may touch. A NULL filter allows every pair. */
 static inline bool pl_contact_allows(const pl_contact_filter *filter, int32_t a, int32_t b)
 {
     return !filter || !filter->ignore[(int64_t)a * filter->bodies + b];

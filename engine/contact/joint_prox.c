@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are worth a second thread. */
+/* Least number of rows for a second thread. */
 enum { PARALLEL = 512 };
-/* The most sweeps of a prox: at first, and where those before did not come to an end. Rows that contradict each
- * other never do. */
+/* Maximum sweeps of a prox: initially, and after proxes that did not converge. Rows that contradict each other
+ * never converge. */
 enum { MOST_SWEEPS = 320, LEAST_SWEEPS = 10 };
 
 void pl_joint_prox_clear(pl_joint_prox *j)
@@ -116,7 +116,7 @@ pl_status pl_joint_prox_set(pl_joint_prox *j, const pl_contact_rows *rows, const
     return PL_OK;
 }
 
-/* C v of a row: as its weights add up to 0, of differences. */
+/* C v of a row, from differences, because its weights sum to 0. */
 static void apply(const pl_joint_prox *j, const double *v, int64_t r, double way[3])
 {
     const int32_t *corner = j->corner + 4 * r;
@@ -134,7 +134,7 @@ static void set_free(pl_joint_prox *j, const pl_contact_row *row, const double *
     pl_row_free(row->pair.normal, row->distance, row->start, way, j->free + 3 * r);
 }
 
-/* Of one sweep, in the norm of steps, J. */
+/* For one sweep, in the norm of the steps, J. */
 typedef struct sums {
     double change, size; /* |p - y|^2, |p|^2 */
     double turn;         /* (y - p) . (p - last): above 0, momentum goes up */
@@ -163,7 +163,7 @@ static sums sweep(pl_joint_prox *j, const pl_contact_rows *rows, int threads)
     return s;
 }
 
-/* y of the next sweep. */
+/* y for the next sweep. */
 static void accelerate(pl_joint_prox *j, int64_t count, bool restart)
 {
     const double next = restart ? 1 : (1 + sqrt(1 + 4 * j->t * j->t)) / 2;

@@ -1,7 +1,7 @@
 /* keys.h - pairs of features as sorted integers; private to engine/contact.
  *
- * A key is kind, first and second feature from the highest bit to the lowest, so keys in order are
- * pairs in order. Threads collect keys in any order; sorted, without duplicates, they are one list.
+ * A key holds kind, first and second feature, from the highest bit to the lowest, so the order of keys is the order
+ * of pairs. Threads collect keys in any order; sorted and without duplicates, they form one list.
  */
 #ifndef PLIANT_ENGINE_CONTACT_KEYS_H
 #define PLIANT_ENGINE_CONTACT_KEYS_H
@@ -15,15 +15,15 @@ typedef struct pl_contact_keys {
     uint64_t *key;
     int64_t count, capacity;
     int bits;    /* of a feature */
-    bool failed; /* no memory */
+    bool failed; /* out of memory */
 } pl_contact_keys;
 
 int pl_contact_keys_bits(const pl_contact_surface *surface);
 void pl_contact_keys_add(pl_contact_keys *keys, pl_contact_kind kind, int32_t a, int32_t b);
 void pl_contact_keys_clear(pl_contact_keys *keys);
 
-/* Gather `parts` lists into `out`, sorted, each key once. The parts are cleared. PL_OK or PL_NO_MEMORY;
- * on failure `out` is empty. */
+/* Merges `parts` lists into `out`, sorted and without duplicates, and clears the parts. PL_OK or PL_NO_MEMORY; on
+ * failure `out` is empty. */
 pl_status pl_contact_keys_gather(pl_contact_keys *part, int parts, int threads,
                                  pl_contact_keys *out);
 

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Features closer than this share of their size touch: rounding decides on which side they are. */
+/* Features closer than this fraction of their size touch: their side is then a matter of rounding. */
 static const double TOUCHING = 1e-10;
-/* Closer than this, corners and edges of solids are pushed apart as their surfaces stand: the direction from one
- * to the other is along the surfaces as soon as one slides on the other a little. */
+/* Closer than this, corners and edges of solids are pushed apart along the normals of their surfaces, because the
+ * direction from one to the other lies along the surfaces as soon as one slides a little on the other. */
 static const double CLOSE = 1e-4;
-/* The weight of a corner at most where the closest point is taken to be on what is opposite. */
+/* A corner with at most this weight counts as absent: the closest point is taken to be on the opposite feature. */
 static const double CORNER = 0.05;
 
 typedef struct measure {
@@ -24,10 +24,9 @@ static const double *corner(const measure *m, int k)
     return m->x + 3 * (int64_t)m->p.vertex[k];
 }
 
-/* ---- which side is outside ---- */
+/* ---- outward side ---- */
 
-/* Adds the outward normals, times twice the area, of the triangles that a feature is of; none of
- * sheets and ropes. */
+/* Adds the outward normals, times twice the area, of a feature's triangles; none for sheets and ropes. */
 static void add_triangle(const measure *m, int32_t triangle, double sign, double sum[3])
 {
     double e[3], h[3], normal[3];
@@ -53,8 +52,8 @@ static void add_vertex(const measure *m, int32_t vertex, double sign, double sum
         add_edge(m, m->s->vertex_edge[i], sign, sum);
 }
 
-/* Of the edge or triangle with `count` corners from `first` of the pair: the feature that a closest point is on
- * or near. */
+/* For the edge or triangle with `count` corners from `first` of the pair: the feature on or near which the closest
+ * point lies. */
 static void add_side(const measure *m, int feature, int first, int count, double sign,
                      double sum[3])
 {
@@ -73,7 +72,7 @@ static void add_side(const measure *m, int feature, int first, int count, double
                  sign, sum);
 }
 
-/* From the inside of the second feature's body to that of the first; 0 of sheets and ropes. */
+/* From the inside of the second feature's body to that of the first; 0 for sheets and ropes. */
 static void outward(const measure *m, double sum[3])
 {
     const int *corners = pl_contact_corners[m->p.kind];
@@ -84,7 +83,7 @@ static void outward(const measure *m, double sum[3])
 
 /* ---- the gap ---- */
 
-/* Of the surface at a vertex: the longest of its edges, by component. */
+/* The largest extent of the edges at a vertex of the surface, by component. */
 static double size_at(const measure *m, int32_t vertex)
 {
     double most = 0;
@@ -107,7 +106,7 @@ static double size_of(const measure *m)
     return most;
 }
 
-/* Two edges of solids that nearly touch: where their normal is not an outward one, the surfaces' normal is. */
+/* Two edges of solids that nearly touch: if their normal does not point outwards, use the surfaces' normal. */
 static void turn_outward(measure *m)
 {
     double out[3];
@@ -119,8 +118,8 @@ static void turn_outward(measure *m)
         m->p.normal[c] = out[c] / length;
 }
 
-/* Along a normal of the two features: exact where their distance is mostly rounding. `first`: a corner
- * of the second feature. */
+/* Along a normal of the two features: exact where their distance is mostly rounding. `first`: a corner of the
+ * second feature. */
 static void measure_along(measure *m, const double normal[3], int first)
 {
     double offset[3], out[3];
@@ -139,7 +138,7 @@ static void measure_along(measure *m, const double normal[3], int first)
         turn_outward(m);
 }
 
-/* What is across an edge of the pair, or any direction. */
+/* A direction across an edge of the pair, or any direction. */
 static void any_direction(const measure *m, double out[3])
 {
     double e[3] = {0, 0, 1};

@@ -31,7 +31,7 @@ int64_t pl_contact_memory_save(const pl_contact_rows *rows, pl_contact_memory *o
     return count;
 }
 
-/* How many features of a kind there are, of the first or the second of a pair. */
+/* Number of features of a kind, for the first or the second of a pair. */
 static int32_t features(const pl_contact_surface *s, int64_t kind, int which)
 {
     if (kind == PL_CONTACT_EDGE_EDGE || (kind == PL_CONTACT_VERTEX_EDGE && which))

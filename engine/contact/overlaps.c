@@ -9,27 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the mean edge of a body's surface. */
+/* Relative to the mean edge of a body's surface. */
 static const double DRAWN_IN = 1e-3;
-/* Of a body's mean edge: which side of each other sheets and ropes as close as this are on is unknown. */
+/* Relative to a body's mean edge: sheets and ropes this close to each other have an unknown side. */
 static const double ON_ANOTHER = 1e-6;
-/* Of 4 pi: a point inside a closed surface sees all of it, one on it about half, one outside nothing. */
+/* Relative to 4 pi: the solid angle of a closed surface is all of it from inside, about half from on it, 0 from
+ * outside. */
 static const double INSIDE = 0.75;
-/* A point whose volume with a triangle is less than this part of the product of its distances is in its plane. */
+/* A point is in a triangle's plane if its volume with the triangle is below this fraction of the product of its
+ * distances. */
 static const double IN_PLANE = 1e-9;
-/* Vertices of a piece of a surface that are looked at: all of them may be on the other's surface. */
+/* Number of vertices tested on a piece of a surface: all of them may be on the other's surface. */
 enum { SAMPLES = 16 };
 static const double PI = 3.14159265358979323846;
 
 typedef struct look {
     const pl_contact_surface *s;
     const double *x;
-    double *drawn;    /* [scene vertices][3]: surfaces of solids drawn in */
+    double *drawn;    /* [scene vertices][3]: surfaces of solids, shrunk */
     double *edge;     /* [bodies]: mean edge, m */
     double (*box)[6]; /* [bodies]: lowest corner, highest corner */
     int32_t *size,
-        *seen;      /* [vertices]: of a piece, by its first vertex: vertices, and those looked at */
-    int32_t *piece; /* [vertices]: of the surface, the first vertex that edges join it to */
+        *seen;      /* [vertices]: for a piece, by its first vertex: number of vertices, and of
+                       tested ones */
+    int32_t *piece; /* [vertices]: the first vertex of the surface to which edges join it */
     int32_t bodies;
 } look;
 
@@ -73,7 +76,7 @@ static void measure_boxes(look *l)
         }
 }
 
-/* Vertices of solids against the mean of their triangles' normals. */
+/* Moves vertices of solids against the mean of their triangles' normals. */
 static void draw_in(look *l)
 {
     const pl_contact_surface *s = l->s;
@@ -145,8 +148,8 @@ static void set(const look *l, int32_t a, int32_t b, uint8_t *mark)
 
 /* ---- one inside the other ---- */
 
-/* The solid angle of a triangle from the origin, oriented (van Oosterom, Strackee 1983). 0 in its plane, where
- * it jumps from one half of the sphere to the other. */
+/* The solid angle of a triangle from the origin, oriented (van Oosterom, Strackee 1983). 0 in its plane, where it
+ * jumps from one half of the sphere to the other. */
 static double solid_angle(double r[3][3])
 {
     double n[3], length[3];
@@ -161,7 +164,7 @@ static double solid_angle(double r[3][3])
     return 2 * atan2(volume, below);
 }
 
-/* How much of a body's closed surface is seen from a point, of 4 pi. */
+/* The solid angle of a body's closed surface from a point, relative to 4 pi. */
 static double seen(const look *l, int32_t body, const double *p)
 {
     double sum = 0;
@@ -184,7 +187,7 @@ static bool boxes_meet(const look *l, int32_t a, int32_t b)
     return meet;
 }
 
-/* Marks what a point of a body is inside of. */
+/* Marks the bodies that contain a point. */
 static void mark_around(const look *l, int32_t inner, const double *p, uint8_t *mark)
 {
     for (int32_t outer = 0; outer < l->s->bodies; outer++)
@@ -193,7 +196,7 @@ static void mark_around(const look *l, int32_t inner, const double *p, uint8_t *
             set(l, inner, outer, mark);
 }
 
-/* Whether this point of a piece is one of those that are looked at, of about `count`. */
+/* True if this point of a piece is one of the about `count` that are tested. */
 static bool is_sample(const look *l, int32_t vertex, int32_t count)
 {
     const int32_t root = l->piece[vertex];
@@ -206,8 +209,8 @@ static void add_middle(const double *x, const int32_t *vertex, int count, double
         p[k % 3] += x[3 * (int64_t)vertex[k / 3] + k % 3] / count;
 }
 
-/* Surfaces do not cross: each piece of one is inside the other or outside of it, or on its surface. Of sheets and
- * ropes whose vertices are all on it, middles of triangles and segments tell. */
+/* Surfaces do not cross, so each piece of one is inside the other, outside of it, or on its surface. For sheets and
+ * ropes with all vertices on it, the middles of triangles and segments decide. */
 static void mark_inside(const look *l, uint8_t *mark)
 {
     const pl_contact_surface *s = l->s;

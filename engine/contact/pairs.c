@@ -12,7 +12,7 @@
 typedef struct finder {
     const pl_contact_surface *s;
     const double *x;
-    double square; /* of the reach */
+    double square; /* relative to the reach */
     double widen;
 } finder;
 
@@ -28,7 +28,7 @@ static const double *end_of(const finder *f, int32_t edge, int k)
 
 /* ---- feasible regions ---- */
 
-/* Of an edge, for a point that projects inside it: outside of all of its triangles. */
+/* For an edge, and a point that projects inside it: outside of all of its triangles. */
 static bool in_edge_region(const finder *f, const double *p, int32_t edge)
 {
     for (int32_t i = f->s->edge_first[edge]; i < f->s->edge_first[edge + 1]; i++)
@@ -38,7 +38,7 @@ static bool in_edge_region(const finder *f, const double *p, int32_t edge)
     return true;
 }
 
-/* Of a vertex: its edges' closest points are the vertex. */
+/* For a vertex: it is the closest point of all its edges. */
 static bool in_vertex_region(const finder *f, const double *p, int32_t vertex)
 {
     const pl_contact_surface *s = f->s;
@@ -51,7 +51,7 @@ static bool in_vertex_region(const finder *f, const double *p, int32_t vertex)
     return true;
 }
 
-/* Of an edge, for a unit direction across it: into none of its triangles. */
+/* For an edge, and a unit direction across it: into none of its triangles. */
 static bool in_edge_wedge(const finder *f, const double *direction, int32_t edge)
 {
     double e[3], h[3];
@@ -67,7 +67,7 @@ static bool in_edge_wedge(const finder *f, const double *direction, int32_t edge
     return true;
 }
 
-/* The unit normal of two edges; false where they are parallel. */
+/* The unit normal of two edges; false if they are parallel. */
 static bool edges_normal(const finder *f, int32_t a, int32_t b, double normal[3])
 {
     double ea[3], eb[3];
@@ -91,7 +91,7 @@ static bool in_both_wedges(const finder *f, int32_t a, int32_t b, const double n
     return in_edge_wedge(f, to_a, b) && in_edge_wedge(f, to_b, a);
 }
 
-/* ---- which pairs there are ---- */
+/* ---- candidates ---- */
 
 static pl_closest closest_on_triangle(const finder *f, int32_t vertex, int32_t triangle)
 {
@@ -113,8 +113,8 @@ static bool is_beyond(const finder *f, double apart, double square)
     return apart * apart > (1 + 1e-6) * f->square * square;
 }
 
-/* Farther from the triangle than the reach because so far from its plane, or outside one of its sides
- * in the plane. Most candidates are, and this divides by nothing. */
+/* Farther from the triangle than the reach, because that far from its plane, or from one of its sides in the plane.
+ * Most candidates are, and this test needs no division. */
 static bool is_far(const finder *f, int32_t vertex, int32_t triangle)
 {
     const int32_t *corner = f->s->triangle + 3 * (int64_t)triangle;
@@ -137,7 +137,7 @@ static bool is_far(const finder *f, int32_t vertex, int32_t triangle)
     return false;
 }
 
-/* An edge's first triangle speaks for it: whatever is near the edge is near that triangle too. */
+/* An edge is represented by its first triangle: whatever is near the edge is near that triangle too. */
 static void judge_triangle(const finder *f, int32_t vertex, int32_t triangle, pl_contact_keys *out)
 {
     if (is_far(f, vertex, triangle))

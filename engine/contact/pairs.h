@@ -1,20 +1,20 @@
-/* pairs.h - what touches or nearly does: one pair a touch.
+/* pairs.h - pairs of features that touch or nearly touch: one pair for each touch.
  *
- * Two surfaces near each other have many candidates for one touch: a vertex above a crease is near
- * both of its triangles, their common edge and the edges around. Each point of a surface therefore
- * has a feasible region, the points of space whose closest point on the surface nearby it is (offset
- * geometric contact, Chen et al. 2025):
- *   - of a triangle's inside the prism along its normal;
- *   - of an edge the wedge between the prisms of its triangles: the points that project inside the
+ * Two surfaces near each other have many candidates for one touch: a vertex above a crease is near both of its
+ * triangles, their common edge and the edges around. So each feature of a surface has a feasible region: the points
+ * of space whose closest point on the surface nearby lies on the feature (offset geometric contact, Chen et al.
+ * 2025):
+ *   - for the inside of a triangle, the prism along its normal;
+ *   - for an edge, the wedge between the prisms of its triangles: the points that project inside the
  *     edge and outside of every triangle at it. A flat edge or a valley has none, a rope's edge all;
- *   - of a vertex the cone behind all of its edges: the points that project on each of them at the
+ *   - for a vertex, the cone behind all of its edges: the points that project onto each of them at the
  *     vertex.
- * A vertex pairs with the feature whose region it lies in, two edges pair where each lies in the
- * other's region. Regions do not overlap and are decided by the same numbers from every triangle
- * (closest.h), so that a touch is neither counted twice nor lost at a border.
+ * A vertex pairs with the feature in whose region it lies. Two edges pair if each lies in the other's region.
+ * Regions do not overlap, and every triangle decides them by the same numbers (closest.h), so a touch is neither
+ * counted twice nor lost at a border.
  *
- * Edges whose closest points are at an end, or that are parallel, are no pair: the vertices at their
- * ends stand for them.
+ * Edges whose closest points are at an end, or that are parallel, form no pair: the vertices at their ends take
+ * their place.
  */
 #ifndef PLIANT_ENGINE_CONTACT_PAIRS_H
 #define PLIANT_ENGINE_CONTACT_PAIRS_H
@@ -29,16 +29,16 @@ typedef struct pl_contact_pairs {
 } pl_contact_pairs;
 
 typedef struct pl_contact_rules {
-    double reach; /* m: pairs at most this far apart; at most the reach of the trees */
-    /* How far, as the sine of an angle, the direction between two edges may leave their regions. 0
-     * takes sharp edges alone and flat ones only within rounding; 1 all that cross. */
+    double reach; /* m: largest distance of a pair; at most the reach of the trees */
+    /* How far, as the sine of an angle, the direction between two edges may leave their regions. 0 accepts only
+     * sharp edges, and flat ones within rounding; 1 accepts all that cross. */
     double widen;
     const pl_contact_filter *filter; /* or NULL */
 } pl_contact_rules;
 
-/* The pairs at positions x [n][3], m, which lie on the move that the trees were updated for. The
- * same list for any number of threads, tree and instruction set. PL_OK or PL_NO_MEMORY; on failure
- * `out` is empty. The caller clears `out`. */
+/* Finds the pairs at positions x [n][3], m, which must lie on the move for which the trees were updated. The list
+ * is the same for any number of threads, tree and instruction set. PL_OK or PL_NO_MEMORY; on failure `out` is
+ * empty. The caller clears `out`. */
 pl_status pl_contact_pairs_find(const pl_contact_trees *trees, const double *x,
                                 const pl_contact_rules *rules, int threads, pl_contact_pairs *out);
 void pl_contact_pairs_clear(pl_contact_pairs *pairs);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Weights are positive on the first feature and negative on the second, and add up to 1 and -1. Positions are
- * taken relative to the first corner, as in rows.c. */
+/* Weights are positive on the first feature and negative on the second, and sum to 1 and -1. Positions are relative
+ * to the first corner, as in rows.c. */
 static pl_contact_point point_of(const pl_contact_row *row, const pl_contact_bodies *bodies,
                                  const double *x)
 {
@@ -39,7 +39,8 @@ static int by_force(const void *one, const void *other)
     return (a < b) - (a > b);
 }
 
-/* Which rows are listed: those that press with more than `above`, and the first `ties` of those with as much. */
+/* Selects the listed rows: those with a force above `above`, and the first `ties` of those with a force equal to
+ * it. */
 typedef struct choice {
     int64_t count, ties;
     double above;

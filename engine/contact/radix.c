@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widest digit: its counters of one thread fit the first cache. */
+/* Maximum bits of a digit: the counters of one thread fit in the first cache. */
 enum { DIGIT = 11, BUCKETS = 1 << DIGIT, ITEMS_A_THREAD = 1 << 14 };
 
 typedef struct pass {
     const pl_radix_items *from, *to;
     int64_t n;
     int shift, width, blocks;
-    int64_t *place; /* [blocks][BUCKETS]: first counts, then where the next item goes */
+    int64_t *place; /* [blocks][BUCKETS]: first counts, then the position of the next item */
 } pass;
 
 static int digit_of(const pass *p, uint64_t key)
@@ -31,7 +31,7 @@ static void count_block(const pass *p, int block)
         count[digit_of(p, p->from->key[i])]++;
 }
 
-/* True where all keys have the same digit: there is nothing to move. */
+/* True if all keys have the same digit: nothing moves. */
 static bool set_places(const pass *p)
 {
     int64_t sum = 0;
@@ -60,7 +60,7 @@ static void move_block(const pass *p, int block)
     }
 }
 
-/* True where the items were moved. */
+/* True if the items were moved. */
 static bool run_pass(const pass *p)
 {
 #pragma omp parallel for num_threads(p->blocks) schedule(static) if (p->blocks > 1)
@@ -96,7 +96,7 @@ bool pl_radix_sort(int64_t n, int bits, pl_radix_items *items, pl_radix_items *s
             p.to = p.from;
             p.from = moved;
         }
-    if (p.from != items) { /* the arrays change hands, not their content */
+    if (p.from != items) { /* swaps the arrays, not their content */
         pl_radix_items other = *items;
         *items = *scratch;
         *scratch = other;

@@ -1,7 +1,7 @@
 /* radix.h - a stable parallel sort of integer keys; private to engine/contact.
  *
- * Digits from the lowest to the highest. Threads count and move blocks of their own, in the order of
- * the blocks, so the result is the stable order, which is unique: it does not depend on the threads.
+ * Sorts digits from the lowest to the highest. Each thread counts and moves its own blocks, in the order of the
+ * blocks, so the result is the stable order. That order is unique and does not depend on the threads.
  */
 #ifndef PLIANT_ENGINE_CONTACT_RADIX_H
 #define PLIANT_ENGINE_CONTACT_RADIX_H
@@ -15,12 +15,12 @@ typedef struct pl_radix_items {
     int32_t *value;
 } pl_radix_items;
 
-/* Sort `items` by the lowest `bits` bits of the keys; the bits above must be 0. `scratch` has the
- * same arrays; its content is undefined afterwards. False: no memory, items undefined. */
+/* Sorts `items` by the lowest `bits` bits of the keys; the bits above must be 0. `scratch` has the same arrays; its
+ * content is undefined afterwards. False: out of memory, and items are undefined. */
 bool pl_radix_sort(int64_t n, int bits, pl_radix_items *items, pl_radix_items *scratch,
                    int threads);
 
-/* Bits that hold the numbers 0 .. count - 1. */
+/* Number of bits that hold the numbers 0 .. count - 1. */
 static inline int pl_radix_bits(int64_t count)
 {
     return count <= 1 ? 0 : 64 - __builtin_clzll((uint64_t)count - 1);

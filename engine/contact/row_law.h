@@ -1,5 +1,5 @@
-/* row_law.h - what one row adds to an objective (rows.h), and one row's part of a sweep of the joint prox
- * (joint_prox.h): one text for the CPU and for devices, in double in either precision. */
+/* row_law.h - one row's contribution to an objective (rows.h) and to a sweep of the joint prox (joint_prox.h); the
+ * same source for the CPU and for devices, in double whatever the precision. */
 #ifndef PLIANT_ENGINE_CONTACT_ROW_LAW_H
 #define PLIANT_ENGINE_CONTACT_ROW_LAW_H
 
@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-/* rows.h's letters: n, r_start, g; d, k, f, b. */
+/* Letters as in rows.h: n, r_start, g; d, k, f, b. */
 typedef struct pl_row_law {
     const double *normal, *start, *grip; /* [3] each */
     double distance, stiffness, force, bound;
 } pl_row_law;
 
-/* The forces of a row with r. */
+/* The forces of a row at r. */
 typedef struct pl_row_state {
     double t;         /* along the normal, N */
     double q[3], abs; /* g + k s and its length, N */
@@ -84,7 +84,7 @@ PL_EVERYWHERE int pl_row_hessian(const pl_row_law *row, const double r[3], doubl
 
 /* ---- the joint prox ---- */
 
-/* r(v) - r_0, m, of the way r(v): its gap over d along n, and its slip across. */
+/* r(v) - r_0, m, from r(v) in `way`: the gap over d along n, and the slip across. */
 PL_EVERYWHERE void pl_row_free(const double normal[3], double distance, const double start[3],
                                const double way[3], double out[3])
 {
@@ -96,7 +96,7 @@ PL_EVERYWHERE void pl_row_free(const double normal[3], double distance, const do
         out[c] = gap * normal[c] + slip[c] - along * normal[c];
 }
 
-/* p = f n - g with f at least 0, and g no longer than mu f. */
+/* Projects p = f n - g: f at least 0, and g no longer than mu f. */
 PL_EVERYWHERE void pl_row_project(const double n[3], double friction, double p[3])
 {
     const double normal = pl_vector_dot(n, p);
@@ -110,8 +110,8 @@ PL_EVERYWHERE void pl_row_project(const double n[3], double friction, double p[3
         p[c] = f * n[c] + share * across[c];
 }
 
-/* p <- projection of y - step (free + way), way = C W^-1 C^T y; last <- p before. part, J: |p - y|^2 and |p|^2 over
- * the step, and (y - p) . (p - last), above 0 where momentum goes up. */
+/* p <- projection of y - step (free + way), with way = C W^-1 C^T y; last <- the previous p. part, J: |p - y|^2 and
+ * |p|^2 over the step, and (y - p) . (p - last), which is above 0 where momentum goes up. */
 PL_EVERYWHERE void pl_row_sweep(const double normal[3], double friction, double step,
                                 const double y[3], const double free[3], const double way[3],
                                 double p[3], double last[3], double part[3])

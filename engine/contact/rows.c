@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are worth a second thread. */
+/* Least number of rows for a second thread. */
 enum { PARALLEL = 512 };
-/* Penalties, of what the vertices weigh. With 3 and with 30 quasi-Newton takes a fifth more iterations on a
- * stack of four blocks that lands. */
+/* Penalties, relative to the stiffness of the vertices. With 3 and with 30, quasi-Newton takes a fifth more
+ * iterations on a stack of four blocks that lands. */
 static const double HARD = 10;
-/* Meetings after the first that double a penalty, at most. */
+/* Maximum number of meetings, after the first, that double a penalty. */
 enum { DOUBLINGS = 10 };
 
 /* ---- lists ---- */
@@ -72,7 +72,7 @@ static int by_number(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* The vertices of all rows, ascending, each once. */
+/* Lists the vertices of all rows, ascending, each once. */
 static void list_vertices(pl_contact_rows *rows)
 {
     int64_t count = 0;
@@ -149,7 +149,7 @@ pl_status pl_contact_rows_set(pl_contact_rows *rows, pl_contact_row *row, int64_
 
 /* ---- the law ---- */
 
-/* r = sum w_a x_a. As weights add up to 0, it is of differences. */
+/* r = sum w_a x_a, computed from differences, because the weights sum to 0. */
 static void offset_of(const pl_contact_pair *p, const double *x, double r[3])
 {
     const double *origin = x + 3 * (int64_t)p->vertex[0];

@@ -1,5 +1,4 @@
-/* search.h - candidates: pairs of features whose boxes overlap and that may touch; private to
- * engine/contact. */
+/* search.h - candidates: pairs of features that may touch and whose boxes overlap; private to engine/contact. */
 #ifndef PLIANT_ENGINE_CONTACT_SEARCH_H
 #define PLIANT_ENGINE_CONTACT_SEARCH_H
 
@@ -7,8 +6,8 @@
 #include "engine/contact/keys.h"
 #include "engine/contact/trees.h"
 
-/* Judges a candidate and adds the pairs that it stands for. Called by several threads at once, for
- * each candidate once, in any order. Vertices, edges and triangles are the surface's. */
+/* Judges a candidate and adds the pairs that it stands for. Several threads call it at once, in any order, exactly
+ * once for each candidate. Vertices, edges and triangles are the surface's. */
 typedef void pl_contact_judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
                               pl_contact_keys *out);
 
@@ -17,10 +16,10 @@ typedef struct pl_contact_search {
     const pl_contact_filter *filter; /* NULL: everything may touch everything */
     pl_contact_judge *judge;
     const void *context;
-    bool ropes; /* vertices against ropes' edges too */
+    bool ropes; /* also vertices against ropes' edges */
 } pl_contact_search;
 
-/* What one thread of a team does: collect the keys of the leaves that fall to it. */
+/* The work of one thread of a team: collects the keys of its leaves. */
 typedef void pl_contact_search_part(const pl_contact_search *search, pl_contact_keys *out);
 #if defined(__x86_64__)
 extern pl_contact_search_part pl_contact_search_part_v2, pl_contact_search_part_v3,
@@ -29,9 +28,9 @@ extern pl_contact_search_part pl_contact_search_part_v2, pl_contact_search_part_
 extern pl_contact_search_part pl_contact_search_part_base;
 #endif
 
-/* Judge every pair of a vertex and a triangle, of two edges and, with `ropes`, of a vertex and a
- * rope's edge, whose boxes overlap, that have no vertex in common and that the filter allows. The
- * keys are sorted. PL_OK or PL_NO_MEMORY. */
+/* Judges every pair of a vertex and a triangle, of two edges and, with `ropes`, of a vertex and a rope's edge, if
+ * their boxes overlap, they have no common vertex, and the filter allows them. The keys are sorted. PL_OK or
+ * PL_NO_MEMORY. */
 pl_status pl_contact_search_run(const pl_contact_search *search, int threads, pl_contact_keys *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A thread's part of a search; compiled once per instruction set, as boxes are compared eight at a time.
+/* One thread's part of a search; compiled once per instruction set, because it compares eight boxes at a time.
  * Comparisons have the same results on all of them. */
 #include "engine/contact/search.h"
 #include "engine/contact/visit.h"
@@ -6,7 +6,7 @@
 #define PART__(isa) pl_contact_search_part_##isa
 #define PART_(isa)  PART__(isa)
 
-/* Leaves that a thread takes at once. */
+/* Number of leaves that a thread takes at once. */
 enum { CHUNK = 32 };
 
 typedef struct worker {

@@ -8,40 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the distance that surfaces keep: they never come closer in a sweep, and how exactly that is told. */
+/* Relative to the distance that surfaces keep: the least distance in a sweep, and the accuracy of the impact. */
 static const double LEAST = 0.2, SLACK = 0.05;
 enum { SWEEP_ITERATIONS = 200 };
-/* How far towards the first meeting `safe` goes. */
+/* Fraction of the way to the first meeting that `safe` moves. */
 static const double SHORT_OF = 0.8;
-/* Of the distance: what surfaces that are too close regain in a step. */
+/* Relative to the distance: the gap that surfaces regain in a step if they are too close. */
 static const double REGAINED = 0.125;
-/* Of the mean edge: the most beyond the distance that pairs are looked for. */
+/* Relative to the mean edge: maximum range beyond the distance in which pairs are searched for. */
 static const double MARGIN = 0.5;
 /* How far edges may leave their regions (pairs.h). */
 static const double WIDEN = 0.1;
 
-/* Of the distance: gaps that are less by no more than this are wide enough. */
+/* Relative to the distance: gaps that fall short by no more than this are wide enough. */
 static const double FITS = 0.05;
 
-/* Rows are askew if the mean offset of their points from the normals exceeds ASKEW, in distances that surfaces keep. A
- * step measures them again up to STRAIGHTENINGS times, while each leaves at most HELPS of the offset. A block that slid
- * over vertices at 0.6 m/s had 0.1 to 0.5 where a row of vertices left its underside, 0.001 to 0.005 elsewhere. */
+/* Rows are askew if the mean offset of their points from the normals exceeds ASKEW, in distances that surfaces
+ * keep. A step measures them again up to STRAIGHTENINGS times, as long as each leaves at most HELPS of the offset.
+ * A block that slid over vertices at 0.6 m/s had 0.1 to 0.5 when a row of vertices left its underside, and 0.001 to
+ * 0.005 otherwise. */
 static const double ASKEW = 0.03, HELPS = 0.5;
 enum { STRAIGHTENINGS = 6 };
 
-/* How many times a kept row is measured anew in a step, and how many further rows its pair may have then. */
+/* How often a kept row is measured again in a step, and how many further rows its pair may have afterwards. */
 enum { TURNS = 3, FURTHER = 3 };
 
-/* Gaps of up to so many distances are reported. */
+/* Gaps of up to this many distances are reported. */
 static const double NEAR_BY = 2;
 
-/* Why a pair is a row. Of one that is for several reasons the first measures it. */
+/* Reason for a pair to be a row. If there are several, the first determines its measurement. */
 typedef enum reason { MEETS, TIGHT, KEPT, NEAR, CARRIES } reason;
 
 typedef struct candidate {
     pl_contact_pair pair;
     reason why;
-    int again; /* as a row's */
+    int again; /* as for a row */
 } candidate;
 
 struct pl_contact_set {
@@ -52,14 +53,14 @@ struct pl_contact_set {
     const double *compliance; /* the caller's */
     double *x_start, *safe;   /* [scene vertices][3] */
     double *moved;            /* the same: scratch */
-    double reach;             /* m, of the step under way */
+    double reach;             /* m, in the current step */
     pl_clearance clearance;
     double gap;
     double askew;     /* mean offset at the last straightening */
-    int straightened; /* times, in this step */
+    int straightened; /* number of times, in this step */
     candidate *candidate;
     int64_t candidates, room;
-    pl_body_force *forces; /* of the last measure */
+    pl_body_force *forces; /* from the last measure */
 };
 
 void pl_contact_set_set_threads(pl_contact_set *s, int threads)
@@ -157,14 +158,14 @@ static int by_pair(const void *one, const void *other)
     return order ? order : (a->why > b->why) - (a->why < b->why);
 }
 
-/* A row against another, or a candidate, in the order of rows. */
+/* Compares a row with another, or with a candidate, in the order of rows. */
 static int compare(const pl_contact_row *row, const pl_contact_pair *pair, int again)
 {
     int order = compare_pairs(&row->pair, pair);
     return order ? order : (row->again > again) - (row->again < again);
 }
 
-/* The row of a pair, `again` 0, or NULL. */
+/* The row of a pair with `again` 0, or NULL. */
 static pl_contact_row *find_row(const pl_contact_set *s, const pl_contact_pair *pair)
 {
     int64_t low = 0, high = s->rows.count;
@@ -210,7 +211,7 @@ static pl_status add_kept(pl_contact_set *s)
     return PL_OK;
 }
 
-/* A pair's first row gets what all of them carry. */
+/* Moves the forces of a pair's rows to its first row. */
 static void fold_rows(pl_contact_set *s)
 {
     int64_t first = 0;
@@ -240,7 +241,7 @@ static pl_status add_carrying(pl_contact_set *s)
     return PL_OK;
 }
 
-/* Pairs that meet on the way from `safe` to x, as they are when they do. `moved` is `safe`. */
+/* Finds the pairs that meet on the way from `safe` to x, as they are when they meet. `moved` is `safe`. */
 static pl_status add_meeting(pl_contact_set *s, const double *x, const pl_contact_impacts *impacts)
 {
     const pl_contact_surface *surface = s->bodies->surface;
@@ -287,7 +288,7 @@ static void fill_row(const pl_contact_set *s, pl_contact_row *row)
         row->grip[c] -= along * p->normal[c];
 }
 
-/* The candidates become the rows, with the multipliers of the rows that there were. */
+/* Makes the candidates the rows, with the multipliers of the previous rows. */
 static pl_status make_rows(pl_contact_set *s)
 {
     pl_contact_row *row = malloc(((size_t)s->candidates + 1) * sizeof *row);
@@ -337,8 +338,8 @@ static bool carries(const pl_contact_set *s)
     return false;
 }
 
-/* Whether it is proved that all gaps stay wider than that on the way from `safe` to x. If x is `safe`, what is true is
- * proved, up to rounding: a restored run begins its step alike. */
+/* True if all gaps are proved to stay wider than that on the way from `safe` to x. If x is `safe`, everything true
+ * is proved, up to rounding, so a restored run begins its step in the same way. */
 static pl_status look(pl_contact_set *s, const double *x, bool *clear)
 {
     const double near = NEAR_BY * s->bodies->most;
@@ -395,7 +396,7 @@ static pl_status sweep_to(pl_contact_set *s, const double *x, pl_contact_advance
     return status;
 }
 
-/* Whether a row exerts or has exerted any force. */
+/* True if a row exerts or has exerted any force. */
 static bool acts(pl_contact_set *s, const double *x)
 {
     pl_contact_rows_evaluate(&s->rows, x, s->threads);
@@ -406,9 +407,8 @@ static bool acts(pl_contact_set *s, const double *x)
     return false;
 }
 
-/* Whether the gaps of all pairs near each other at the safe place, which are candidates, are as wide as they
- * must be: the distance of the two bodies, or what they had at the step's start. Those that are not are measured
- * again. */
+/* True if the gaps of all pairs near each other at the safe place, which are candidates, are wide enough: the
+ * distance of the two bodies, or their gap at the step's start. Pairs that are not are measured again. */
 static bool fits(pl_contact_set *s)
 {
     bool all = true;
@@ -455,7 +455,7 @@ static bool is_askew(pl_contact_set *s, const double *x)
     return true;
 }
 
-/* Keep all rows; measure those that push again at x. */
+/* Keeps all rows; measures those that push again at x. */
 static pl_status add_straight(pl_contact_set *s, const double *x)
 {
     s->candidates = 0;
@@ -512,7 +512,7 @@ pl_status pl_contact_set_advance(pl_contact_set *s, const double *x, pl_contact_
     return status;
 }
 
-/* ---- what it comes to ---- */
+/* ---- results ---- */
 
 static int by_bodies(const void *one, const void *other)
 {
@@ -521,7 +521,7 @@ static int by_bodies(const void *one, const void *other)
     return order ? order : (a->body[1] > b->body[1]) - (a->body[1] < b->body[1]);
 }
 
-/* The force of each pair of different bodies, of the rows that carry any: [rows.count] at most. */
+/* The force of each pair of different bodies, from the rows that carry any: [rows.count] at most. */
 static int32_t list_bodies(const pl_contact_set *s, pl_body_force *out)
 {
     int64_t count = 0;

@@ -1,23 +1,23 @@
-/* set.h - the contacts of a scene over a step: which pairs there are, their multipliers, and a place
- * where nothing intersects.
+/* set.h - the contacts of a scene over a step: its pairs, their multipliers, and a place where nothing intersects.
  *
- * A step begins at x_start, where no two surfaces cross. `safe` is a place that was reached from there by
- * straight moves, each of which was swept: surfaces never passed through each other on the way. A solver's
- * iterates are free; after a solve, `advance` sweeps from `safe` to its answer x:
- *   - Pairs that meet on the way become rows, with the normal that they have when they meet; `safe`
- *     follows x up to short of the first meeting.
- *   - Pairs near each other at the new `safe` are looked for. Rows that carry force stay rows as long as
- *     they do, measured anew; others stay while they are near. Pairs
- *     are measured where nothing crosses, so each is on its right side.
- *   - Once x was reached, rows are as they are at x, and from then on they are kept: normals that follow every
- *     answer go in circles where sharp edges wedge. Rows are added as long as one is needed. A kept row whose
- *     pair is too close at x nonetheless, since its closest points have moved, is measured anew; the fourth time
- *     and later a further row of the pair is, and the others stay: answers that go to and fro between two places
- *     of the closest points are held by a row at each. Any points of two features must be apart.
- * The step has ended when its answer is reached and all gaps there are as wide as they must be. If the points of
- * rows have moved sideways from their normals by then (askew), the forces act in outdated directions, and a sliding
- * block loses speed to the vertices it passes. The set then measures the rows that push again at x, a few times a
- * step, while that helps.
+ * A step begins at x_start, where no two surfaces cross. `safe` is a place reached from x_start by straight moves,
+ * each of which was swept, so that surfaces never passed through each other on the way. A solver's iterates are
+ * free. After a solve, `advance` sweeps from `safe` to its answer x:
+ *   - Pairs that meet on the way become rows, with the normal at the moment they meet. `safe` follows x
+ *     until just before the first meeting.
+ *   - A search finds the pairs near each other at the new `safe`. Rows that carry force stay rows as long
+ *     as they do, and are measured again; the others stay while they are near. Nothing crosses where pairs
+ *     are measured, so each is on its right side.
+ *   - Once x is reached, rows are measured at x and kept from then on, because normals that follow every
+ *     answer cycle where sharp edges wedge. Rows are added as long as one is needed. A kept row whose pair
+ *     is nonetheless too close at x, because its closest points have moved, is measured again. From the
+ *     fourth time on, the set adds a further row of the pair instead and keeps the others: an answer that
+ *     alternates between two places of the closest points is then held by a row at each. This is valid
+ *     because any points of two features must be apart.
+ * The step ends when its answer is reached and all gaps there are as wide as they must be. By then, the points of
+ * rows may have moved sideways from their normals (askew). The forces then act in outdated directions, and a
+ * sliding block loses speed to the vertices it passes. The set therefore measures the rows that push again at x, a
+ * few times a step, as long as that helps.
  */
 #ifndef PLIANT_ENGINE_CONTACT_SET_H
 #define PLIANT_ENGINE_CONTACT_SET_H
@@ -30,49 +30,48 @@
 
 typedef struct pl_contact_set pl_contact_set;
 
-/* What `advance` has found. */
+/* Result of `advance`. */
 typedef struct pl_contact_advance {
     bool reached; /* `safe` is x */
-    bool quiet;   /* no row has or had any force: without rows x would be the same */
-    bool fits;    /* the rows that were kept stay: they are right at x, and no pair needs another */
-    int64_t met;  /* pairs that meet on the way */
-    pl_contact_impact first; /* of those that meet: the first */
+    bool quiet;   /* no row has or had any force: x would be the same without rows */
+    bool fits;    /* the kept rows stay: they are right at x, and no pair needs another */
+    int64_t met;  /* number of pairs that meet on the way */
+    pl_contact_impact first; /* the first pair that meets */
 } pl_contact_advance;
 
-/* compliance [n]: how far a vertex gives way under a unit force, m/N, about; 0 where it is held. It and
- * `bodies` outlive the set. PL_OK or PL_NO_MEMORY; on failure *out is NULL. */
+/* compliance [n]: approximate displacement of a vertex under a unit force, m/N; 0 where it is held. compliance and
+ * `bodies` must outlive the set. PL_OK or PL_NO_MEMORY; on failure *out is NULL. */
 pl_status pl_contact_set_create(const pl_contact_bodies *bodies, const double *compliance,
                                 int threads, pl_contact_set **out);
 void pl_contact_set_set_threads(pl_contact_set *set, int threads);
 void pl_contact_set_destroy(pl_contact_set *set);
 
-/* A step begins at x_start [n][3], m, where nothing crosses, and is expected to end near x_guess. Rows have
- * the multipliers of the step before. PL_OK, PL_NO_MEMORY, or PL_FAILED for positions that are not
- * finite. */
+/* Begins a step at x_start [n][3], m, where nothing crosses, that is expected to end near x_guess. Rows take over
+ * the multipliers of the previous step. PL_OK, PL_NO_MEMORY, or PL_FAILED for positions that are not finite. */
 pl_status pl_contact_set_begin(pl_contact_set *set, const double *x_start, const double *x_guess);
 
-/* Rows after a solve: */
+/* How rows change after a solve: */
 typedef enum pl_contact_keeping {
     PL_CONTACT_MEASURED, /* all pairs near its answer, measured there */
     PL_CONTACT_KEPT,     /* the old rows, and new ones that are needed */
     PL_CONTACT_STRAIGHT  /* the same; askew rows are measured again once no new ones are needed */
 } pl_contact_keeping;
 
-/* After a solve with the rows there are, whose multipliers are the forces at x: see above. Statuses as for
+/* Advances after a solve with the current rows, whose multipliers are the forces at x: see above. Returns as
  * `begin`. */
 pl_status pl_contact_set_advance(pl_contact_set *set, const double *x, pl_contact_keeping keeping,
                                  pl_contact_advance *out);
 
-/* The rows to solve with, which the set owns and keeps until the next begin or advance. */
+/* The rows to solve with. The set owns them and keeps them until the next begin or advance. */
 pl_contact_rows *pl_contact_set_rows(pl_contact_set *set);
 
-/* What the rows do at the answer x of a step. */
+/* Effect of the rows at the answer x of a step. */
 typedef struct pl_contact_sums {
-    int64_t active; /* rows that carry force */
+    int64_t active; /* number of rows that carry force */
     double
         gap; /* m, the least distance of two features that are near each other; INFINITY: none are */
-    double taken;  /* J, by friction over the step */
-    int32_t count; /* pairs of different bodies that touch */
+    double taken;  /* J, dissipated by friction over the step */
+    int32_t count; /* number of pairs of different bodies that touch */
     pl_body_force
         *forces; /* [count], ordered by bodies; the set's memory, until it is measured again */
 } pl_contact_sums;
@@ -80,13 +79,13 @@ typedef struct pl_contact_sums {
 pl_status pl_contact_set_measure(pl_contact_set *set, const double *x, pl_contact_sums *out);
 
 /* Saving and restoring (memory.h). */
-/* How many there are; `out` [that many], or NULL. */
+/* Returns the number of saved pairs; `out` has room for them, or is NULL. */
 int64_t pl_contact_set_save(const pl_contact_set *set, pl_contact_memory *out);
-/* Whether `count` of them are of pairs of the surface, in order and finite. */
+/* True if all `count` pairs belong to the surface, are in order, and are finite. */
 bool pl_contact_set_accepts(const pl_contact_set *set, const pl_contact_memory *memory,
                             int64_t count);
-/* Take them, which the set accepts, in place of what there is: for the next `begin`. False: no memory, and
- * there are none. */
+/* Restores accepted pairs in place of the current rows, for the next `begin`. False: out of memory, and no rows are
+ * left. */
 bool pl_contact_set_restore(pl_contact_set *set, const pl_contact_memory *memory, int64_t count);
 
 #endif

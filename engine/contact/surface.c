@@ -60,7 +60,7 @@ static int32_t *integers(int64_t count)
     return calloc((size_t)count + 1, sizeof(int32_t));
 }
 
-/* True if the corners were brought in order by an odd number of swaps. */
+/* True if sorting the corners took an odd number of swaps. */
 static bool sort_corners(int32_t *corner)
 {
     bool odd = false;
@@ -95,8 +95,8 @@ static bool set_triangles(const pl_contact_source *source, pl_contact_surface *s
 
 /* ---- edges ---- */
 
-/* The sides of all triangles, then the segments, sorted by their two vertices. Value 3 t + k is side
- * k of triangle t, 3 triangles + i segment i; the stable sort keeps these ascending. */
+/* The sides of all triangles, then the segments, sorted by their two vertices. Value 3 t + k is side k of triangle
+ * t, 3 triangles + i is segment i; the stable sort keeps these ascending. */
 typedef struct sides {
     int64_t count;
     int bits; /* of a vertex's index */
@@ -230,7 +230,7 @@ static bool number_vertices(const pl_contact_source *source, pl_contact_surface 
     return s->solid;
 }
 
-/* Edges are met in ascending order, so they come so to every vertex. */
+/* Edges come in ascending order, so every vertex receives them in that order. */
 static bool join_vertices(pl_contact_surface *s)
 {
     s->vertex_first = integers((int64_t)s->vertices + 1);
@@ -268,7 +268,7 @@ pl_status pl_contact_surface_create(const pl_contact_source *source, pl_contact_
     return PL_OK;
 }
 
-/* The corners of a vertex, edge or triangle: one with 1, 2 or 3 of them. */
+/* The corners of a vertex, edge or triangle, which has 1, 2 or 3 of them. */
 static const int32_t *corners_of(const pl_contact_surface *s, int count, int32_t feature)
 {
     return count == 1   ? s->vertex + feature

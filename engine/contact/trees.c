@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A refit pays until neighbours in the order have moved apart: a build costs about three refits. */
+/* Refits are faster until neighbours in the order have moved apart: a build costs about three refits. */
 #define GROWTH 1.5
 
 void pl_contact_trees_destroy(pl_contact_trees *t)

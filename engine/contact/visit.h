@@ -1,8 +1,8 @@
-/* visit.h - the items of two trees whose boxes overlap; private to engine/contact.
+/* visit.h - pairs of items of two trees whose boxes overlap; private to engine/contact.
  *
- * One leaf of the query tree walks down the other tree: a node's eight boxes are compared at once,
- * and at a leaf each of the eight queries with the eight items. The walk is a stack of nodes of
- * bounded depth. What is found does not depend on the trees' shape, only on the items' boxes.
+ * One leaf of the query tree walks down the other tree: it compares a node's eight boxes at once and, at a leaf,
+ * each of its eight queries with the eight items. The walk keeps a stack of nodes of bounded depth. The result
+ * depends only on the items' boxes, not on the trees' shape.
  */
 #ifndef PLIANT_ENGINE_CONTACT_VISIT_H
 #define PLIANT_ENGINE_CONTACT_VISIT_H
@@ -64,7 +64,7 @@ static inline pl_bvh_query pl_bvh_query_of(const pl_bvh_node *n, int k)
                           {n->hi[0][k], n->hi[1][k], n->hi[2][k]}};
 }
 
-/* Around all boxes of a node. */
+/* The box around all boxes of a node. */
 static inline pl_bvh_query pl_bvh_query_around(const pl_bvh_node *n)
 {
     pl_bvh_query q = pl_bvh_query_of(n, 0);
@@ -102,8 +102,8 @@ pl_bvh_visit_leaves(const pl_bvh *queries, int32_t leaf, const pl_bvh *items, in
     }
 }
 
-/* Every pair of an item in leaf `leaf` of `queries` and an item of `items` whose boxes overlap. Where
- * both are the same tree, each pair of two items once, over all leaves. */
+/* Visits every pair of an item in leaf `leaf` of `queries` and an item of `items` whose boxes overlap. If both are
+ * the same tree, visiting all leaves yields each pair once. */
 static inline __attribute__((always_inline)) void pl_bvh_visit(const pl_bvh *queries, int32_t leaf,
                                                                const pl_bvh *items,
                                                                pl_bvh_take *take, void *context)
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) void pl_bvh_visit(const pl_bvh *que
             pl_bvh_visit_leaves(queries, leaf, items, node, take, context);
             continue;
         }
-        /* Of a tree with itself, leaves before this one have found their pairs with it. */
+        /* In a tree against itself, earlier leaves have already found their pairs with this one. */
         int below = 3 * (level - 1);
         unsigned hits = pl_bvh_overlaps(&items->level[level][node], &around);
         for (; hits; hits &= hits - 1) {

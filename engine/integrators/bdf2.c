@@ -2,9 +2,9 @@
  *
  *     xp = 4/3 x(n) - 1/3 x(n-1),  vp = 4/3 v(n) - 1/3 v(n-1).
  *
- * A step that has nothing behind it - the first, one after a change of the model or of the step's
- * length - is of the theta form with the same a, 1/3 of the force at its start and 2/3 of that at its
- * end: the same matrix, an error of h^2 once, which the second order bears, and stiff modes are halved. */
+ * A step without a past (the first step, or one after a change of the model or of the step's length) has the theta
+ * form with the same a: 1/3 of the force at its start and 2/3 of that at its end. The matrix is the same, an error
+ * of h^2 occurs once, which preserves the second order, and stiff modes are halved. */
 #include "engine/integrators/integrator.h"
 
 static void predict(const pl_stage_start *o, int32_t stage)

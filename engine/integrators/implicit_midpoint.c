@@ -1,6 +1,6 @@
-/* The implicit midpoint rule: x_m = argmin of the stage with a = 1/2, xp = x(n), vp = v(n); then x(n+1)
- * = 2 x_m - x(n) and v(n+1) = 2 v_m - v(n). Pins and what obstacles carry are where they are half way;
- * contact looks at x(n+1), where v(n+1) = 0 means y = x(n) + h/2 v(n) (stage.h). */
+/* The implicit midpoint rule: x_m = argmin of the stage with a = 1/2, xp = x(n), vp = v(n); then x(n+1) = 2
+ * x_m - x(n) and v(n+1) = 2 v_m - v(n). Pins, and points carried by obstacles, are at their half-way positions.
+ * Contact is evaluated at x(n+1), where v(n+1) = 0 means y = x(n) + h/2 v(n) (stage.h). */
 #include "engine/integrators/integrator.h"
 
 static void predict(const pl_stage_start *o, int32_t stage)

@@ -1,6 +1,6 @@
-/* Quasi-statics: x(n+1) = argmin U(x) - (M g + f) . x with pins and obstacles where they are at the
- * step's end; the stage's inertia is 0 (model.h), so x~ decides nothing but the initial guess, which
- * is x(n). Velocities are 0. */
+/* Quasi-statics: x(n+1) = argmin U(x) - (M g + f) . x, with pins and obstacles at their positions at the step's
+ * end. The stage's inertia is 0 (model.h), so x~ determines only the initial guess, which is x(n). Velocities are
+ * 0. */
 #include "engine/integrators/integrator.h"
 
 static void predict(const pl_stage_start *o, int32_t stage)

@@ -1,5 +1,5 @@
-/* The trapezoidal rule: the theta form with a = 1/2. It damps nothing, so what is stiff and was once
- * disturbed swings on for ever, at the step's own rate. */
+/* The trapezoidal rule: the theta form with a = 1/2. It has no damping, so stiff modes, once excited, oscillate for
+ * ever, at the step's own rate. */
 #include "engine/integrators/integrator.h"
 
 static void predict(const pl_stage_start *o, int32_t stage)

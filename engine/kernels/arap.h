@@ -2,10 +2,9 @@
  *
  *     Psi(F) = mu |F - R|^2 = mu sum (s_i - 1)^2
  *
- * an energy per rest volume, J/m^3, with mu in Pa: the corotated solid (corotated.h, which has the
- * derivations) with lambda = 0. It does not resist a change of volume as such: for small strain it
- * is the linear solid of Poisson's ratio 0 and Young's modulus 2 mu. Its prox never meets the
- * crease, as lambda e > 2 mu is needed for that.
+ * an energy per rest volume, J/m^3, with mu in Pa: the corotated solid (corotated.h has the derivations) with
+ * lambda = 0. It has no resistance to a change of volume as such: for small strain it is the linear solid with
+ * Poisson's ratio 0 and Young's modulus 2 mu. Its prox never meets the crease, which requires lambda e > 2 mu.
  */
 #ifndef PLIANT_ENGINE_KERNELS_ARAP_H
 #define PLIANT_ENGINE_KERNELS_ARAP_H

@@ -3,13 +3,12 @@
  *     Psi(F) = mu |F - R|^2 + lambda/2 tr(R^T F - I)^2
  *            = mu sum (s_i - 1)^2 + lambda/2 (s0 + s1 + s2 - 3)^2
  *
- * an energy per rest volume, J/m^3, with mu and lambda in Pa: Hooke's law in the frame of R. With
- * the signed decomposition F = U diag(s) V^T of svd3.h, R = U V^T is the rotation nearest to F,
- * det R = +1, also where F is inverted. Psi is finite for every F. The list of functions is that of
- * neo_hookean.h; F is column-major (mat3.h).
+ * an energy per rest volume, J/m^3, with mu and lambda in Pa: Hooke's law in the frame of R. With the signed
+ * decomposition F = U diag(s) V^T of svd3.h, R = U V^T is the rotation nearest to F, det R = +1, even where F is
+ * inverted. Psi is finite for every F. The list of functions is that of neo_hookean.h; F is column-major (mat3.h).
  *
- * Where s1 + s2 = 0 (inverted as far as it is thick) two rotations are equally near, and Psi has a
- * crease: its value is continuous there, its gradient is that of the rotation that svd3.h finds.
+ * Where s1 + s2 = 0 (an element inverted by its own thickness), two rotations are equally near, and Psi has a
+ * crease: its value is continuous there, and its gradient is that of the rotation that svd3.h finds.
  */
 #ifndef PLIANT_ENGINE_KERNELS_COROTATED_H
 #define PLIANT_ENGINE_KERNELS_COROTATED_H
@@ -17,8 +16,7 @@
 #include "engine/kernels/mat3.h"
 #include "engine/kernels/svd3.h"
 
-/* Least s_i + s_j that the Hessian divides by: its curvature within this distance of the crease is
- * the one at this distance. */
+/* Least divisor s_i + s_j in the Hessian: closer to the crease, the curvature is that at this distance. */
 #ifdef PL_SINGLE
 #define PL_COROTATED_CREASE 1e-3f
 #define PL_COROTATED_HUGE   1e8f
@@ -64,7 +62,7 @@ PL_INLINE pl_real pl_corotated_energy(const pl_corotated *m, const pl_mat3 *F)
     return pl_corotated_stretch_energy(m, s);
 }
 
-/* What the derivatives share: F = U diag(s) V^T, R = U V^T and e = tr(R^T F) - 3. */
+/* Shared by the derivatives: F = U diag(s) V^T, R = U V^T and e = tr(R^T F) - 3. */
 typedef struct pl_corotated_point {
     pl_mat3 U, V, R;
     pl_real s[3], e;
@@ -145,19 +143,18 @@ PL_INLINE void pl_corotated_hessian(const pl_corotated *m, const pl_mat3 *F, pl_
 /* ---- The proximal operator ---- */
 /*     prox(F~) = argmin over F of  Psi(F) + k/2 |F - F~|^2     (Narain 2016, eq. 34)
  *
- * |F - F~| is least, among all F of the same signed singular values, where F shares U and V with F~
- * (von Neumann's trace inequality, for rotations). So it is the minimum over s0 >= s1 >= |s2| of
+ * Among all F with the same signed singular values, |F - F~| is least where F shares U and V with F~ (von Neumann's
+ * trace inequality, for rotations). So it is the minimum over s0 >= s1 >= |s2| of
  *
  *     phi(s) = mu sum (s_i - 1)^2 + lambda/2 (sum s_i - 3)^2 + k/2 |s - s~|^2
  *
- * convex and quadratic: one minimum, the global one. Without the constraint, with a = 2 mu + k,
+ * convex and quadratic: the only minimum is the global one. Without the constraint, with a = 2 mu + k,
  *
  *     s_i = (k s~_i + 2 mu - lambda e) / a,   e = k (sum s~_i - 3) / (a + 3 lambda)
  *
- * which keeps the order of s~ and can break s1 + s2 >= 0 alone: where a dilated target makes
- * lambda e > 2 mu and wants the element turned inside out to shorten the sum. Then, and only then,
- * the minimum lies on the crease: d = s1 = -s2 and s0 minimise phi there, and if they break
- * s0 >= s1, then s0 = s1 = -s2 do. */
+ * which keeps the order of s~ and can violate only s1 + s2 >= 0. This happens if a dilated target makes lambda
+ * e > 2 mu, so that turning the element inside out would shorten the sum. Only then does the minimum lie on the
+ * crease: d = s1 = -s2 and s0 minimise phi there or, if they violate s0 >= s1, s0 = s1 = -s2 do. */
 PL_RARE void pl_corotated_crease_prox(const pl_corotated *m, pl_real k, const pl_real s_tilde[3],
                                       pl_real s[3])
 {
@@ -193,7 +190,7 @@ PL_INLINE void pl_corotated_stretch_prox(const pl_corotated *m, pl_real k, const
     }
 }
 
-/* F from F~, finite for every finite F~. A stretch of more than PL_COROTATED_HUGE counts as that. */
+/* F from F~, finite for every finite F~. A stretch above PL_COROTATED_HUGE counts as PL_COROTATED_HUGE. */
 PL_INLINE void pl_corotated_prox(const pl_corotated *m, pl_real k, const pl_mat3 *F_tilde,
                                  pl_mat3 *F)
 {

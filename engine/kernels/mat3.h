@@ -68,7 +68,7 @@ PL_INLINE pl_mat3 pl_mat3_mul_transpose(const pl_mat3 *A, const pl_mat3 *B)
     return C;
 }
 
-/* A diag(s) B^T: puts a matrix together from its singular value decomposition. */
+/* A diag(s) B^T: composes a matrix from its singular value decomposition. */
 PL_INLINE pl_mat3 pl_mat3_compose(const pl_mat3 *A, const pl_real s[3], const pl_mat3 *B)
 {
     pl_mat3 scaled;

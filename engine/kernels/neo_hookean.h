@@ -2,11 +2,11 @@
  *
  *     Psi(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2,   J = det F
  *
- * an energy per rest volume, J/m^3, with mu and lambda in Pa. For small strain it is the linear
- * solid with those Lame constants. Psi = +inf for J <= 0. F is column-major (mat3.h).
+ * an energy per rest volume, J/m^3, with mu and lambda in Pa. For small strain it is the linear solid with those
+ * Lame constants. Psi = +inf for J <= 0. F is column-major (mat3.h).
  *
- * Every material is a struct of lane parameters with these functions; `stretch` is the form in the
- * principal stretches s[3], which is all that an isotropic material has to define:
+ * Every material is a struct of lane parameters with these functions. `stretch` is the form in the principal
+ * stretches s[3], which is all that an isotropic material has to define:
  *     _energy(m, F)  _gradient(m, F, P)  _energy_gradient(m, F, P)  _hessian(m, F, H)
  *     _prox(m, k, F_tilde, F)
  *     _stretch_energy(m, s)  _stretch_gradient(m, s, g)  _stretch_hessian(m, s, H)
@@ -46,7 +46,7 @@ PL_INLINE pl_real pl_neo_hookean_energy(const pl_neo_hookean *m, const pl_mat3 *
     return pl_neo_hookean_invariant_energy(m, pl_mat3_norm_squared(F), pl_mat3_det(F));
 }
 
-/* What the derivatives share: G = F^-T and c = mu - lambda log J. NaN where J <= 0. */
+/* Shared by the derivatives: G = F^-T and c = mu - lambda log J. NaN where J <= 0. */
 typedef struct pl_neo_hookean_point {
     pl_mat3 G;
     pl_real c;
@@ -71,7 +71,7 @@ PL_INLINE void pl_neo_hookean_gradient(const pl_neo_hookean *m, const pl_mat3 *F
     PL_UNROLL for (int i = 0; i < 9; i++) P->m[i] = m->mu * F->m[i] - at.c * at.G.m[i];
 }
 
-/* The energy and P in one. P has no meaning where J <= 0. */
+/* The energy and P in one. P is undefined where J <= 0. */
 PL_INLINE pl_real pl_neo_hookean_energy_gradient(const pl_neo_hookean *m, const pl_mat3 *F,
                                                  pl_mat3 *P)
 {
@@ -135,34 +135,32 @@ PL_INLINE void pl_neo_hookean_stretch_hessian(const pl_neo_hookean *m, const pl_
 /* ---- The proximal operator ---- */
 /*     prox(s~) = argmin over s > 0 of  Psi(s) + k/2 |s - s~|^2     (Narain 2016, eq. 34)
  *
- * Divide by a = mu + k and write alpha = mu / a, Lambda = lambda / a, b_i = k s~_i / a. The point
- * is stationary where, with L = log(s0 s1 s2) and one number P for all three stretches,
+ * Divide by a = mu + k and write alpha = mu / a, Lambda = lambda / a, b_i = k s~_i / a. The point is stationary
+ * where, with L = log(s0 s1 s2) and one number P for all three stretches,
  *
  *     s_i^2 - b_i s_i + P = 0,     P = Lambda L - alpha.                                     (*)
  *
- * So three unknowns are one. Take the smallest stretch, t = s2, as the unknown: P = t (b2 - t), and
- * as b0 >= b1 >= |b2| (svd3.h), s0 and s1 are the larger roots of (*),
+ * So the three unknowns reduce to one. Take the smallest stretch, t = s2, as the unknown: P = t (b2 - t). As
+ * b0 >= b1 >= |b2| (svd3.h), s0 and s1 are the larger roots of (*),
  *
  *     s_i = (b_i + r_i) / 2,   r_i = sqrt(b_i^2 - 4 P) = sqrt(x^2 + b_i^2 - b2^2),   x = 2 t - b2
  *
- * real for every t > 0 and free of cancellation. (A minimum can have one stretch on the smaller
- * root of (*), and then it is t: exchanging it with another would lower the objective.) What
- * remains is
+ * real for every t > 0 and free of cancellation. (A minimum can have one stretch on the smaller root of (*), and
+ * that stretch is then t: exchanging it with another would lower the objective.) It remains to solve
  *
  *     H(t) = alpha + P - Lambda L = 0,   H -> +inf as t -> 0,   H -> -inf as t -> inf,
  *
- * which always has a root, and H falls through it where the point is a minimum. With u = log t,
- * q = t x, g_i = 1 / (s_i r_i) and w = g_0 + g_1,
+ * which always has a root; H decreases through it where the point is a minimum. With u = log t, q = t x,
+ * g_i = 1 / (s_i r_i) and w = g_0 + g_1,
  *
  *     dP/du = -q,  dq/du = q + 2 t^2,  dL/du = 1 + q w,  dw/du = -q sum g_i^3 s_i (2 r_i + b_i)
  *     N = -dH/du = Lambda + q (1 + Lambda w)
  *
- * For x > 0, H falls monotonically. If b0 b1 b2 <= 2, then L <= 0 and so H > 0 wherever x <= 0, and
- * the only root has x > 0: a fixed number of Halley steps from a good start finds it. Otherwise the
- * target is dilated, to at least twice the volume, and as (log J)^2 is not convex there may be two
- * minima: one with x > 0 and one that keeps the volume by flattening the element. Blocks with such
- * an element go on to find and compare both; they are rare, and the other elements of the block
- * keep their bits. */
+ * For x > 0, H decreases monotonically. If b0 b1 b2 <= 2, then L <= 0 and so H > 0 wherever x <= 0, and the only
+ * root has x > 0: a fixed number of Halley steps from a good start finds it. Otherwise the target is dilated, to at
+ * least twice the volume. Because (log J)^2 is not convex there, two minima may exist: one with x > 0, and one that
+ * keeps the volume by flattening the element. Blocks with such an element continue, and find and compare both
+ * minima; they are rare, and the other elements of the block keep their bits. */
 #define PL_NEO_HOOKEAN_STEPS       3
 #define PL_NEO_HOOKEAN_EXTRA_STEPS 12
 
@@ -207,10 +205,9 @@ PL_INLINE void pl_neo_hookean_stretches(const pl_neo_hookean_target *g, pl_real 
     s[2] = t;
 }
 
-/* With s0 and s1 held where lambda = 0 has them, and log y ~ y - 1 about y = s0 s1 t = 1, H = 0 is
- * quadratic in t: t^2 + (Lambda s0 s1 - b2) t = alpha + Lambda. Exact for lambda = 0, and close to
- * J = 1 for lambda -> inf. The root has x > 0, and near x = 0 the curvature of H is large: a start
- * with x >= 0.4 b2 keeps away from there.
+/* With s0 and s1 fixed at their values for lambda = 0, and log y ~ y - 1 about y = s0 s1 t = 1, H = 0 is quadratic
+ * in t: t^2 + (Lambda s0 s1 - b2) t = alpha + Lambda. Exact for lambda = 0, and close to J = 1 for lambda -> inf.
+ * The root has x > 0. Near x = 0 the curvature of H is large; a start with x >= 0.4 b2 keeps away from there.
  */
 PL_INLINE pl_real pl_neo_hookean_start(const pl_neo_hookean_target *g)
 {
@@ -258,7 +255,7 @@ PL_INLINE pl_mask pl_neo_hookean_is_settled(const pl_neo_hookean_root *at, pl_sc
     return pl_lt(pl_abs(at->rise), pl_set1(tolerance) * at->run);
 }
 
-/* Halley steps that stay between low, where H > 0, and high, where H < 0: a step that leaves is
+/* Halley steps that stay between low, where H > 0, and high, where H < 0: a step that leaves this bracket is
  * replaced by the geometric mean.
  */
 PL_RARE pl_neo_hookean_root pl_neo_hookean_bracketed(const pl_neo_hookean_target *g, pl_real t,
@@ -271,7 +268,7 @@ PL_RARE pl_neo_hookean_root pl_neo_hookean_bracketed(const pl_neo_hookean_target
         low = pl_select(below, t, low);
         high = pl_select(below, high, t);
         const pl_real next = pl_neo_hookean_advance(&at);
-        /* A settled step may leave by rounding. */
+        /* Rounding may push a settled step out of the bracket. */
         const pl_mask inside = pl_or(pl_and(pl_ge(next, low), pl_le(next, high)),
                                      pl_neo_hookean_is_settled(&at, (pl_scalar)1e-6));
         t = pl_select(inside, next, pl_sqrt(low) * pl_sqrt(high));
@@ -297,10 +294,10 @@ PL_INLINE pl_mask pl_neo_hookean_is_minimum(const pl_neo_hookean_root *at)
     return pl_and(settled, pl_gt(at->N, pl_zero()));
 }
 
-/* The least minimum of an element whose target is dilated, b0 b1 b2 > 2. With m = b2 / 2, where
- * x = 0: if H(m) > 0 there is a thick minimum with x > 0, and possibly a thin one with x < 0; else
- * there is at least one with x < 0, and all but never a second: then one search comes from each
- * end. At the lower end, t = 1 / (b0 b1), L <= 0 and so H > 0.
+/* The lowest minimum of an element whose target is dilated, b0 b1 b2 > 2. Let m = b2 / 2, where x = 0. If H(m) > 0,
+ * there is a thick minimum with x > 0, and possibly a thin one with x < 0. Otherwise there is at least one with
+ * x < 0, and hardly ever a second: one search then starts from each end. At the lower end, t = 1 / (b0 b1), L <= 0
+ * and so H > 0.
  */
 PL_RARE pl_real pl_neo_hookean_dilated(const pl_neo_hookean_target *g)
 {
@@ -320,14 +317,14 @@ PL_RARE pl_real pl_neo_hookean_dilated(const pl_neo_hookean_target *g)
     return pl_select(pl_or(only, better), thin.t, thick.t);
 }
 
-/* More steps from t for an element that has not settled, with a bracket that holds its root. */
+/* Further steps from t for an element that has not settled, with a bracket that holds its root. */
 PL_RARE pl_real pl_neo_hookean_settle(const pl_neo_hookean_target *g, pl_real t)
 {
     const pl_real low = pl_max(pl_set1((pl_scalar)0.5) * g->b2, pl_set1((pl_scalar)PL_PROX_TINY));
     return pl_neo_hookean_bracketed(g, t, low, pl_set1((pl_scalar)(1 / PL_PROX_TINY))).t;
 }
 
-/* s~ is signed and ordered, s~0 >= s~1 >= |s~2|; s comes out positive and in the same order. */
+/* s~ is signed and ordered, s~0 >= s~1 >= |s~2|; the resulting s is positive and in the same order. */
 PL_LARGE void pl_neo_hookean_stretch_prox(const pl_neo_hookean *m, pl_real k,
                                           const pl_real s_tilde[3], pl_real s[3])
 {
@@ -348,8 +345,8 @@ PL_LARGE void pl_neo_hookean_stretch_prox(const pl_neo_hookean *m, pl_real k,
     pl_neo_hookean_stretches(&g, t, s);
 }
 
-/* F from F~ by the singular values alone, positive and finite for every finite F~. A target of more
- * than PL_PROX_HUGE times its size counts as that.
+/* F from F~ by the singular values alone, positive and finite for every finite F~. A target of more than
+ * PL_PROX_HUGE times its size counts as PL_PROX_HUGE.
  */
 PL_INLINE void pl_neo_hookean_prox(const pl_neo_hookean *m, pl_real k, const pl_mat3 *F_tilde,
                                    pl_mat3 *F)

@@ -1,14 +1,14 @@
 /* stretch.h - an isotropic material as a table of functions of its principal stretches, on lanes.
  *
- * With the signed decomposition F = U diag(s) V^T of svd3.h, s0 >= s1 >= |s2|, an isotropic energy
- * is a symmetric function Psi(s), J per m^3 of rest volume. The table holds what is specific of a
- * model; decompositions, derivatives in F and the general prox are written once (stretch_solid.h,
- * stretch_prox.h). There is one table for each model and instruction set (engine/model/groups/isa.h), so
- * callers on lanes are compiled per instruction set as well and take the table of theirs.
+ * With the signed decomposition F = U diag(s) V^T of svd3.h, s0 >= s1 >= |s2|, an isotropic energy is a symmetric
+ * function Psi(s), J per m^3 of rest volume. The table holds what is specific to a model; decompositions,
+ * derivatives in F and the general prox are written once (stretch_solid.h, stretch_prox.h). There is one table for
+ * each model and instruction set (engine/model/groups/isa.h), so callers on lanes are also compiled per instruction
+ * set and use their own table.
  *
- * A membrane is a solid in plane stress (engine/model/groups/triangle_law.h): it solves for the s[2] without
- * stress across it and reads the first two of each result, with pair 2 for what turns in its plane
- * and g_i / s_i for what turns out of it.
+ * A membrane is a solid in plane stress (engine/model/groups/triangle_law.h). It solves for the s[2] at which the
+ * stress across it is 0 and reads the first two entries of each result. Pair 2 covers rotation in its plane, and
+ * g_i / s_i rotation out of it.
  */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_H
@@ -18,32 +18,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Most rows of constants that a model has. */
+/* Maximum number of rows of constants of a model. */
 enum { PL_STRETCH_CONSTANTS_MAX = 4 };
 
-/* Numbers of one spline, and of a spline material's `shared` (stretch_spline.h). */
+/* Length of one spline, and of a spline material's `shared` (stretch_spline.h). */
 enum {
     PL_SPLINE_KNOTS_MAX = 16,
     PL_SPLINE_NUMBERS = 4 + 2 * PL_SPLINE_KNOTS_MAX,
     PL_SPLINE_SHARED = 3 * PL_SPLINE_NUMBERS,
 };
 
-/* What of R^3 an energy is defined on. */
+/* The part of R^3 in which an energy is defined. */
 typedef enum pl_stretch_domain {
     PL_STRETCH_SMOOTH,   /* all of it; a smooth function of F */
     PL_STRETCH_CREASED,  /* all of it, with a crease where two stretches are opposite */
     PL_STRETCH_POSITIVE, /* J > 0; +inf elsewhere */
 } pl_stretch_domain;
 
-/* The least stretch that a prox gives a model that is defined for J > 0 alone. */
+/* The least stretch that a prox returns for a model defined only for J > 0. */
 #ifdef PL_SINGLE
 #define PL_STRETCH_LEAST 1e-3f
 #else
 #define PL_STRETCH_LEAST 1e-4
 #endif
 
-/* Least s_i + s_j that a Hessian divides by: within this distance of a crease its curvature is the
- * one at this distance. */
+/* Least divisor s_i + s_j in a Hessian: closer to a crease, the curvature is that at this distance. */
 #ifdef PL_SINGLE
 #define PL_STRETCH_CREASE 1e-3f
 #else
@@ -52,43 +51,43 @@ typedef enum pl_stretch_domain {
 
 typedef struct pl_stretch_ops pl_stretch_ops;
 
-/* What stands in a table. */
+/* An entry of a table. */
 #ifdef PL_DEVICE
 #define PL_TABLE PL_INLINE
 #else
 #define PL_TABLE static
 #endif
 
-/* The material of one block of elements. With `blend`, which solids alone have, its energy is
+/* The material of one block of elements. With `blend`, which only solids have, its energy is
  *
  *     (1 - b) Psi(s) + b kappa sum (s_i - 1)^2            (Wang 2016, eq. 18)
  *
- * rows b, 0 to 1, and kappa, Pa: eq. 16 with the stiffness it lacks, and of signed stretches, so that
- * an inverted element is pulled out along its shortest direction (Irving 2004). */
+ * with rows b, 0 to 1, and kappa, Pa: eq. 16 with the stiffness it lacks, and with signed stretches, so that an
+ * inverted element is pulled out along its shortest direction (Irving 2004). */
 typedef struct pl_stretch {
     const pl_stretch_ops *ops;
     const pl_scalar *constants; /* [ops->constants][PL_ROW] */
-    const pl_scalar *shared;    /* numbers that all elements share; NULL where the model has none */
+    const pl_scalar *shared;    /* numbers shared by all elements; NULL if the model has none */
     const pl_scalar *blend;     /* [2][PL_ROW], or NULL */
 } pl_stretch;
 
-/* Second derivatives. Pair p is of the two stretches i < j that are not s[p]. Both quotients are
- * finite where their denominators vanish (at a crease: clamped). */
+/* Second derivatives. Pair p consists of the two stretches i < j other than s[p]. Both quotients are finite where
+ * their denominators vanish (clamped at a crease). */
 typedef struct pl_stretch_curvature {
     pl_real H[9];     /* d2 Psi / ds_i ds_j, H[i + 3 j] */
     pl_real flip[3];  /* (g_i - g_j) / (s_i - s_j) */
     pl_real twist[3]; /* (g_i + g_j) / (s_i + s_j) */
 } pl_stretch_curvature;
 
-/* What a device's kernels know of a model. */
+/* A model as seen by a device's kernels. */
 typedef struct pl_stretch_model {
     int32_t constants, kind; /* pl_material_kind */
     pl_stretch_domain domain;
 } pl_stretch_model;
 
 #ifdef PL_DEVICE
-/* A device has no tables of functions: there a model is its kind, and stretch_kinds.h, which comes after
- * the models, knows what to call. */
+/* Devices have no tables of functions: there, a model is its kind, and stretch_kinds.h, which comes after the
+ * models, selects the functions. */
 struct pl_stretch_ops {
     int32_t constants, kind;
     pl_stretch_domain domain;
@@ -105,15 +104,15 @@ PL_INLINE void pl_stretch_model_prox(const pl_stretch *m, const pl_real *k,
 #else
 struct pl_stretch_ops {
     const char *name;
-    int32_t constants; /* rows of constants per element */
+    int32_t constants; /* number of rows of constants per element */
     pl_stretch_domain domain;
-    /* Psi, +inf outside of the domain, and g_i = dPsi/ds_i, without meaning there. */
+    /* Psi, +inf outside the domain, and g_i = dPsi/ds_i, undefined there. */
     void (*energy_gradient)(const pl_stretch *m, const pl_real s[3], pl_real *psi, pl_real g[3]);
-    /* Both functions are of the model alone: callers use pl_stretch_energy_gradient() and
-     * pl_stretch_curve(), which know of blends. */
+    /* Both functions are of the model alone: callers use pl_stretch_energy_gradient() and pl_stretch_curve(), which
+     * handle blends. */
     void (*curvature)(const pl_stretch *m, const pl_real s[3], pl_stretch_curvature *out);
-    /* argmin over s of Psi(s) + k/2 |s - s~|^2 for s~ in the order of svd3.h; NULL: the general one
-     * of stretch_prox.h. */
+    /* argmin over s of Psi(s) + k/2 |s - s~|^2 for s~ in the order of svd3.h; NULL: use the general prox of
+     * stretch_prox.h. */
     void (*prox)(const pl_stretch *m, const pl_real *k, const pl_real s_tilde[3], pl_real s[3]);
 };
 
@@ -149,7 +148,7 @@ PL_INLINE pl_real pl_stretch_thickness(const pl_real s[3], int pair)
     return pl_max(s[(pair + 1) % 3] + s[(pair + 2) % 3], pl_set1(PL_STRETCH_CREASE));
 }
 
-/* a x + b y, where nothing of weight zero counts, be it infinite. */
+/* a x + b y, where a term with weight zero counts as zero, even if it is infinite. */
 PL_INLINE pl_real pl_stretch_mix(pl_real a, pl_real x, pl_real b, pl_real y)
 {
     return pl_select(pl_gt(a, pl_zero()), a * x, pl_zero()) + b * y;

@@ -1,5 +1,5 @@
-/* stretch_basic.h - tables (stretch.h) of the materials that have kernels of their own:
- * neo_hookean.h, corotated.h, arap.h. Constants: mu, lambda, Pa. */
+/* stretch_basic.h - tables (stretch.h) of the materials with kernels of their own: neo_hookean.h, corotated.h,
+ * arap.h. Constants: mu, lambda, Pa. */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_BASIC_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_BASIC_H
 

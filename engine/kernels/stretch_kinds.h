@@ -1,5 +1,5 @@
-/* stretch_kinds.h - the models' functions by their kind, for devices (stretch.h says why). All threads
- * of a group take the same branch. */
+/* stretch_kinds.h - the models' functions by their kind, for devices (stretch.h explains why). All threads of a
+ * group take the same branch. */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_KINDS_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_KINDS_H
 
@@ -42,7 +42,7 @@ PL_INLINE void pl_stretch_model_curvature(const pl_stretch *m, const pl_real s[3
     }
 }
 
-/* Those that stretch_isa.c gives a prox. */
+/* The models for which stretch_isa.c has a prox. */
 PL_INLINE int pl_stretch_model_has_prox(const pl_stretch *m)
 {
     const int32_t kind = m->ops->kind;

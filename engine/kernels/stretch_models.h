@@ -1,5 +1,5 @@
-/* stretch_models.h - materials as functions of their principal stretches (stretch.h says what
- * functions). Constants are in the order of the comment above each; all in Pa but exponents.
+/* stretch_models.h - materials as functions of their principal stretches (stretch.h lists the functions). Constants
+ * are in the order of the comment above each; all in Pa except exponents.
  */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_MODELS_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_MODELS_H
@@ -13,8 +13,8 @@
 /* ---- St. Venant and Kirchhoff: mu, lambda ---- */
 /*     Psi = mu sum e_i^2 + lambda/2 (sum e_i)^2,   e_i = (s_i^2 - 1) / 2   (Green's strain)
  *
- * Wang 2016, eq. 12 with s0 = lambda / 4, s1 = mu. Finite everywhere, it resists collapse by no
- * more than finite energy and is at rest inside out as well: for strong compression it wants `invertible`.
+ * Wang 2016, eq. 12 with s0 = lambda / 4, s1 = mu. Finite everywhere, it resists collapse only with finite energy
+ * and is also at rest inside out: for strong compression, use `invertible`.
  *     g_i = s_i (2 mu e_i + lambda tr) */
 PL_TABLE void pl_stretch_stvk_energy_gradient(const pl_stretch *m, const pl_real s[3], pl_real *psi,
                                               pl_real g[3])
@@ -47,8 +47,8 @@ PL_TABLE void pl_stretch_stvk_curvature(const pl_stretch *m, const pl_real s[3],
 /* ---- Stable neo-Hookean (Smith, de Goes, Kim 2018, eq. 14): m, l ---- */
 /*     Psi = m/2 (I - 3) - m/2 log((I + 1) / 4) - 3/4 m (J - 1) + l/2 (J - 1)^2,   I = sum s_i^2
  *
- * with m = 4/3 mu and l = lambda + 5/6 mu of Lame's constants (its section 3.4). Finite and smooth
- * everywhere, at rest at s = 1 only, and never without force where it is collapsed to a point's like. */
+ * with m = 4/3 mu and l = lambda + 5/6 mu of Lame's constants (its section 3.4). Finite and smooth everywhere, at
+ * rest only at s = 1, and never without force where it is collapsed, even to a point. */
 PL_TABLE void pl_stretch_stable_neo_hookean_energy_gradient(const pl_stretch *m, const pl_real s[3],
                                                             pl_real *psi, pl_real g[3])
 {
@@ -91,10 +91,10 @@ PL_TABLE void pl_stretch_stable_neo_hookean_curvature(const pl_stretch *m, const
  *     mooney_rivlin     W = ... + s2 (B - 3)
  *     fung              W = ... + s2 (exp(s3 (A - 3)) - 1)
  *
- * A = J^(-2/3) sum s_i^2,  B = J^(-4/3) sum s_i^2 s_j^2;  +inf for J <= 0. The paper's volume term
- * s1 (III^(-1/2) - 1) has the slope -s1 at rest; (J - 1)^2 takes its place, so that the bulk modulus
- * is 2 s1. The shear moduli are 2 s0, 2 (s0 + s2) and 2 (s0 + s2 s3). A and B do not see a change of volume, so
- * an element may shrink to a point at the finite energy s1: such bodies want `invertible`.
+ * A = J^(-2/3) sum s_i^2,  B = J^(-4/3) sum s_i^2 s_j^2;  +inf for J <= 0. The paper's volume term s1
+ * (III^(-1/2) - 1) has the slope -s1 at rest; (J - 1)^2 replaces it, so that the bulk modulus is 2 s1. The shear
+ * moduli are 2 s0, 2 (s0 + s2) and 2 (s0 + s2 s3). A and B are independent of a change of volume, so an element may
+ * shrink to a point at the finite energy s1: such bodies need `invertible`.
  *
  * With w_i = 1 / s_i, q = J^(-2/3) and f(A) for all that depends on A:
  *     dA/ds_i = 2 q s_i - 2/3 A w_i,   dB/ds_i = 2 q^2 s_i (s_j^2 + s_k^2) - 4/3 B w_i
@@ -216,8 +216,8 @@ PL_STRETCH_RUBBER(fung, PL_RUBBER_FUNG)
 /* ---- Hencky: mu, lambda ---- */
 /*     Psi = mu sum l_i^2 + lambda/2 (sum l_i)^2,   l_i = log s_i   (Hencky 1928; logarithmic strain)
  *
- * +inf for J <= 0. Rigid against collapse, and softer the further it is pulled: a stretch alone bears
- * most at s = e and less beyond. With a_i = 2 mu l_i + lambda log J,
+ * +inf for J <= 0. Rigid against collapse, and softer the further it is stretched: a single stretch bears most at
+ * s = e and less beyond. With a_i = 2 mu l_i + lambda log J,
  *
  *     g_i = a_i / s_i,    H_ij = lambda / (s_i s_j) + d_ij (2 mu - a_i) / s_i^2
  *     (g_i - g_j) / (s_i - s_j) = (2 mu artanh(t) / t - (a_i + a_j) / 2) / (s_i s_j)
@@ -245,8 +245,8 @@ PL_TABLE void pl_stretch_hencky_energy_gradient(const pl_stretch *m, const pl_re
     *psi = pl_select(pl_gt(s[0] * s[1] * s[2], pl_zero()), sum, pl_set1(PL_SCALAR_INFINITY));
 }
 
-/* artanh(t) / t = log(x / y) / (2 t) for t = (x - y) / (x + y); by its series where t is small, whose first
- * term that is left out is t^12 / 13. */
+/* artanh(t) / t = log(x / y) / (2 t) for t = (x - y) / (x + y); by its series for small t, truncated before the
+ * term t^12 / 13. */
 PL_INLINE pl_real pl_artanh_ratio(pl_real x, pl_real y, pl_real log_x, pl_real log_y)
 {
     const pl_real t = (x - y) / (x + y), u = t * t, one = pl_one();
@@ -279,9 +279,9 @@ PL_TABLE void pl_stretch_hencky_curvature(const pl_stretch *m, const pl_real s[3
 /* ---- Polynomial (Liu 2017, section 4.1): mu ---- */
 /*     Psi = mu sum (s_i - 1)^4
  *
- * Convex in s and without stiffness at rest: no linear solid at small strain. Its prox is three
- * times the root of 4 mu y^3 + k (y - y~) = 0, y = s - 1. Each stretch moves towards 1 and by
- * less than it was away, so that none of the three pass each other or the crease. */
+ * Convex in s and without stiffness at rest: not a linear solid at small strain. Its prox is, for each of the three
+ * stretches, the root of 4 mu y^3 + k (y - y~) = 0, y = s - 1. Each stretch moves towards 1 by less than its
+ * distance, so no two of them pass each other or the crease. */
 PL_TABLE void pl_stretch_polynomial_energy_gradient(const pl_stretch *m, const pl_real s[3],
                                                     pl_real *psi, pl_real g[3])
 {
@@ -312,8 +312,8 @@ PL_TABLE void pl_stretch_polynomial_curvature(const pl_stretch *m, const pl_real
     }
 }
 
-/* y^3 + p y = p |y~| from above, where it is convex: Newton's steps only fall. The lesser of |y~| and
- * the cube root of p |y~| is at most 1.47 times the root. */
+/* y^3 + p y = p |y~| from above, where it is convex: Newton's steps only decrease. The lesser of |y~| and the cube
+ * root of p |y~| is at most 1.47 times the root. */
 PL_INLINE pl_real pl_polynomial_root(pl_real p, pl_real y)
 {
     const pl_real far = pl_abs(y), q = p * far, three = pl_set1(3);

@@ -2,19 +2,18 @@
  *
  *     prox(s~) = argmin over s of  phi(s) = Psi(s) + k/2 |s - s~|^2     (Narain 2016, eq. 34)
  *
- * |F - F~| is least, among all F of the same signed singular values, where F shares U and V with F~
- * (von Neumann's trace inequality, for rotations), so three numbers are the unknowns. Psi does not
- * change when stretches are exchanged, and a smooth one not when two of them change their signs:
- * such an s is another way to write the F that U diag(s) V^T is, and the search need not keep
- * any order. A creased Psi(s) is that of F only where no two stretches add up to less than
- * zero; where the search ends elsewhere the minimum is looked for on the crease s1 = -s2.
+ * Among all F with the same signed singular values, |F - F~| is least where F shares U and V with F~ (von Neumann's
+ * trace inequality, for rotations), so three numbers are the unknowns. Psi does not change when stretches are
+ * exchanged, nor does a smooth Psi when two of them change their signs. Such an s is another way to write the F of
+ * U diag(s) V^T, so the search need not keep any order. A creased Psi(s) is that of F only where no two stretches
+ * add up to less than zero; if the search ends elsewhere, the minimum is searched for on the crease s1 = -s2.
  *
- * One descent is Newton's method with H + tau I, tau from Levenberg and Marquardt's rule and large
- * enough for a positive definite matrix; stretches of a model defined for J > 0 do not fall below a
- * fifth of themselves in a step, nor below PL_STRETCH_LEAST. Psi need not be convex. Where the
- * target is not far from rest one descent from the target finds the global minimum; elsewhere there
- * are several, from the target, from rest, and from between, and the lowest end wins. What a
- * lane does depends on that lane alone: it stands still once it has settled, while others go on.
+ * One descent is Newton's method with H + tau I; tau follows Levenberg and Marquardt's rule and is large enough for
+ * a positive definite matrix. Stretches of a model defined for J > 0 fall to no less than a fifth of themselves in
+ * a step, nor below PL_STRETCH_LEAST. Psi need not be convex. If the target is not far from rest, one descent from
+ * the target finds the global minimum. Otherwise there are several, from the target, from rest, and from between,
+ * and the lowest end wins. A lane's result depends on that lane alone: once settled, it stands still while others
+ * continue.
  */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_PROX_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_PROX_H
@@ -46,7 +45,7 @@ typedef struct pl_prox_problem {
     bool creased;
 } pl_prox_problem;
 
-/* phi at s with its derivatives in the unknowns: H00, H11, H22, H10, H20, H21. */
+/* phi at s and its derivatives in the unknowns: H00, H11, H22, H10, H20, H21. */
 typedef struct pl_prox_point {
     pl_real s[3], phi, noise, g[3], H[6];
 } pl_prox_point;
@@ -93,7 +92,7 @@ PL_LARGE void pl_prox_evaluate(const pl_prox_problem *p, pl_prox_point *at)
     pl_prox_reduce(p->mode, at);
 }
 
-/* An unknown that lies on its bound and wants to go below is none. */
+/* Fixes an unknown that lies on its bound and would go below it. */
 PL_INLINE void pl_prox_hold(const pl_prox_problem *p, const pl_prox_point *at, pl_real g[3],
                             pl_real H[6])
 {
@@ -127,7 +126,7 @@ PL_INLINE pl_prox_factor pl_prox_factorise(const pl_real H[6], pl_real shift)
     return f;
 }
 
-/* The largest and a lower bound of the least eigenvalue (Gershgorin). */
+/* The largest eigenvalue, and a lower bound of the least (Gershgorin). */
 PL_INLINE void pl_prox_bounds(const pl_real H[6], pl_real *largest, pl_real *least)
 {
     const pl_real r0 = pl_abs(H[3]) + pl_abs(H[4]), r1 = pl_abs(H[3]) + pl_abs(H[5]);
@@ -136,7 +135,7 @@ PL_INLINE void pl_prox_bounds(const pl_real H[6], pl_real *largest, pl_real *lea
     *least = pl_min(pl_min(H[0] - r0, H[1] - r1), H[2] - r2);
 }
 
-/* d = -(H + (tau + what makes it definite) I)^-1 g. True in the mask where no shift was needed. */
+/* d = -(H + (tau + the shift that makes it definite) I)^-1 g. The mask is true where no shift was needed. */
 PL_INLINE pl_mask pl_prox_direction(const pl_prox_problem *p, const pl_prox_point *at, pl_real tau,
                                     pl_real *scale, pl_real d[3])
 {
@@ -157,7 +156,7 @@ PL_INLINE pl_mask pl_prox_direction(const pl_prox_problem *p, const pl_prox_poin
     return pl_and(definite, pl_le(tau, pl_zero()));
 }
 
-/* Where a step leads, kept in the domain. */
+/* The end of a step, kept in the domain. */
 PL_INLINE void pl_prox_trial(const pl_prox_problem *p, const pl_prox_point *at, const pl_real d[3],
                              pl_real s[3])
 {
@@ -175,7 +174,7 @@ PL_INLINE void pl_prox_trial(const pl_prox_problem *p, const pl_prox_point *at, 
         s[2] = -s[1];
 }
 
-/* Whether the lane at `next` is lower than at `at`, or, within rounding, flatter. */
+/* True in lanes where `next` is lower than `at` or, within rounding, flatter. */
 PL_INLINE pl_mask pl_prox_is_better(const pl_prox_point *at, const pl_prox_point *next)
 {
     const pl_real flat = at->g[0] * at->g[0] + at->g[1] * at->g[1] + at->g[2] * at->g[2];
@@ -185,7 +184,7 @@ PL_INLINE pl_mask pl_prox_is_better(const pl_prox_point *at, const pl_prox_point
     return pl_or(pl_lt(next->phi, at->phi - at->noise), level);
 }
 
-/* Descends from s, which it overwrites; phi there. A start outside of the domain stays. */
+/* Descends from s, which is overwritten; returns phi there. A start outside the domain stays. */
 PL_LARGE pl_real pl_prox_descend(const pl_prox_problem *p, pl_real s[3])
 {
     pl_prox_point at = {.s = {s[0], s[1], s[2]}}, next;
@@ -223,7 +222,7 @@ PL_LARGE pl_real pl_prox_descend(const pl_prox_problem *p, pl_real s[3])
     return at.phi;
 }
 
-/* The best end of the descents so far; `crossed`: lanes in which one ended beyond the crease. */
+/* The lowest end of the descents so far; `crossed`: lanes in which one ended beyond the crease. */
 typedef struct pl_prox_best {
     pl_real s[3], phi;
     pl_mask crossed;
@@ -234,7 +233,7 @@ PL_INLINE pl_real pl_prox_least_sum(const pl_real s[3])
     return pl_min(pl_min(s[0] + s[1], s[0] + s[2]), s[1] + s[2]);
 }
 
-/* A descent from `start` replaces the best in the lanes of `wanted` where it ends lower. */
+/* In the lanes of `wanted`, a descent from `start` replaces the best if it ends lower. */
 PL_LARGE void pl_prox_try(const pl_prox_problem *p, pl_mask wanted, const pl_real start[3],
                           pl_prox_best *best)
 {
@@ -253,9 +252,9 @@ PL_LARGE void pl_prox_try(const pl_prox_problem *p, pl_mask wanted, const pl_rea
     PL_UNROLL for (int i = 0; i < 3; i++) best->s[i] = pl_select(better, s[i], best->s[i]);
 }
 
-/* Starts for targets far from rest: rest, half-way there, the target brought to the volume of rest
- * by all of its stretches, by the least, by the two lesser; a ball of its size; and the mirror
- * image of rest. Each a little askew: Newton's steps keep what is alike alike, and so end at saddles. */
+/* Starts for targets far from rest: rest; half-way there; the target brought to the volume of rest by all of its
+ * stretches, by the least, by the two lesser; a ball of its size; and the mirror image of rest. Each is slightly
+ * perturbed: Newton's steps keep equal stretches equal, and so end at saddles. */
 PL_RARE void pl_prox_search(const pl_prox_problem *p, pl_mask wanted, pl_prox_best *best)
 {
     const pl_real one = pl_one(), half = pl_set1((pl_scalar)0.5), tenth = pl_set1((pl_scalar)0.1);
@@ -280,8 +279,8 @@ PL_RARE void pl_prox_search(const pl_prox_problem *p, pl_mask wanted, pl_prox_be
     }
 }
 
-/* Where a creased energy wants to go beyond the crease: on it, s1 = -s2, or where s0 would be less,
- * at its edge s0 = s1 = -s2. What ends out of order there is no F's. */
+/* For a creased energy whose descent goes beyond the crease: searches on it, s1 = -s2, or, where s0 would be less,
+ * at its edge s0 = s1 = -s2. An end out of order there belongs to no F. */
 PL_RARE void pl_prox_crease(pl_prox_problem *p, pl_prox_best *best)
 {
     const pl_real half = pl_set1((pl_scalar)0.5), tenth = pl_set1((pl_scalar)0.1), one = pl_one();
@@ -305,7 +304,7 @@ PL_LARGE void pl_stretch_prox_general(const pl_stretch *m, pl_real k, const pl_r
     pl_prox_problem p = {
         m, k, {k, k, k}, k, PL_PROX_SOLID, m->ops->domain == PL_STRETCH_CREASED || m->blend};
     p.least = pl_set1(positive ? PL_STRETCH_LEAST : -PL_SCALAR_INFINITY);
-    if (m->blend) /* of which nothing is left of an energy, nothing is left of its domain */
+    if (m->blend) /* where a zero weight removes the energy, it also removes its domain */
         p.least = pl_select(pl_lt(pl_load(m->blend), pl_one()), p.least, -huge);
     PL_UNROLL for (int i = 0; i < 3; i++)
     {
@@ -326,8 +325,8 @@ PL_LARGE void pl_stretch_prox_general(const pl_stretch *m, pl_real k, const pl_r
     PL_UNROLL for (int i = 0; i < 3; i++) s[i] = best.s[i];
 }
 
-/* The prox of a material: its own, or the general one. A blend has only the general one, which
- * lanes of no blend do not take. */
+/* The prox of a material: its own, or the general one. A blend has only the general one, which lanes without a
+ * blend do not use. */
 PL_INLINE void pl_stretch_prox(const pl_stretch *m, pl_real k, const pl_real s_tilde[3],
                                pl_real s[3])
 {

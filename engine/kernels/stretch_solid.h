@@ -1,4 +1,4 @@
-/* stretch_solid.h - a material of principal stretches as one of F, on lanes: the functions that
+/* stretch_solid.h - a material of principal stretches as a material of F, on lanes: the functions that
  * neo_hookean.h lists, for any table of stretch.h. F is column-major (mat3.h). */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_SOLID_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_SOLID_H
@@ -6,7 +6,7 @@
 #include "engine/kernels/stretch_prox.h"
 #include "engine/kernels/svd3.h"
 
-/* The energy; P = dPsi/dF = U diag(g) V^T, Pa. Without meaning where the energy is infinite. */
+/* The energy, and P = dPsi/dF = U diag(g) V^T, Pa. P is undefined where the energy is infinite. */
 PL_INLINE pl_real pl_stretch_solid_energy_gradient(const pl_stretch *m, const pl_mat3 *F,
                                                    pl_mat3 *P)
 {
@@ -32,14 +32,14 @@ PL_INLINE void pl_stretch_solid_gradient(const pl_stretch *m, const pl_mat3 *F, 
     (void)pl_stretch_solid_energy_gradient(m, F, P);
 }
 
-/* With dF = U A V^T, dP = U B V^T: B_ii = sum H_ij A_jj, and of a pair i < j
+/* With dF = U A V^T, dP = U B V^T: B_ii = sum H_ij A_jj and, for a pair i < j,
  *
  *     B_ij = flip (A_ij + A_ji) / 2 + twist (A_ij - A_ji) / 2,   B_ji with the sign of twist changed
  *
- * so d vec P / d vec F = sum H_ij d_i d_j^T + sum over pairs of flip n n^T + twist r r^T, where
- * d_i = u_i v_i^T and n, r = (u_i v_j^T +- u_j v_i^T) / root 2. */
+ * so d vec P / d vec F = sum H_ij d_i d_j^T + sum over pairs of flip n n^T + twist r r^T, where d_i = u_i v_i^T and
+ * n, r = (u_i v_j^T +- u_j v_i^T) / root 2. */
 typedef struct pl_stretch_frame {
-    pl_mat3 d[3], n[3], r[3]; /* n, r without the root, which `flip` and `twist` have taken in */
+    pl_mat3 d[3], n[3], r[3]; /* n, r without the root, which is included in `flip` and `twist` */
     pl_stretch_curvature c;
 } pl_stretch_frame;
 
@@ -94,7 +94,7 @@ PL_INLINE void pl_stretch_solid_hessian(const pl_stretch *m, const pl_mat3 *F, p
     pl_stretch_frame_hessian(&at, H);
 }
 
-/* What second derivatives along some directions take: a third of a frame's numbers. */
+/* Data for second derivatives along given directions: a third of a frame's numbers. */
 typedef struct pl_stretch_axes {
     pl_mat3 U, V;
     pl_stretch_curvature c;

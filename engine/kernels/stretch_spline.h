@@ -1,16 +1,16 @@
-/* stretch_spline.h - Valanis and Landel's energies with splines for functions, on lanes.
+/* stretch_spline.h - Valanis and Landel's energies with spline functions, on lanes.
  *
  *     Psi = m (sum a(s_i) + sum b(s_i s_j) + c(s0 s1 s2))       (Liu 2017, eq. 9; Xu 2015)
  *
- * a, b, c are cubic splines; m, the only constant, scales the element's stiffness. The splines lie in
- * `shared`, PL_SPLINE_NUMBERS numbers each, Pa:
+ * a, b, c are cubic splines; m, the only constant, scales the element's stiffness. The splines lie in `shared`,
+ * PL_SPLINE_NUMBERS numbers each, Pa:
  *
  *     count, f(1), f'(1), f''(-inf), then (x_k, e_k) for k < count
  *     f''(x) = f''(-inf) + sum e_k (x - x_k)+
  *
- * the truncated powers of a spline whose second derivative is constant outside of its knots, with
- * f(1) and f'(1) less what the powers themselves have there. One pass over the knots for all lanes: no
- * searching. Psi is creased, as stretches are signed: see stretch.h.
+ * the truncated powers of a spline whose second derivative is constant beyond its knots, with f(1) and f'(1) less
+ * the values of the powers there. All lanes make one pass over the knots, without searching. Psi is creased,
+ * because stretches are signed: see stretch.h.
  */
 #ifndef PLIANT_ENGINE_KERNELS_STRETCH_SPLINE_H
 #define PLIANT_ENGINE_KERNELS_STRETCH_SPLINE_H
@@ -38,7 +38,7 @@ PL_INLINE pl_spline_value pl_spline_at(const pl_scalar *spline, pl_real x)
     return v;
 }
 
-/* (f'(x) - f'(y)) / (x - y). Of two powers past a knot the quotient is their sum; of one it is at
+/* (f'(x) - f'(y)) / (x - y). If both are past a knot, the quotient of the power is their sum; if one is, it is at
  * most that one. */
 PL_INLINE pl_real pl_spline_quotient(const pl_scalar *spline, pl_real x, pl_real y)
 {

@@ -2,19 +2,19 @@
  *
  *     F = U diag(s) V^T,   U and V rotations (det = 1),   s0 >= s1 >= |s2|
  *
- * so that s2 has the sign of det F (Irving 2004: an inverted element is uninverted along its
- * shortest direction). Fixed operation counts, no branches, any finite F.
+ * so that s2 has the sign of det F (Irving 2004: an inverted element is uninverted along its shortest direction).
+ * Fixed operation counts, no branches, any finite F.
  *
  * Method, after McAdams 2011 with three changes that bring it to full double precision:
  *
  * 1. F is scaled by an exact power of two, so nothing overflows.
  *
- * 2. V diagonalises S = F^T F by cyclic Jacobi rotations. A rotation has to be orthogonal but need
- * not be exact, so its angle comes from a rational function, and it costs one division and no root.
- * V is gathered as a quaternion.
+ * 2. V diagonalises S = F^T F by cyclic Jacobi rotations. A rotation has to be orthogonal but need not be exact, so
+ * its angle comes from a rational function, and it costs one division and no root. V is accumulated as a
+ * quaternion.
  *
- * 3. S knows s1 and s2 only to sqrt(epsilon) s0. Hence only the longest column b of B = F V is
- * trusted. What is orthogonal to b in B is a 2x2 matrix, decomposed from its own entries.
+ * 3. S determines s1 and s2 only to sqrt(epsilon) s0. So only the longest column b of B = F V is trusted. The part
+ * of B orthogonal to b is a 2x2 matrix, decomposed from its own entries.
  */
 #ifndef PLIANT_ENGINE_KERNELS_SVD3_H
 #define PLIANT_ENGINE_KERNELS_SVD3_H
@@ -23,7 +23,7 @@
 
 #define PL_SVD3_SWEEPS 4
 #ifdef PL_SINGLE
-#define PL_SVD3_SMALL   2e-6f /* the sixth power of it is still a normal number */
+#define PL_SVD3_SMALL   2e-6f /* its sixth power is still a normal number */
 #define PL_SVD3_TINY    1e-18f
 #define PL_SVD3_LARGEST 1e37f
 #else
@@ -49,13 +49,13 @@ PL_INLINE void pl_givens_apply3(const pl_givens *G, pl_real p[3], pl_real q[3])
     PL_UNROLL for (int i = 0; i < 3; i++) pl_givens_apply(G, p + i, q + i);
 }
 
-/* The rotation by t, |t| <= 45 degrees, that makes the entry off the diagonal of [a x; x b] nearly
- * zero, where d = a - b: tan 2t = 2 x / d. With a rational function for z = 2 |x / d|,
+/* The rotation by t, |t| <= 45 degrees, that makes the off-diagonal entry of [a x; x b] nearly zero, where
+ * d = a - b: tan 2t = 2 x / d. With a rational function for z = 2 |x / d|,
  *
  *     tan(t/2) = tan(atan(z) / 4) ~ z n / (4 n + 1.25 z^2 (1 + 0.91 z)),  n = 1 + 0.91 z + 0.47 z^2
  *
- * written u / v: c = (v^2 - u^2) / (v^2 + u^2), s = 2 u v / (v^2 + u^2). The entry that stays is at
- * most 0.9 % of what it was, and of fifth order in z for small z.
+ * written u / v: c = (v^2 - u^2) / (v^2 + u^2), s = 2 u v / (v^2 + u^2). The remaining entry is at most 0.9 % of
+ * the original, and of fifth order in z for small z.
  */
 PL_INLINE pl_givens pl_givens_jacobi(pl_real d, pl_real x)
 {
@@ -70,7 +70,7 @@ PL_INLINE pl_givens pl_givens_jacobi(pl_real d, pl_real x)
     return (pl_givens){(vv - uu) * inverse, (uv + uv) * inverse};
 }
 
-/* The rotation that turns (a, b) into (sqrt(a^2 + b^2), 0); none where both are zero. */
+/* The rotation that turns (a, b) into (sqrt(a^2 + b^2), 0); the identity if both are zero. */
 PL_INLINE pl_givens pl_givens_zeroing(pl_real a, pl_real b)
 {
     const pl_real rho2 = a * a + b * b;
@@ -127,7 +127,7 @@ PL_INLINE pl_mat3 pl_svd3_right(const pl_mat3 *F)
     return pl_svd3_quaternion_matrix(w, x, y, z);
 }
 
-/* Exchanges column p of B and V with column q, and turns one round, where q is the longer. */
+/* Where q is the longer, exchanges column p of B and V with column q and reverses one of them. */
 PL_INLINE void pl_svd3_order(pl_mat3 *B, pl_mat3 *V, pl_real norm[3], int p, int q)
 {
     const pl_mask swap = pl_lt(norm[p], norm[q]);
@@ -152,9 +152,9 @@ PL_INLINE void pl_svd3_longest_first(pl_mat3 *B, pl_mat3 *V)
     pl_svd3_order(B, V, norm, 0, 2);
 }
 
-/* The columns of A = [a b; c d] made orthogonal by a rotation G on the right, the longer one first:
- * with d = p.p - q.q, x = 2 p.q for columns p, q it is the Jacobi rotation by t where d >= 0, and
- * by 90 degrees - t (with the sign of x) where d < 0. Here it is exact: A is not visited again.
+/* A rotation G on the right that makes the columns of A = [a b; c d] orthogonal, the longer one first. With
+ * d = p.p - q.q, x = 2 p.q for columns p, q, it is the Jacobi rotation by t where d >= 0, and by 90 degrees - t
+ * (with the sign of x) where d < 0. It is exact here: A is not visited again.
  */
 PL_INLINE pl_givens pl_svd3_right2(pl_real a, pl_real b, pl_real c, pl_real d)
 {
@@ -223,7 +223,7 @@ PL_LARGE void pl_svd3(const pl_mat3 *F, pl_mat3 *U, pl_real s[3], pl_mat3 *V)
     const pl_givens left = pl_givens_zeroing(a, c);
     pl_givens_apply3(&left, Q.m + 3, Q.m + 6);
 
-    /* The clamps move a value by rounding only; they make the order exact. */
+    /* The clamps move a value only by rounding; they make the order exact. */
     const pl_real s0 = pl_select(zero, pl_zero(), norm);
     const pl_real s1 = pl_clamp(left.c * a + left.s * c, pl_zero(), s0);
     s[0] = scale * s0;

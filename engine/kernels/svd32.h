@@ -1,17 +1,17 @@
-/* svd32.h - singular values of 3x2 matrices on lanes, F = U diag(s) V^T with s0 >= s1 >= 0, V a
- * rotation of the plane and U two orthonormal columns.
+/* svd32.h - singular values of 3x2 matrices on lanes, F = U diag(s) V^T with s0 >= s1 >= 0, V a rotation of the
+ * plane and U two orthonormal columns.
  *
- * One-sided Jacobi: V turns the columns a, b of F until they are orthogonal, by the angle t with
- * tan 2t = 2 a.b / (|a|^2 - |b|^2), the half angle taken from its larger half so that nothing
- * cancels. A second turn takes away what rounding left. s and U are lengths and directions of the
- * turned columns, so a small s1 is as accurate as s0's rounding allows.
+ * One-sided Jacobi: V turns the columns a, b of F until they are orthogonal, by the angle t with tan 2t = 2
+ * a.b / (|a|^2 - |b|^2). The half angle is taken from its larger half, so nothing cancels. A second rotation
+ * removes the rounding error of the first. s and U are lengths and directions of the turned columns, so a small s1
+ * is as accurate as the rounding of s0 allows.
  */
 #ifndef PLIANT_ENGINE_KERNELS_SVD32_H
 #define PLIANT_ENGINE_KERNELS_SVD32_H
 
 #include "engine/lanes/lanes.h"
 
-/* What is shorter than this times s0 has no direction of its own. */
+/* A column shorter than this times s0 has no direction of its own. */
 #define PL_SVD32_SMALL 1e-14
 
 PL_INLINE pl_real pl_dot3(const pl_real a[3], const pl_real b[3])
@@ -54,12 +54,12 @@ PL_LARGE void pl_svd32(const pl_real F[6], pl_real U[6], pl_real s[2], pl_real V
     pl_svd32_turn(a, b, p, q);
     s[0] = pl_sqrt(pl_dot3(a, a));
     s[1] = pl_sqrt(pl_dot3(b, b));
-    /* The first direction: any where F is 0. */
+    /* The first direction: any, if F is 0. */
     const pl_mask any = pl_gt(s[0], pl_zero());
     const pl_real s0 = pl_select(any, s[0], pl_one());
     for (int r = 0; r < 3; r++)
         U[r] = pl_select(any, a[r] / s0, r == 0 ? pl_one() : pl_zero());
-    /* The second: where b is nothing, the axis that U0 is farthest from, made orthogonal to it. */
+    /* The second: if b is 0, the axis farthest from U0, made orthogonal to it. */
     const pl_mask thin = pl_le(s[1], pl_set1(PL_SVD32_SMALL) * s[0]);
     const pl_mask x_least = pl_and(pl_le(pl_abs(U[0]), pl_abs(U[1])),
                                    pl_le(pl_abs(U[0]), pl_abs(U[2])));

@@ -1,18 +1,18 @@
 /* lanes.h - one real number type for the mathematics of an element.
  *
- * A pl_real is PL_LANES numbers, one for each element of a block, on a CPU, and one number on a GPU
- * or with PL_SCALAR. A kernel written on it contains no loop over elements and no branch on data:
- * both sides of a condition are computed and pl_select takes the one that holds.
+ * A pl_real is PL_LANES numbers, one for each element of a block, on a CPU, and one number on a GPU or with
+ * PL_SCALAR. A kernel written on it contains no loop over elements and no branch on data: both sides of a condition
+ * are computed and pl_select takes the one that applies.
  *
  *     type      lanes                    is
  *     pl_real   8 double, 16 single      GCC/clang vector, so + - * / and unary - work
  *     pl_int    as pl_real               unsigned integers of the same size, for bit work
  *     pl_mask   as pl_real               result of a comparison; combine with pl_and, pl_or, pl_not
  *
- * PL_SINGLE chooses single precision; PL_VECTOR_SIZE (bytes, 128 by default) the lane count, which
- * does not depend on the instruction set. Every operation is exactly rounded IEEE arithmetic or
- * exact bit work, so an element has the same bits on x86-64-v2, v3 and v4 when compiled with
- * -ffp-contract=off. No reciprocal estimates.
+ * PL_SINGLE selects single precision; PL_VECTOR_SIZE (bytes, 128 by default) determines the lane count, which does
+ * not depend on the instruction set. Every operation is exactly rounded IEEE arithmetic or exact bit work, so an
+ * element has the same bits on x86-64-v2, v3 and v4 when compiled with -ffp-contract=off. There are no reciprocal
+ * estimates.
  */
 #ifndef PLIANT_ENGINE_LANES_LANES_H
 #define PLIANT_ENGINE_LANES_LANES_H
@@ -43,12 +43,12 @@ typedef double pl_scalar;
 #include "engine/lanes/lanes_vector.h"
 #endif
 
-/* How far apart the rows of a block of elements lie: a vector, or what a thread of a device is told. */
+/* Distance between the rows of a block of elements: a vector, or the value given to a device's thread. */
 #ifndef PL_ROW
 #define PL_ROW PL_LANES
 #endif
 
-/* What follows is written on the operations above and is the same for every representation. */
+/* The following is written in terms of the operations above and is the same for every representation. */
 
 PL_INLINE pl_mask pl_gt(pl_real a, pl_real b)
 {
@@ -68,7 +68,7 @@ PL_INLINE pl_real pl_one(void)
     return pl_set1(1);
 }
 
-/* The sign bit of each lane alone: +0 or -0. */
+/* Only the sign bit of each lane: +0 or -0. */
 PL_INLINE pl_real pl_sign_bit(pl_real a)
 {
     return pl_as_real(pl_as_int(a) & pl_as_int(pl_set1((pl_scalar)-0.0)));

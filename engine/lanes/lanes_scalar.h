@@ -9,7 +9,7 @@
 #define PL_LANES 1
 #ifdef __CUDACC__
 #define PL_INLINE static __host__ __device__ __forceinline__
-/* PL_CALLS: kernels of so much that calls cost less than what is compiled once for each of them. */
+/* PL_CALLS: for kernels so large that calls cost less than compiling each function into every kernel. */
 #ifdef PL_CALLS
 #define PL_LARGE static __host__ __device__ __noinline__
 #else

@@ -1,10 +1,9 @@
 /* lanes_vector.h - the lane type as a vector of PL_VECTOR_SIZE bytes. Included by lanes.h only.
  *
- * A vector is worked on in native pieces: 64 bytes with AVX-512, 32 with AVX, else 16 (SSE, NEON).
- * GCC takes + - * / apart into them by itself and keeps the pieces in registers, but would turn
- * comparisons and roots of a vector that is not native into scalar code, so those are written by
- * piece here. Several pieces are several independent chains of dependent instructions, which is
- * what hides their latency: see README.md.
+ * Operations work on native pieces: 64 bytes with AVX-512, 32 with AVX, else 16 (SSE, NEON). GCC splits
+ * + - * / into pieces by itself and keeps them in registers, but it would turn comparisons and roots of a vector
+ * that is not native into scalar code. Those are therefore written piece by piece here. Several pieces are several
+ * independent dependency chains, which hides latency: see README.md.
  */
 #ifndef PLIANT_ENGINE_LANES_LANES_VECTOR_H
 #define PLIANT_ENGINE_LANES_LANES_VECTOR_H
@@ -16,9 +15,9 @@
 #endif
 
 #define PL_INLINE static inline __attribute__((always_inline))
-/* A function of a thousand instructions: compiled once a file, called with pointers. */
+/* A function of a thousand instructions: compiled once per file, called with pointers. */
 #define PL_LARGE static __attribute__((noinline, unused))
-/* The same for what runs seldom. */
+/* The same for rarely called functions. */
 #define PL_RARE static __attribute__((noinline, cold, unused))
 
 #ifndef PL_VECTOR_SIZE
@@ -111,7 +110,7 @@ PL_INLINE pl_int pl_shift_right(pl_int a, int bits)
     return a >> bits;
 }
 
-/* ---- What an operation is on one piece ---- */
+/* ---- operations on one piece ---- */
 
 #if PL_PIECE_SIZE == 64
 
@@ -151,7 +150,7 @@ typedef pl_piece_int pl_piece_mask;
 #define PL_PIECE_MAX(p, q) PL_PIECE_OP(max)(p, q)
 #define PL_PIECE_SQRT(p)   PL_PIECE_OP(sqrt)(p)
 #else
-/* NEON's own min and max differ from these where an operand is NaN or both are zero. */
+/* NEON's own min and max differ from these if an operand is NaN or both are zero. */
 #define PL_PIECE_MIN(p, q) PL_PIECE_SELECT(PL_PIECE_LT(p, q), p, q)
 #define PL_PIECE_MAX(p, q) PL_PIECE_SELECT(PL_PIECE_LT(q, p), p, q)
 #if defined(__aarch64__) && defined(PL_SINGLE)
@@ -161,7 +160,7 @@ typedef pl_piece_int pl_piece_mask;
 #endif
 #endif
 
-/* ---- Comparisons: false where an operand is NaN ---- */
+/* ---- Comparisons: false if an operand is NaN ---- */
 
 typedef struct pl_mask {
     pl_piece_mask piece[PL_PIECES];
@@ -237,7 +236,7 @@ PL_INLINE pl_real pl_select(pl_mask mask, pl_real a, pl_real b)
     return r.real;
 }
 
-/* a < b ? a : b, so b where one is NaN; pl_max likewise with a > b. */
+/* a < b ? a : b, so b if one is NaN; pl_max likewise with a > b. */
 PL_INLINE pl_real pl_min(pl_real a, pl_real b)
 {
     const pl_pieces p = {.real = a}, q = {.real = b};
@@ -269,9 +268,9 @@ PL_INLINE pl_real pl_sqrt(pl_real a)
     return r.real;
 }
 
-/* Points of three coordinates, one a lane: out[k] lane l = x[3 index[l] + k]. A point comes with one
- * load and is turned in registers; lane by lane through memory took a third of a local step. Only
- * data moves here. The loads are masked: nothing behind the last point is read. */
+/* Points of three coordinates, one per lane: out[k] lane l = x[3 index[l] + k]. One load fetches a point, which is
+ * transposed in registers; going lane by lane through memory took a third of a local step. Only data moves here.
+ * The loads are masked: nothing after the last point is read. */
 #if PL_PIECE_SIZE == 64 && !defined(PL_SINGLE)
 #define PL_POINT(l)     _mm256_maskz_loadu_pd(7, x + 3 * (int64_t)at[l])
 #define PL_POINTS(l, m) _mm512_insertf64x4(_mm512_castpd256_pd512(PL_POINT(l)), PL_POINT(m), 1)

@@ -10,7 +10,7 @@
 #define PL_EXPONENT_BIAS     127
 #define PL_BITS_ONE          0x3f800000
 #define PL_BITS_SQRT_HALF    0x3f3504f3
-#define PL_BITS_TWO_MANTISSA 0x4b000000 /* 2^23: ORed with a small integer i it reads 2^23 + i */
+#define PL_BITS_TWO_MANTISSA 0x4b000000 /* 2^23: ORed with a small integer i, it reads 2^23 + i */
 #define PL_LN2_HIGH          0.693145751953125f /* 15 bits: its product with an exponent is exact */
 #define PL_LN2_LOW           1.4286068203094172321e-6f
 #define PL_EXP_LOW           -104.5f
@@ -33,7 +33,7 @@ PL_INLINE pl_real pl_from_small_int(pl_int a)
     return pl_as_real(a | two_mantissa) - pl_as_real(two_mantissa);
 }
 
-/* Horner's rule with the even and the odd powers apart, for a shorter chain. c[0] + c[1] z + .. */
+/* Horner's rule with the even and the odd powers separate, for a shorter chain. c[0] + c[1] z + .. */
 PL_INLINE pl_real pl_log_series(pl_real z)
 {
     const pl_real w = z * z;
@@ -51,7 +51,7 @@ PL_INLINE pl_real pl_log_series(pl_real z)
     return even + z * odd;
 }
 
-/* log of a positive normal number, less `exponent_shift` times log 2.
+/* log of a positive normal number, minus `exponent_shift` times log 2.
  *
  *     x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2);  s = f / (2 + f);  z = s^2
  *     log(1 + f) = 2 s + s R,  R = 2/3 z + 2/5 z^2 + ..   (a minimax polynomial in z)
@@ -74,7 +74,7 @@ PL_INLINE pl_real pl_log_normal(pl_real x, pl_real exponent_shift)
     return e * pl_set1(PL_LN2_HIGH) - ((half_square - low) - f);
 }
 
-/* log x for x positive and not subnormal, infinite or NaN; any other x gives some number. */
+/* log x for x positive and not subnormal, infinite or NaN; undefined for any other x. */
 PL_INLINE pl_real pl_log_positive(pl_real x)
 {
     return pl_log_normal(x, pl_zero());
@@ -117,8 +117,8 @@ PL_INLINE pl_real pl_exp_series(pl_real r)
     return even + r * odd;
 }
 
-/* e^x = 2^k e^r, r = x - k log 2 and what rounding lost of r. The power of two is applied in two
- * halves, so that k may reach below the smallest normal exponent and above the largest.
+/* e^x = 2^k e^r, with r = x - k log 2 plus its rounding error. The power of two is applied in two halves, so that k
+ * may reach below the smallest normal exponent and above the largest.
  */
 PL_INLINE pl_real pl_exp(pl_real x)
 {
@@ -132,7 +132,7 @@ PL_INLINE pl_real pl_exp(pl_real x)
     const pl_real r = high - low, lost = (high - r) - low;
     const pl_real y = pl_one() + (r + (r * r * pl_exp_series(r) + lost));
     const pl_int bias = pl_set1_int(PL_EXPONENT_BIAS);
-    /* The shift knows no sign, so halve k + 4096 and take 2048 off. */
+    /* The shift has no sign, so halve k + 4096 and subtract 2048. */
     const pl_int half = pl_shift_right(k + pl_set1_int(4096), 1) - pl_set1_int(2048);
     const pl_real first = pl_as_real(pl_shift_left(half + bias, PL_MANTISSA_BITS));
     const pl_real second = pl_as_real(pl_shift_left(k - half + bias, PL_MANTISSA_BITS));

@@ -1,4 +1,4 @@
-/* Which BLAS there is, asked without linking one: a program that has none sees NULL here. */
+/* Which BLAS is linked, without linking one: a program without BLAS sees NULL here. */
 #include "engine/linear/linear.h"
 
 /* OpenBLAS's own call, absent from other BLAS libraries. */

@@ -1,4 +1,4 @@
-/* The one file that knows CHOLMOD. */
+/* The only file that uses CHOLMOD. */
 #include "engine/linear/linear.h"
 #include "engine/linear/panels.h"
 
@@ -10,8 +10,8 @@
 /* OpenBLAS's own call, absent from other BLAS libraries. */
 extern void openblas_set_num_threads(int) __attribute__((weak));
 
-/* Below this many rows the simplicial factor solves faster; above it the supernodal one does, and
- * is factored several times faster. AMD orders small matrices as well as METIS, at once. */
+/* Below this many rows the simplicial factor solves faster; above it the supernodal one does, and is factored
+ * several times faster. AMD orders small matrices as well as METIS, almost instantly. */
 enum { SUPERNODAL_FROM = 10000, METIS_FROM = 5000 };
 
 struct pl_factor {
@@ -26,7 +26,7 @@ struct pl_solve_work {
 static void start(cholmod_common *c)
 {
     cholmod_start(c);
-    c->print = 0; /* a library never prints: status says it */
+    c->print = 0; /* libraries do not print: status carries the error */
     c->nmethods = 1;
     c->final_ll = 1;
 }
@@ -62,8 +62,8 @@ static pl_status view(const pl_sparse *a, cholmod_sparse *out, int **columns)
     return PL_OK;
 }
 
-/* The columns of a factor of either kind, without a copy of its numbers. A supernode is a dense
- * block of columns: nsrow rows, of which column k of it begins at the k-th. */
+/* The columns of a factor of either kind, without copying its numbers. A supernode is a dense block of columns:
+ * nsrow rows, of which its column k starts at the k-th. */
 static pl_status columns_of(const cholmod_factor *L, pl_columns *out)
 {
     size_t n = L->n;
@@ -108,7 +108,7 @@ static pl_status lay_out(const cholmod_factor *L, pl_panels *panels)
     return status;
 }
 
-/* Does the runtime have memory for a thread's first setting? Without any it ends the process. */
+/* True if the runtime has memory for a thread's first setting. Without any, it ends the process. */
 static bool runtime_has_memory(void)
 {
     enum { MORE_THAN_IT_TAKES = 1024 };
@@ -117,8 +117,8 @@ static bool runtime_has_memory(void)
     return memory != NULL;
 }
 
-/* L of A + shift I. CHOLMOD opens teams of four threads for loops of microseconds, whatever its settings;
- * waking them took half of a factor's time. Here a team is its master alone, which changes no bit. */
+/* L of A + shift I. CHOLMOD opens teams of four threads for loops of microseconds, whatever its settings; waking
+ * them took half of a factor's time. Here every team has only its master, which changes no bit. */
 static pl_status factorize(cholmod_sparse *A, double shift, cholmod_factor *L, cholmod_common *c)
 {
     if (!runtime_has_memory())
@@ -131,7 +131,7 @@ static pl_status factorize(cholmod_sparse *A, double shift, cholmod_factor *L, c
     return c->status == CHOLMOD_OK && L->minor == L->n ? PL_OK : status_of(c);
 }
 
-/* L of A, in CHOLMOD's memory; NULL with *status set where there is none. */
+/* L of A, in CHOLMOD's memory; NULL with *status set if there is no factor. */
 static cholmod_factor *factor(const pl_sparse *a, cholmod_common *c, pl_status *status)
 {
     cholmod_sparse matrix;
@@ -223,12 +223,12 @@ int64_t pl_factor_nonzeros(const pl_factor *f)
     return f->panels.value_count;
 }
 
-/* ---- a pattern factored again and again ---- */
+/* ---- a pattern factored repeatedly ---- */
 
 struct pl_refactor {
     cholmod_common common;
     cholmod_factor *L;
-    cholmod_dense *x, *y, *e; /* of solves, kept between them */
+    cholmod_dense *x, *y, *e; /* for solves, kept between them */
 };
 
 /* The pattern of the groups of rows: that of their first rows. */
@@ -252,7 +252,7 @@ static pl_status group_pattern(const pl_sparse *a, int32_t block, pl_sparse *out
     return PL_OK;
 }
 
-/* The order of rows, by groups: [n]; NULL with *status set where there is none. */
+/* The order of rows, by groups: [n]; NULL with *status set on failure. */
 static int *order_groups(const pl_sparse *a, int32_t block, cholmod_common *c, pl_status *status)
 {
     pl_sparse groups;

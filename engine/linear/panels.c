@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a panel costs beside its numbers, in numbers of L: itself, and each of its rows below. */
+/* Cost of a panel beside its numbers, in numbers of L: of the panel itself, and of each of its rows below. */
 enum { PANEL_COST = 25, ROW_COST = 3 };
-/* Parts below the top, and so the threads that have something to do there. More parts have a larger
- * top above them: with two it holds a tenth to a sixth of the numbers, with eight two fifths. Below
- * so many numbers of L a solve is over before a second thread has gained anything. */
+/* Number of parts below the top, and so of threads with work there. More parts have a larger top above them: with
+ * two it holds a tenth to a sixth of the numbers, with eight two fifths. Below this many numbers of L, a solve ends
+ * before a second thread has gained anything. */
 enum { PARTS = 2, PARTS_FROM = 500000 };
 
 void pl_panels_clear(pl_panels *f)
@@ -24,7 +24,7 @@ void pl_panels_clear(pl_panels *f)
     *f = (pl_panels){0};
 }
 
-/* Zero or more numbers aligned to 64 bytes. */
+/* Memory for zero or more numbers, aligned to 64 bytes. */
 static double *aligned(int64_t count)
 {
     return aligned_alloc(64, ((size_t)count * sizeof(double) + 127) / 64 * 64);
@@ -35,9 +35,8 @@ static int64_t numbers(const pl_panel *p)
     return (int64_t)p->width * (p->width + 1) / 2 + (int64_t)p->rows * p->width;
 }
 
-/* Panels in L's own order. Column j joins the panel before it where it is the parent of that panel's
- * last column, so that its structure has all of the panel's, and the zeros cost less than a panel
- * of its own. */
+/* Panels in L's own order. Column j joins the panel before it if it is the parent of that panel's last column, so
+ * that its structure is all of the panel's, and if the zeros cost less than a panel of its own. */
 static void cut(const pl_columns *L, pl_panels *f)
 {
     pl_panel *p = f->panel - 1;
@@ -56,8 +55,8 @@ static void cut(const pl_columns *L, pl_panels *f)
     f->panel_count = p + 1 - f->panel;
 }
 
-/* The panel that the next entry of panel i's last column is in, its parent in the elimination tree;
- * -1 for a root. */
+/* The panel that contains the next entry of panel i's last column: its parent in the elimination tree; -1 for a
+ * root. */
 static int64_t parent_of(const pl_columns *L, const pl_panels *f, const int32_t *panel_of,
                          int64_t i)
 {
@@ -65,8 +64,8 @@ static int64_t parent_of(const pl_columns *L, const pl_panels *f, const int32_t 
     return p->rows > 0 ? panel_of[L->row[L->row_at[p->column + p->width - 1] + 1]] : -1;
 }
 
-/* The part of each panel: subtrees of at most total / PARTS numbers, each given to the part that has
- * least; PARTS is the top. Where that is not worth it all is top. */
+/* Assigns panels to parts: subtrees of at most total / PARTS numbers, each given to the part that has least; PARTS
+ * is the top. If parts do not pay off, all is top. */
 static void assign(const pl_columns *L, const pl_panels *f, const int32_t *panel_of,
                    int64_t *weight, int8_t *part)
 {
@@ -99,7 +98,7 @@ static void assign(const pl_columns *L, const pl_panels *f, const int32_t *panel
             part[i] = part[parent_of(L, f, panel_of, i)];
 }
 
-/* Panels by part, each part in order; columns are numbered anew along them. */
+/* Orders panels by part, each part in order, and renumbers columns in that order. */
 static pl_status arrange(const pl_columns *L, pl_panels *f, const int8_t *part, int32_t *renumber)
 {
     pl_panel *sorted = malloc((size_t)f->panel_count * sizeof *sorted);

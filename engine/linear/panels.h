@@ -1,17 +1,15 @@
-/* panels.h - the factor L laid out for solving: CHOLMOD makes it, this is what is kept.
+/* panels.h - the factor L in its layout for solves: CHOLMOD computes it, and this layout is kept.
  *
- * L is cut into panels of up to PL_PANEL columns of like structure. A panel of w columns has a
- * triangle on the diagonal, kept inverted so that a solve multiplies and waits for no division, and
- * r rows below it, dense: a row of one column and not of another is filled with a zero where that
- * costs less than a panel of its own. The three right-hand sides lie side by side as [n][4], x y z
- * and nothing, so that a number of L is read once and multiplies one vector of 32 bytes; two passes
- * over L, forward and backward, are all the traffic.
+ * L is divided into panels of up to PL_PANEL columns of similar structure. A panel of w columns has a triangle on
+ * the diagonal, stored inverted so that a solve multiplies instead of waiting for divisions, and r dense rows below
+ * it. A row present in only some of its columns is filled with zeros where that costs less than a separate panel.
+ * The three right-hand sides are stored together as [n][4], x y z and padding, so that each number of L is read
+ * once and multiplies one vector of 32 bytes. Two passes over L, forward and backward, are all the traffic.
  *
- * Panels come in parts: bundles of subtrees of the elimination tree, which have nothing to do with
- * each other, and last the top, all that stands above them. What a part subtracts from rows of the
- * top it subtracts from a copy of its own, and the copies are added up in order: threads may take
- * parts as they like. The cut depends on the matrix alone, and so do the bits; they depend neither
- * on a BLAS nor on the instruction set.
+ * Panels are grouped in parts: bundles of independent subtrees of the elimination tree and, last, the top,
+ * everything above them. A part subtracts its updates of the top's rows from its own copy, and the copies are added
+ * up in order, so threads may take parts in any order. The division depends on the matrix alone, and so do the
+ * bits; they depend neither on a BLAS nor on the instruction set.
  */
 #ifndef PLIANT_ENGINE_LINEAR_PANELS_H
 #define PLIANT_ENGINE_LINEAR_PANELS_H
@@ -22,8 +20,8 @@
 
 enum { PL_PANEL = 8 };
 
-/* L as it comes: column j has count[j] entries, rows ascending from the diagonal, at row[row_at[j]]
- * and value[value_at[j]]. Entry i of L is entry order[i] of the matrix. */
+/* L as computed: column j has count[j] entries, rows ascending from the diagonal, at row[row_at[j]] and
+ * value[value_at[j]]. Entry i of L is entry order[i] of the matrix. */
 typedef struct pl_columns {
     int64_t n;
     int64_t *row_at, *value_at;
@@ -34,8 +32,8 @@ typedef struct pl_columns {
 
 typedef struct pl_panel {
     int32_t column, width; /* the first column; columns, 1 .. PL_PANEL */
-    int32_t rows, own;  /* rows below the triangle; how many of them are of the panel's own part */
-    int64_t row, value; /* where its rows and its numbers begin */
+    int32_t rows, own;     /* number of rows below the triangle, and of these in the own part */
+    int64_t row, value;    /* start of its rows and of its numbers */
 } pl_panel;
 
 typedef struct pl_panels {
@@ -44,22 +42,22 @@ typedef struct pl_panels {
     pl_panel *panel;    /* [panel_count] */
     int64_t *part;      /* [part_count + 1]: the first panel of each */
     int64_t *column;    /* [part_count + 1]: the first column of each */
-    int32_t *row;       /* ascending in a panel */
-    double *value;      /* of a panel: inverse triangle by rows [w (w + 1) / 2], then [rows][w] */
-    int32_t *order;     /* [n]: row of the matrix that is row i here */
+    int32_t *row;       /* ascending within a panel */
+    double *value;      /* per panel: inverse triangle by rows [w (w + 1) / 2], then [rows][w] */
+    int32_t *order;     /* [n]: the matrix's row for row i here */
 } pl_panels;
 
 pl_status pl_panels_create(const pl_columns *L, pl_panels *out);
 void pl_panels_clear(pl_panels *panels);
 
-/* Doubles that a solve works on, aligned to 64 bytes. */
+/* Size of a solve's work memory in doubles, aligned to 64 bytes. */
 int64_t pl_panels_work(const pl_panels *panels);
-/* L L^T x = b with three right-hand sides, column-major [3][n]; x may be b. */
+/* Solves L L^T x = b with three right-hand sides, column-major [3][n]; x may be b. */
 void pl_panels_solve3(const pl_panels *panels, double *work, int32_t threads, const double *b,
                       double *x);
 
-/* The two passes over panels [p0, p1), one table an instruction set (panels_isa.c). y is [n][4];
- * rows that are not of the panels' part are found in `top`, which begins at the top's first. */
+/* The two passes over panels [p0, p1), one table per instruction set (panels_isa.c). y is [n][4]; rows outside the
+ * panels' part are in `top`, which begins at the top's first row. */
 typedef struct pl_panels_ops {
     void (*forward)(const pl_panels *L, int64_t p0, int64_t p1, double *y, double *top);
     void (*backward)(const pl_panels *L, int64_t p0, int64_t p1, double *y);

@@ -1,10 +1,9 @@
 /* The two triangular solves over panels; compiled once per instruction set.
  *
- * Forward:   y_J <- L_JJ^-1 y_J,   y_R <- y_R - L_RJ y_J
- * Backward:  y_J <- L_JJ^-T (y_J - L_RJ^T y_R)
+ * Forward:   y_J <- L_JJ^-1 y_J,   y_R <- y_R - L_RJ y_J Backward:  y_J <- L_JJ^-T (y_J - L_RJ^T y_R)
  *
- * for the columns J and the rows below R of each panel. Functions of a fixed width are made of one
- * text, so that a panel's part of y stays in registers.
+ * for the columns J and the rows below R of each panel. One source gives functions of fixed widths, so that a
+ * panel's part of y stays in registers.
  */
 #include "engine/linear/panels.h"
 
@@ -47,7 +46,7 @@ INLINE void forward_panel(int w, const pl_panels *f, const pl_panel *p, quad *y,
     forward_rows(w, L + (int64_t)p->own * w, row + p->own, p->rows - p->own, Y, top, first);
 }
 
-/* Narrow panels keep two sums of each column, or each row would wait for the one before. */
+/* Narrow panels keep two sums for each column; otherwise each row would wait for the previous one. */
 INLINE void backward_panel(int w, const pl_panels *f, const pl_panel *p, quad *y)
 {
     const double *T = f->value + p->value, *L = T + w * (w + 1) / 2;

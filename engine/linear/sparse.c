@@ -12,8 +12,8 @@ void pl_sparse_clear(pl_sparse *a)
     *a = (pl_sparse){0};
 }
 
-/* Bring entries into lower-triangle columns, stably: by column, and within it by row. Two counting
- * sorts, least significant key first. */
+/* Sorts entries into lower-triangle columns, stably: by column, and within it by row. Two counting sorts, least
+ * significant key first. */
 static pl_status sort_entries(int64_t n, const pl_entry *entries, int64_t count, pl_entry *sorted,
                               int64_t *start)
 {
@@ -41,7 +41,7 @@ static pl_status sort_entries(int64_t n, const pl_entry *entries, int64_t count,
     return PL_OK;
 }
 
-/* Sum runs of equal (row, column) in place; returns how many remain. */
+/* Sums runs of equal (row, column) in place; returns the number of entries that remain. */
 static int64_t sum_runs(pl_entry *e, int64_t count)
 {
     int64_t kept = 0;

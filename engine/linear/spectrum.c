@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Products at most; what the least Ritz value may still fall by, from a quarter of them ago, and what is
- * taken off for it. */
+/* Maximum number of products; how much the least Ritz value may still have fallen over the last quarter of them,
+ * and the margin subtracted for it. */
 enum { STEPS = 400, FIRST_LOOK = 16 };
 static const double SETTLED = 0.02, OFF = 0.9, OFF_UNSETTLED = 0.5;
 static const double LEAST = PL_SPECTRUM_LEAST;
 
-/* The largest sum of a row of |D^-1/2 A D^-1/2|, no eigenvalue is above (Gershgorin). */
+/* The largest row sum of |D^-1/2 A D^-1/2|, which no eigenvalue exceeds (Gershgorin). */
 static double largest_row(const pl_sparse *a, const double *scale, double *sum)
 {
     double most = 0;
@@ -29,7 +29,7 @@ static double largest_row(const pl_sparse *a, const double *scale, double *sum)
     return most;
 }
 
-/* Whether the tridiagonal matrix has an eigenvalue below `at`: a negative pivot of T - at. */
+/* True if the tridiagonal matrix has an eigenvalue below `at`: a negative pivot of T - at. */
 static bool any_below(const double *alpha, const double *beta, int32_t count, double at)
 {
     double pivot = alpha[0] - at;
@@ -38,7 +38,7 @@ static bool any_below(const double *alpha, const double *beta, int32_t count, do
     return !(pivot > 0);
 }
 
-/* Its least eigenvalue, between 0 and `most`, by halving. */
+/* Its least eigenvalue, between 0 and `most`, by bisection. */
 static double least_of(const double *alpha, const double *beta, int32_t count, double most)
 {
     double low = LEAST, high = most;
@@ -49,7 +49,7 @@ static double least_of(const double *alpha, const double *beta, int32_t count, d
     return low;
 }
 
-/* One of Lanczos' steps: v_old, v become v, v_new; alpha and beta of it. w: scratch. */
+/* One Lanczos step: v_old, v become v, v_new; its alpha and beta. w: scratch. */
 static void take_step(const pl_sparse *a, const double *scale, double *v_old, double *v, double *w,
                       double beta_old, double *alpha, double *beta)
 {
@@ -75,7 +75,7 @@ static void take_step(const pl_sparse *a, const double *scale, double *v_old, do
     *beta = norm;
 }
 
-/* A start with something of every eigenvector, the same every time. */
+/* A start with components of every eigenvector, the same every time. */
 static void fill_start(double *v, int64_t n)
 {
     uint64_t state = 1;

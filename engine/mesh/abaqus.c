@@ -13,7 +13,7 @@ typedef struct word {
     size_t length;
 } word;
 
-/* Element types by their beginning; letters may follow (hybrid, reduced, thermal). `corners` 0: refused. */
+/* Element types by their prefix; letters may follow (hybrid, reduced, thermal). `corners` 0: rejected. */
 static const struct element_kind {
     const char *type;
     int corners;
@@ -53,7 +53,7 @@ static const struct element_kind {
 
 enum { REFUSED_MAX = 8, FIELDS_MAX = 40 };
 
-/* What the lines are that are now read. */
+/* Kind of the lines being read. */
 typedef enum section { SKIPPED, NODES, ELEMENTS, REFUSED, ELEMENT_SET, NODE_SET, INSTANCE } section;
 
 typedef struct abaqus {
@@ -61,13 +61,13 @@ typedef struct abaqus {
     pl_draft *draft;
     section section;
     pl_sets elements, nodes; /* sets of either */
-    int32_t tag;             /* of the set that the lines belong to */
+    int32_t tag;             /* the set to which the lines belong */
     bool generate;           /* first, last, step */
     pl_draft_cells *cells;
-    int64_t record[5]; /* an element's number and corners, which may go over lines */
+    int64_t record[5]; /* an element's number and corners, which may continue on the next line */
     int have;
     const char *record_at, *set_at;
-    bool continued; /* the line before ended in a comma */
+    bool continued; /* the previous line ended in a comma */
     int parts;
     struct {
         word type;
@@ -102,7 +102,7 @@ static word trim(const char *from, const char *to)
     return (word){from, (size_t)(to - from)};
 }
 
-/* What is before the next comma; *at goes behind it. False at the end of the line. */
+/* The text before the next comma; *at moves past it. False at the end of the line. */
 static bool next_field(const char **at, const char *end, word *out)
 {
     if (*at >= end)
@@ -113,7 +113,7 @@ static bool next_field(const char **at, const char *end, word *out)
     return true;
 }
 
-/* The value of KEY=value in a keyword line; none without it. */
+/* The value of KEY=value in a keyword line; empty if missing. */
 static word parameter(word line, const char *key)
 {
     const char *at = line.at, *end = at + line.length;
@@ -182,7 +182,7 @@ static void begin_set(abaqus *a, word line, pl_sets *sets, const char *key, sect
     a->set_at = line.at;
 }
 
-/* What would change the nodes, or bring others. */
+/* Keywords that would change the nodes, or add others. */
 static bool is_refused_keyword(word keyword)
 {
     static const char *const words[] = {"*INCLUDE", "*SYSTEM", "*NGEN",  "*NFILL",
@@ -237,7 +237,7 @@ static bool whole(abaqus *a, word field, int64_t *out)
     return false;
 }
 
-/* number, x, y, z: a third coordinate that is not there is 0. */
+/* number, x, y, z: a missing third coordinate is 0. */
 static void read_node(abaqus *a, word line)
 {
     const char *at = line.at, *end = at + line.length;
@@ -305,7 +305,7 @@ static void read_element(abaqus *a, word line)
     }
 }
 
-/* Numbers, or first, last, step; names of other sets tag nothing. */
+/* Numbers, or first, last, step; names of other sets are ignored. */
 static void read_members(abaqus *a, word line, pl_sets *sets)
 {
     const char *at = line.at, *end = at + line.length;
@@ -326,7 +326,7 @@ static void read_members(abaqus *a, word line, pl_sets *sets)
         pl_sets_add(sets, a->draft, a->tag, number[0], number[1], number[2]);
 }
 
-/* An instance of the part is the part, unless it is moved. */
+/* An instance of the part is the part itself, unless it is moved. */
 static void check_instance(abaqus *a, word line)
 {
     const char *at = line.at, *end = at + line.length;

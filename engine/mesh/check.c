@@ -77,8 +77,8 @@ static pl_status check_duplicates(pl_check *c, const pl_check_cells *cells)
 
 /* ---- shape ---- */
 
-/* det[b-a, c-a, d-a] / L^3 with L the longest edge, so that neither a tiny nor a huge mesh over- or
- * underflows: 1 / sqrt 2 for the regular tetrahedron. NaN if L is not finite or 0. *volume in m^3.
+/* det[b-a, c-a, d-a] / L^3 with L the longest edge, so that neither a tiny nor a huge mesh overflows or underflows:
+ * 1 / sqrt 2 for the regular tetrahedron. NaN if L is not finite or 0. *volume in m^3.
  */
 static double relative_determinant(const pl_mesh *mesh, int64_t t, double *volume)
 {

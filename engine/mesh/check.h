@@ -1,4 +1,4 @@
-/* check.h - how the checks of a mesh say what they found; private to engine/mesh. */
+/* check.h - reporting by the checks of a mesh; private to engine/mesh. */
 #ifndef PLIANT_ENGINE_MESH_CHECK_H
 #define PLIANT_ENGINE_MESH_CHECK_H
 
@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-/* Everything of one kind that is wrong: the first few ids and how many there are. */
+/* All findings of one kind: the first few ids and the number. */
 enum { PL_FINDING_TOLD = 5 };
 typedef struct pl_finding {
     int64_t count;
     int64_t id[PL_FINDING_TOLD];
-    double value[PL_FINDING_TOLD]; /* what is told about the first */
+    double value[PL_FINDING_TOLD]; /* detail about the first */
 } pl_finding;
 
 void pl_finding_note(pl_finding *f, int64_t id, double value);
@@ -23,20 +23,20 @@ typedef struct pl_check {
     bool bad;
 } pl_check;
 
-/* Flat are elements of no more than this, of the longest edge's power: far above the rounding of a determinant of
- * edges as shares of it (about 1e-15), far below the flattest useful element. */
+/* Elements at or below this, relative to the longest edge's power, are flat. It is far above the rounding of a
+ * determinant of edges relative to it (about 1e-15), and far below the flattest useful element. */
 static const double pl_check_flat = 1e-12;
-/* Where no edge is longer, m, volumes underflow: such an element is as good as flat. */
+/* If no edge is longer, m, volumes underflow: such an element counts as flat. */
 static const double pl_check_least_length = 1e-60;
 
-/* One fault for a kind of finding, if there is any: "UNIT ID: what; also 3, 5 and 12 more". `what`
- * is of the first. advice: what is expected, and the hint. */
+/* Adds one fault for a kind of finding, if there is any: "UNIT ID: what; also 3, 5 and 12 more". `what` describes
+ * the first. advice: the expectation and the hint. */
 __attribute__((format(printf, 6, 7))) void pl_check_tell(pl_check *c, const pl_finding *f,
                                                          const char *unit, const char *code,
                                                          const char *const advice[2],
                                                          const char *what, ...);
 
-/* The elements of one kind, for the checks that all kinds have. */
+/* The elements of one kind, for the checks common to all kinds. */
 typedef struct pl_check_cells {
     const char *unit; /* "element", "triangle", "edge" */
     int corners;
@@ -45,7 +45,7 @@ typedef struct pl_check_cells {
     const char *different[2], *once[2]; /* advice for repeated corners and repeated elements */
 } pl_check_cells;
 
-/* Triangles without area and edges without length. */
+/* Finds triangles without area and edges without length. */
 void pl_check_sheets(pl_check *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is wrong with triangles and edges. */
+/* Checks of triangles and edges. */
 #include "engine/mesh/check.h"
 #include "engine/mesh/order.h"
 #include "engine/mesh/sheet_edges.h"
@@ -12,8 +12,8 @@ static double distance(const double *a, const double *b)
     return hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
 }
 
-/* |n| / L^2 with n the normal of twice the area and L the longest edge: scaled first, so that
- * nothing over- or underflows. NaN if L is 0. */
+/* |n| / L^2 with n the normal of twice the area and L the longest edge: scaled first, so that nothing overflows or
+ * underflows. NaN if L is 0. */
 static double relative_area(const pl_mesh *mesh, int64_t t)
 {
     const int32_t *corner = mesh->triangles + 3 * t;
@@ -31,7 +31,7 @@ static double relative_area(const pl_mesh *mesh, int64_t t)
                  u[0] * v[1] - u[1] * v[0]);
 }
 
-/* The diagonal of the box around the mesh: what an edge is short against. */
+/* The diagonal of the mesh's bounding box: the reference for short edges. */
 static double mesh_extent(const pl_mesh *mesh)
 {
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -71,7 +71,7 @@ void pl_check_sheets(pl_check *c)
 
 /* ---- closed surfaces ---- */
 
-/* One fault for the edges that are wrong in one way, with the ends of the first. */
+/* Adds one fault for the edges with the same defect, with the ends of the first. */
 static void tell_edges(pl_check *c, const pl_finding *f, const pl_sheet_edges *edges,
                        const char *code, const char *const advice[2], const char *what)
 {

@@ -141,7 +141,7 @@ void pl_draft_add_cell(pl_draft *draft, pl_draft_cells *cells, const int64_t *no
 
 enum { NAME_MAX_BYTES = 127 };
 
-/* A copy of a name, cut; NULL, and the draft stopped, without memory. */
+/* A copy of a name, cut; NULL, with the draft stopped, if out of memory. */
 static char *copy_name(pl_draft *draft, const char *name, size_t length)
 {
     size_t room = length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES;
@@ -153,7 +153,7 @@ static char *copy_name(pl_draft *draft, const char *name, size_t length)
     return copy;
 }
 
-/* Whether the name is one of those that were, or there is room for one more. */
+/* True if the name is already known, or there is room for one more. */
 static bool note_name(pl_draft *draft, const char *name, int64_t field)
 {
     for (int32_t k = 0; k < draft->field_names; k++)
@@ -190,7 +190,7 @@ pl_draft_field *pl_draft_add_field(pl_draft *draft, const pl_place *place, const
     return NULL;
 }
 
-/* Of tensors nothing is kept. */
+/* Tensors are not kept. */
 void pl_draft_add_value(pl_draft *draft, pl_draft_field *field, int64_t number, const double *value)
 {
     int64_t n = field->count, capacity = field->capacity;

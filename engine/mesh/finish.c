@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the nodes of a draft stand in the file, for its faults. */
+/* Positions of a draft's nodes in the file, for its faults. */
 typedef struct node_context {
     pl_draft *draft;
     const pl_place *place;
@@ -56,7 +56,7 @@ static int32_t *resolve(pl_draft *draft, const pl_place *place, const pl_tag_map
             continue;
         int64_t cell = i / cells->corners;
         unknown_node(draft, place, map, what, cell, cells->where[cell], cells->nodes[i]);
-        i = (cell + 1) * cells->corners - 1; /* one fault a cell */
+        i = (cell + 1) * cells->corners - 1; /* one fault per cell */
     }
     return indices;
 }
@@ -69,7 +69,7 @@ static bool any_tag(const pl_draft_cells *cells)
     return false;
 }
 
-/* Without tetrahedra the triangles are elements, without those the lines. */
+/* Without tetrahedra the triangles are elements; without triangles, the lines. */
 static bool has_sheets(const pl_draft *draft)
 {
     return draft->sheets && draft->tets.count == 0 && draft->faces.count > 0;
@@ -81,15 +81,15 @@ static bool has_ropes(const pl_draft *draft)
            draft->lines.count > 0;
 }
 
-/* The cell before, under another group; cells of packed arrays may share a place. */
+/* True if the previous cell is the same one under another group; cells of packed arrays may share a byte position. */
 static bool is_again(const pl_draft_cells *cells, int64_t i)
 {
     return i > 0 && cells->where[i] == cells->where[i - 1] &&
            cells->numbers[i] == cells->numbers[i - 1];
 }
 
-/* Elements out of cells: a cell of several groups is in the draft once for each of them, at one
- * place of the file, and has the first. PL_NO_MEMORY, or PL_OK. */
+/* Makes elements from cells. A cell of several groups is in the draft once for each, at one place of the file; the
+ * element gets the first. PL_NO_MEMORY, or PL_OK. */
 static pl_status promote(const pl_draft_cells *cells, const int32_t *indices, int32_t **corner,
                          int32_t **tags, int64_t *count)
 {
@@ -124,7 +124,7 @@ static void keep_tagged(pl_mesh *mesh)
     mesh->face_count = kept;
 }
 
-/* Groups of curves select something only where curves are the elements. */
+/* Groups of curves are useful only if curves are the elements. */
 static void take_groups(pl_draft *draft, pl_mesh *mesh)
 {
     int64_t kept = 0;
@@ -140,7 +140,7 @@ static void take_groups(pl_draft *draft, pl_mesh *mesh)
     draft->group_count = 0;
 }
 
-/* Hand over what the draft owns that the mesh wants. */
+/* Hands the mesh what it needs from the draft. */
 static void take(pl_draft *draft, pl_mesh *mesh)
 {
     mesh->vertex_count = draft->node_count;
@@ -160,7 +160,7 @@ static void take(pl_draft *draft, pl_mesh *mesh)
     take_groups(draft, mesh);
 }
 
-/* The elements' numbers in the file, malloc'ed; NULL without memory. */
+/* The elements' numbers in the file, malloc'ed; NULL if out of memory. */
 static int64_t *number_elements(const pl_draft_cells *cells, int64_t *count)
 {
     int64_t *numbers = malloc((size_t)cells->count * sizeof *numbers + 1);
@@ -171,7 +171,7 @@ static int64_t *number_elements(const pl_draft_cells *cells, int64_t *count)
     return numbers;
 }
 
-/* How many of the field's values are of elements. */
+/* Number of the field's values that belong to elements. */
 static int64_t count_found(const pl_draft_field *field, const pl_tag_map *map)
 {
     int64_t found = 0;
@@ -180,7 +180,7 @@ static int64_t count_found(const pl_draft_field *field, const pl_tag_map *map)
     return found;
 }
 
-/* The field's values in the order of the elements; NULL without memory. */
+/* The field's values in the order of the elements; NULL if out of memory. */
 static double *sort_field(const pl_draft_field *field, const pl_tag_map *map, int64_t elements)
 {
     int32_t width = field->components;
@@ -196,7 +196,7 @@ static double *sort_field(const pl_draft_field *field, const pl_tag_map *map, in
     return values;
 }
 
-/* The fields that say something of the elements; of one name, as time steps have, the first. */
+/* The fields with a value for some element; of several with one name, such as time steps, the first. */
 static pl_status take_fields(pl_draft *draft, const pl_draft_cells *cells, pl_mesh *mesh)
 {
     if (draft->field_count == 0)

@@ -1,4 +1,4 @@
-/* A mesh from arrays, whose indices may be anything. */
+/* Creates a mesh from arrays, whose indices are unchecked. */
 #include "engine/mesh/mesh.h"
 #include "engine/mesh/words.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One kind of element as it comes, and what it is called. */
+/* Input for one kind of element, and its name. */
 typedef struct cells {
     const char *name;
     int corners;
@@ -15,7 +15,7 @@ typedef struct cells {
     int32_t **to;
 } cells;
 
-/* The first few corners out of range, and how many there are. */
+/* The first few corners out of range, and their number. */
 static bool check_indices(int64_t nv, const cells *c, const char *pointer, pl_faults *faults)
 {
     enum { TOLD = 4 };

@@ -30,7 +30,7 @@ static int32_t *cut_cell(const int32_t cells[3], const int32_t c[3], const bool 
     return pl_kuhn_cut(corner, mirrored, tet);
 }
 
-/* Cut every cell; with `from_centre` the diagonals run outwards in each octant. */
+/* Divides every cell; with `from_centre` the diagonals run outwards in each octant. */
 static void cut_grid(const int32_t cells[3], bool from_centre, int32_t *tets)
 {
     int32_t c[3];
@@ -54,7 +54,7 @@ pl_status pl_mesh_box(const double size[3], const int32_t cells[3], pl_mesh *out
         for (int32_t j = 0; j <= cells[1]; j++)
             for (int32_t i = 0; i <= cells[0]; i++, x += 3) {
                 const int32_t grid[3] = {i, j, k};
-                /* Odd in the grid index, so that the box is symmetric to the last bit. */
+                /* An odd function of the grid index, so that the box is symmetric to the last bit. */
                 for (int a = 0; a < 3; a++)
                     x[a] = size[a] * (2.0 * grid[a] - cells[a]) / (2.0 * cells[a]);
             }
@@ -64,8 +64,8 @@ pl_status pl_mesh_box(const double size[3], const int32_t cells[3], pl_mesh *out
 
 /* p in [-1, 1]^3 to the unit ball, cube shell max|p_a| = s to sphere of radius s:
  *   q_a = tan(pi p_a / 4 s),  x = s q / |q|.
- * The tangent makes equal steps along a face equal angles at the centre (the equiangular
- * cubed sphere of Ronchi 1996, "The cubed sphere"), so the tetrahedra stay near one size. */
+ * The tangent maps equal steps along a face to equal angles at the centre (the equiangular cubed sphere of Ronchi
+ * 1996, "The cubed sphere"), so the tetrahedra stay near one size. */
 static void map_to_ball(const double p[3], double x[3])
 {
     double s = fmax(fabs(p[0]), fmax(fabs(p[1]), fabs(p[2])));
@@ -79,15 +79,15 @@ static void map_to_ball(const double p[3], double x[3])
         x[a] = scale * q[a];
 }
 
-/* The cube's edges become smooth on the sphere. A tetrahedron with two faces on the surface there
- * would be flattened; with every diagonal running outwards from the centre none has (the cut is
- * then symmetric under the whole group of the cube). That needs a grid point at the centre, so the
- * number of cells across is even: an odd one is rounded up. */
+/* The cube's edges become smooth on the sphere. A tetrahedron with two faces on the surface there would be
+ * flattened. With every diagonal running outwards from the centre, there is none (the division is then symmetric
+ * under the whole group of the cube). That needs a grid point at the centre, so the number of cells across is even:
+ * an odd one is rounded up. */
 pl_status pl_mesh_sphere(double radius, int32_t cells, pl_mesh *out)
 {
     *out = (pl_mesh){0};
     if (cells > 1000)
-        return PL_INVALID; /* 6 n^3 is past INT32_MAX from n = 711 */
+        return PL_INVALID; /* 6 n^3 exceeds INT32_MAX from n = 711 */
     int32_t n = cells + (cells & 1), half = n / 2;
     const int32_t grid[3] = {n, n, n};
     pl_status status = allocate_grid(grid, out);

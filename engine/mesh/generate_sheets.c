@@ -14,7 +14,7 @@ static int32_t *cut_rectangle(int32_t i, int32_t j, int32_t row, bool up, int32_
     return triangle + 6;
 }
 
-/* Is the diagonal of the cell at (i, j) the one to (i + 1, j + 1)? */
+/* True if the diagonal of the cell at (i, j) is the one to (i + 1, j + 1). */
 static bool goes_up(pl_mesh_diagonal diagonal, int32_t i, int32_t j)
 {
     return diagonal == PL_MESH_DIAGONAL_ALTERNATING ? ((i + j) & 1) == 0
@@ -35,7 +35,7 @@ static pl_status make_grid(const double size[2], const int32_t cells[2], pl_mesh
     double *x = mesh->vertices;
     for (int32_t j = 0; j <= cells[1]; j++)
         for (int32_t i = 0; i <= cells[0]; i++, x += 3) {
-            /* Odd in the grid index, so that the sheet is symmetric to the last bit. */
+            /* An odd function of the grid index, so that the sheet is symmetric to the last bit. */
             x[0] = size[0] * (2.0 * i - cells[0]) / (2.0 * cells[0]);
             x[1] = size[1] * (2.0 * j - cells[1]) / (2.0 * cells[1]);
             x[2] = 0;
@@ -62,7 +62,7 @@ pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_di
     return PL_OK;
 }
 
-/* An edge from every vertex (i, j) of the grid to (i + di, j + dj), where that is one. */
+/* An edge from every vertex (i, j) of the grid to (i + di, j + dj), if that exists. */
 static int32_t *join(const int32_t cells[2], int32_t di, int32_t dj, int32_t *edge)
 {
     for (int32_t j = 0; j + dj <= cells[1]; j++)

@@ -12,8 +12,7 @@ typedef struct tube {
     double radius;
 } tube;
 
-/* A disc's place: its centre and two unit vectors, normal and binormal; normal x binormal points
- * along the curve. */
+/* A disc's frame: its centre and two unit vectors, normal and binormal; normal x binormal points along the curve. */
 typedef struct disc {
     double centre[3], normal[3], binormal[3];
 } disc;
@@ -34,8 +33,8 @@ static pl_status allocate(const tube *t, int32_t strands, pl_mesh *mesh)
                             (double)t->across * t->across * t->along * strands, mesh);
 }
 
-/* p in [-1, 1]^2 to the unit disc as the ball does it (generate.c): the square max|p_a| = s to the
- * circle of radius s, equal steps along a side to equal angles. */
+/* p in [-1, 1]^2 to the unit disc, like the ball (generate.c): the square max|p_a| = s to the circle of radius s,
+ * equal steps along a side to equal angles. */
 static void map_to_disc(const double p[2], double q[2])
 {
     double s = fmax(fabs(p[0]), fabs(p[1]));
@@ -62,8 +61,8 @@ static double *put_disc(const tube *t, const disc *d, double *x)
     return x;
 }
 
-/* The cells' diagonals run outwards in the disc, so that no tetrahedron has two faces on the
- * surface where the square's corners became round, and forwards along the curve. */
+/* The cells' diagonals run outwards in the disc, so that no tetrahedron has two faces on the surface where the
+ * square's corners became round, and forwards along the curve. */
 static int32_t *cut(const tube *t, int64_t first, int32_t *tet)
 {
     int32_t n = t->across, row = n + 1;
@@ -121,7 +120,7 @@ pl_status pl_mesh_torus(double radius, double tube_radius, const int32_t cells[2
 {
     tube t = tube_of(cells, tube_radius, true);
     if (t.along < 3)
-        t.along = 3; /* of fewer the cells would meet themselves */
+        t.along = 3; /* with fewer, the cells would overlap */
     pl_status status = allocate(&t, 1, out);
     if (status != PL_OK)
         return status;

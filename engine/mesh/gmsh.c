@@ -50,7 +50,7 @@ static bool read_byte_order(pl_gmsh *gmsh)
     return fine;
 }
 
-/* version file-type data-size. False if nothing more of the file can be read. */
+/* version file-type data-size. False if the rest of the file cannot be read. */
 static bool read_format(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
@@ -130,8 +130,7 @@ static void read_names(pl_gmsh *gmsh)
 
 /* ---- sections ---- */
 
-/* The cursor goes behind $End<name>, wherever that is; false, at the end of the file, if nowhere.
- */
+/* Moves the cursor past $End<name>, wherever that is; false, at the end of the file, if missing. */
 static bool seek_end(pl_input *in, const char *name)
 {
     char mark[NAME_MAX_BYTES + 8];
@@ -143,7 +142,7 @@ static bool seek_end(pl_input *in, const char *name)
     return found != NULL;
 }
 
-/* After the inside of a section that was read without a fault only its end mark may follow. */
+/* After the inside of a section that was read without a fault, only its end mark may follow. */
 static void expect_end(pl_gmsh *gmsh, const char *name)
 {
     pl_input *in = &gmsh->in;
@@ -167,8 +166,8 @@ static void skip_section(pl_gmsh *gmsh, const char *name, const char *at)
                        PL_HINT_COMPLETE, "section $%s does not end", name);
 }
 
-/* Each of these comes once (so that a file of repeated sections cannot make us sort again and
- * again), the entities before the elements that refer to them. */
+/* Each of these comes once (so that a file of repeated sections cannot cause repeated sorting), the entities before
+ * the elements that refer to them. */
 static bool is_in_order(pl_gmsh *gmsh, pl_gmsh_section section, const char *name, const char *at)
 {
     if (section == PL_GMSH_OTHER || section == PL_GMSH_NAMES || section == PL_GMSH_FIELD)
@@ -214,7 +213,7 @@ static void read_section(pl_gmsh *gmsh, pl_gmsh_section section, const char *nam
     seek_end(in, name);
 }
 
-/* The $Name the cursor is at, without the dollar; false, with a fault, if there is none. */
+/* The $Name at the cursor, without the dollar; false, with a fault, if there is none. */
 static bool read_mark(pl_gmsh *gmsh, char name[NAME_MAX_BYTES])
 {
     pl_input *in = &gmsh->in;
@@ -251,7 +250,7 @@ static void read_sections(pl_gmsh *gmsh)
     }
 }
 
-/* The file must open with $MeshFormat (comments aside, which Gmsh allows before it). */
+/* The file must open with $MeshFormat (except for comments, which Gmsh allows before it). */
 static bool open_file(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;

@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The element types by number. Tetrahedra, triangles, lines and points are kept, the others refused
- * by name. */
+/* The element types by number. Tetrahedra, triangles, lines and points are kept, the others rejected by name. */
 typedef struct gmsh_kind {
     const char *name;
     int nodes; /* 0: no such type */
@@ -52,7 +51,7 @@ static int64_t where(const pl_gmsh *gmsh)
     return gmsh->in.record_at - gmsh->in.place.base;
 }
 
-/* Where elements of `type` go; NULL if they are refused. */
+/* Destination of elements of `type`; NULL if they are rejected. */
 static pl_draft_cells *cells_of(pl_gmsh *gmsh, int32_t type)
 {
     switch (type) {
@@ -88,7 +87,7 @@ void pl_gmsh_report_refused(pl_gmsh *gmsh)
                            gmsh->refused[type], kinds[type].name, kinds[type].nodes);
 }
 
-/* False, with a fault, for a type that Gmsh may know but whose size we do not. */
+/* False, with a fault, for a type whose size is unknown here, even if Gmsh knows it. */
 static bool is_known_type(pl_gmsh *gmsh, int32_t type)
 {
     if (type >= 0 && type < PL_GMSH_KINDS && kinds[type].nodes > 0)
@@ -166,7 +165,7 @@ static bool read_tags(pl_input *in, int64_t count, int32_t *physical)
     return true;
 }
 
-/* Nodes of an element of `type`, which is appended, or counted as refused. */
+/* Nodes of an element of `type`, which is appended, or counted as rejected. */
 static bool read_cell_2(pl_gmsh *gmsh, int32_t type, int32_t number, int32_t physical)
 {
     pl_input *in = &gmsh->in;
@@ -242,7 +241,7 @@ static void read_raw_elements_2(pl_gmsh *gmsh, int64_t count)
 
 /* ---- version 4.1 ---- */
 
-/* What opens a section: blocks, total, lowest and highest tag. */
+/* The start of a section: blocks, total, lowest and highest tag. */
 static bool read_head_4(pl_gmsh *gmsh, const char *what, int64_t *blocks, int64_t *total)
 {
     pl_input *in = &gmsh->in;
@@ -254,7 +253,7 @@ static bool read_head_4(pl_gmsh *gmsh, const char *what, int64_t *blocks, int64_
     return fine;
 }
 
-/* What opens a block: three ints and the number of entries, which must fit in what is left. */
+/* The start of a block: three ints and the number of entries, which must fit in the rest of the file. */
 typedef struct gmsh_block {
     int32_t dimension, entity, third;
     int64_t count;
@@ -285,8 +284,8 @@ static bool read_block_4(pl_gmsh *gmsh, const char *what, int64_t k, int64_t blo
     return true;
 }
 
-/* The tags of a block come first, then its coordinates, after which a parametric block has one
- * more number for each dimension of its entity. */
+/* The tags of a block come first, then its coordinates. A parametric block adds one number for each dimension of
+ * its entity. */
 static bool read_node_block_4(pl_gmsh *gmsh, const gmsh_block *block)
 {
     static const double unset[3];
@@ -335,7 +334,7 @@ static void read_nodes_4(pl_gmsh *gmsh)
         count_fault(gmsh, head, "nodes", total, done);
 }
 
-/* Elements that are refused: their bytes or lines are passed over. */
+/* Skips the bytes or lines of rejected elements. */
 static bool skip_element_block_4(pl_gmsh *gmsh, int32_t type, int64_t count)
 {
     pl_input *in = &gmsh->in;
@@ -356,8 +355,8 @@ static bool skip_element_block_4(pl_gmsh *gmsh, int32_t type, int64_t count)
     return true;
 }
 
-/* One element for each physical group of its entity, and one for none, unless it is a point; a
- * tetrahedron is one, under the first. */
+/* One element for each physical group of its entity, and one without a group if there are none, unless it is a
+ * point; a tetrahedron is one element, in the first group. */
 static void add_element_4(pl_gmsh *gmsh, pl_draft_cells *cells, const int64_t *nodes,
                           int64_t number, const pl_gmsh_entity *entity)
 {

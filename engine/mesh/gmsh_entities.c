@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* One entity's line:
+/* The line of one entity:
  *   tag [parentDim parentTag numPartitions partition..] box numPhysical physical.. [numBounding ..]
- * where box is x y z for a point and two corners for others, which alone list their boundary. */
+ * where box is x y z for a point and two corners for others; only others list their boundary. */
 static bool read_entity(pl_gmsh *gmsh, int32_t dimension, bool partitioned, pl_gmsh_entity *entity)
 {
     pl_input *in = &gmsh->in;
@@ -27,7 +27,7 @@ static bool read_entity(pl_gmsh *gmsh, int32_t dimension, bool partitioned, pl_g
         int32_t physical;
         if (!pl_input_int(in, &physical))
             return false;
-        /* A negative tag says that the group takes the entity turned round. */
+        /* A negative tag means that the group uses the entity with reversed orientation. */
         if (entity->count < PL_GMSH_TAGS_MAX && physical != 0 && physical != INT32_MIN)
             entity->physical[entity->count++] = abs(physical);
     }

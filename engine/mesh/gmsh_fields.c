@@ -1,16 +1,16 @@
-/* $ElementData: what a Gmsh file says of each element ("MSH file format", post-processing data). */
+/* $ElementData: a Gmsh file's data of each element ("MSH file format", post-processing data). */
 #include "engine/mesh/gmsh.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Most text, real or integer tags of a section. */
+/* Maximum number of text, real or integer tags of a section. */
 enum { GMSH_FIELD_TAGS_MAX = 16 };
 
-/* What to do about a section whose head is wrong. */
+/* Hint for a section with a wrong head. */
 static const char AGAIN[] = "Save it from Gmsh again; its manual has the format of $ElementData.";
 
-/* "name", first of the text tags, each a line of its own. NULL, with a fault, where that is not there. */
+/* "name", first of the text tags, each on its own line. NULL, with a fault, if missing. */
 static pl_draft_field *read_texts(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
@@ -37,7 +37,7 @@ static pl_draft_field *read_texts(pl_gmsh *gmsh)
     return field;
 }
 
-/* The time, and what else there may be: nothing of it is used. */
+/* Skips the time and other tags, which are unused. */
 static bool read_reals(pl_gmsh *gmsh)
 {
     pl_input *in = &gmsh->in;
@@ -54,7 +54,7 @@ static bool read_reals(pl_gmsh *gmsh)
     return true;
 }
 
-/* Time step, components of a value, values, and perhaps a partition. */
+/* Time step, components of a value, number of values, and perhaps a partition. */
 static bool read_integers(pl_gmsh *gmsh, pl_draft_field *field, int64_t *values)
 {
     pl_input *in = &gmsh->in;

@@ -25,7 +25,7 @@ pl_status pl_inflate(const void *data, size_t length, void *out, size_t size)
     int code = inflateInit(&s);
     if (code != Z_OK)
         return code == Z_MEM_ERROR ? PL_NO_MEMORY : PL_INVALID;
-    /* Without progress it is Z_BUF_ERROR: the stream is cut off, or makes more than fits. */
+    /* Without progress it is Z_BUF_ERROR: the stream is truncated, or produces more than fits. */
     while (code == Z_OK) {
         uInt room = left < UINT_MAX ? (uInt)left : UINT_MAX;
         s.avail_out = room;

@@ -1,5 +1,4 @@
-/* inflate.h - deflated bytes in the zlib format (RFC 1950, 1951), as packed arrays of mesh files have
- * them. */
+/* inflate.h - decompression of data in the zlib format (RFC 1950, 1951), for packed arrays of mesh files. */
 #ifndef PLIANT_ENGINE_MESH_INFLATE_H
 #define PLIANT_ENGINE_MESH_INFLATE_H
 
@@ -7,12 +6,12 @@
 
 #include <stddef.h>
 
-/* No byte of deflate makes more of them than this. */
+/* Maximum expansion of one deflated byte. */
 enum { PL_INFLATE_RATIO = 1032 };
 
-/* Exactly `size` bytes at `out` from the zlib stream at the start of [data, data + length); PL_INVALID
- * where it holds fewer or more, is damaged, or its checksum is another; PL_NO_MEMORY. Takes less than
- * 64 KB beside `out`. */
+/* Writes exactly `size` bytes to `out` from the zlib stream at the start of [data, data + length). PL_INVALID if
+ * the stream holds fewer or more bytes, is damaged, or has a wrong checksum; PL_NO_MEMORY. Uses less than 64 KB
+ * beside `out`. */
 pl_status pl_inflate(const void *data, size_t length, void *out, size_t size);
 
 #endif

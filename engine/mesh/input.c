@@ -41,7 +41,7 @@ static bool is_blank_here(const pl_input *in, char c)
     return pl_text_is_blank(c) || (in->free_form && c == '\n');
 }
 
-/* Blanks and a comment; in free form newlines too. */
+/* Skips blanks and a comment; in free form also newlines. */
 static void skip_blanks(pl_input *in)
 {
     while (in->at < in->end) {
@@ -125,7 +125,7 @@ bool pl_input_more(pl_input *in)
     return in->at < in->end && *in->at != '\n';
 }
 
-/* At the start of a number's token; else says what is there instead. */
+/* Checks that a number's token starts here; otherwise records what was found. */
 static bool find_token(pl_input *in)
 {
     skip_blanks(in);
@@ -136,7 +136,7 @@ static bool find_token(pl_input *in)
     return true;
 }
 
-/* A token that is no number: a section mark, a keyword or rubbish. */
+/* Classifies a token that is not a number: a section mark, a keyword or garbage. */
 static bool fail_word(pl_input *in, pl_text_outcome outcome)
 {
     switch (outcome) {
@@ -264,7 +264,7 @@ bool pl_input_skip_bytes(pl_input *in, int64_t count)
     return true;
 }
 
-/* "node 5 of 14", or the bare name of what there is only one of. */
+/* "node 5 of 14", or the bare name if there is only one. */
 static void name_record(char out[64], const char *record, int64_t k, int64_t count)
 {
     if (count < 0)
@@ -273,7 +273,7 @@ static void name_record(char out[64], const char *record, int64_t k, int64_t cou
         snprintf(out, 64, "%s %" PRId64 " of %" PRId64, record, k + 1, count);
 }
 
-/* In free form a lost number shows records later: name the first place that looks odd. */
+/* In free form, a missing number shows records later: name the first place that looks odd. */
 static void name_ragged(char out[80], const pl_input *in)
 {
     out[0] = 0;

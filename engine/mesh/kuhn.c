@@ -17,13 +17,12 @@ pl_status pl_kuhn_allocate(double vertices, double cells, pl_mesh *mesh)
     return PL_NO_MEMORY;
 }
 
-/* The six paths along the edges of a cell from one corner to the opposite one; each is a Kuhn
- * tetrahedron. The first three are even permutations: their determinant is positive. */
+/* The six paths along the edges of a cell from one corner to the opposite one; each is a Kuhn tetrahedron. The
+ * first three are even permutations: their determinant is positive. */
 static const int kuhn_paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
                                      {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
 
-/* An odd number of mirrors, like an odd path, turns the tetrahedron inside out, which swapping its
- * last two corners undoes. */
+/* An odd number of mirrors, like an odd path, inverts the tetrahedron; swapping its last two corners corrects that. */
 int32_t *pl_kuhn_cut(const int32_t corner[8], const bool mirrored[3], int32_t *tet)
 {
     unsigned start = 0;

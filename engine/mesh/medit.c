@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the sections of a file are to us; any other keyword is passed over with its numbers. */
+/* Kinds of a file's sections; any other keyword is skipped with its numbers. */
 typedef enum medit_role {
     MEDIT_SKIP,
     MEDIT_VERSION,
@@ -20,7 +20,7 @@ typedef enum medit_role {
 static const struct medit_keyword {
     const char *word;
     medit_role role;
-    const char *name; /* refused: what it is called */
+    const char *name; /* rejected: its name */
 } keywords[] = {
     {"MeshVersionFormatted", MEDIT_VERSION, ""},
     {"Dimension", MEDIT_DIMENSION, ""},
@@ -55,7 +55,7 @@ static const struct medit_keyword *find_keyword(const char *word, size_t length)
     return &other;
 }
 
-/* To the next keyword: past everything that does not start with a letter. */
+/* Moves to the next keyword: past everything that does not start with a letter. */
 static void skip_numbers(pl_input *in)
 {
     while (pl_input_skip_space(in) && !pl_text_is_letter(*in->at))
@@ -77,7 +77,7 @@ static bool read_vertex(medit *m, int64_t k)
     return true;
 }
 
-/* Tetrahedra are all kept, triangles only where a reference tags them. */
+/* Tetrahedra are all kept, triangles only if a reference tags them. */
 static bool read_cell(medit *m, pl_draft_cells *cells)
 {
     pl_input *in = &m->in;
@@ -165,7 +165,7 @@ static void read_version(medit *m)
         pl_input_fault(in, m->draft, "the version", 0, -1, "1, 2, 3 or 4");
 }
 
-/* A section that must come once, and after the dimension. */
+/* A section that must occur once, and after the dimension. */
 static bool is_in_order(medit *m, const struct medit_keyword *keyword, const char *at)
 {
     medit_role role = keyword->role;

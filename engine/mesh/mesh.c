@@ -41,7 +41,7 @@ static void mark_used(const int32_t *corners, int64_t count, int32_t *new_index)
         new_index[corners[i]] = 0;
 }
 
-/* new_index[v]: where vertex v goes, or -1 if no element uses it. */
+/* new_index[v]: new index of vertex v, or -1 if no element uses it. */
 static int64_t number_used(const pl_mesh *mesh, int32_t *new_index)
 {
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -62,7 +62,7 @@ static void renumber_all(int32_t *corners, int64_t count, const int32_t *new_ind
         corners[i] = new_index[corners[i]];
 }
 
-/* Renumber tagged cells, keeping those whose every corner stays; returns how many did. */
+/* Renumbers tagged cells, keeping those whose corners all stay; returns their number. */
 static int64_t renumber(int32_t *cells, int32_t *tags, int64_t count, int corners,
                         const int32_t *new_index)
 {

@@ -1,8 +1,8 @@
-/* mesh.h - a mesh as the engine takes it, and where it comes from.
+/* mesh.h - the engine's mesh, and its sources.
  *
- * A mesh is rest positions and elements in the order of its source: tetrahedra, triangles (cloth)
- * and edges (ropes), each with an optional tag. Generators, and readers of mesh files from memory
- * ranges, make one; the checks say what is wrong with it, by element. No function here does I/O.
+ * A mesh consists of rest positions and elements in the order of its source: tetrahedra, triangles (cloth) and
+ * edges (ropes), each with an optional tag. Generators, and readers of mesh files from memory ranges, create
+ * meshes; the checks report their errors, by element. No function here does I/O.
  */
 #ifndef PLIANT_ENGINE_MESH_MESH_H
 #define PLIANT_ENGINE_MESH_MESH_H
@@ -20,8 +20,7 @@ typedef struct pl_mesh_group {
     int32_t dimension;
 } pl_mesh_group;
 
-/* What a file says of each element (Gmsh's $ElementData). The mesh's elements are of one kind where a
- * mesh has fields. */
+/* Element data of a file (Gmsh's $ElementData). If a mesh has fields, its elements are of one kind. */
 typedef struct pl_mesh_field {
     char *name;         /* unique in the mesh */
     int32_t components; /* 1 or 3 */
@@ -52,56 +51,56 @@ typedef struct pl_mesh {
     pl_mesh_group *groups;
     int32_t field_count;
     pl_mesh_field *fields;
-    int64_t repaired; /* tetrahedra whose orientation was turned round by pl_mesh_check */
-    int64_t unused;   /* vertices of the file that no element used; they are dropped */
+    int64_t repaired; /* number of tetrahedra whose orientation pl_mesh_check reversed */
+    int64_t unused;   /* number of the file's vertices that no element used; they are dropped */
 } pl_mesh;
 
 void pl_mesh_clear(pl_mesh *mesh);
 
 /* ---- sources ---- */
 
-/* A box centred at the origin: size in metres, cells along each axis, every cell cut into 6 Kuhn
- * tetrahedra along the main diagonal. Vertices are ordered x fastest, then y, then z:
- * index = i + (nx+1) (j + (ny+1) k). Sizes > 0 and cells >= 1 were checked by the caller; fails
- * only with PL_NO_MEMORY or, if the counts pass INT32_MAX, PL_INVALID without a fault. */
+/* A box centred at the origin: size in metres, cells along each axis, every cell divided into 6 Kuhn tetrahedra
+ * along the main diagonal. Vertices are ordered x fastest, then y, then z: index = i + (nx+1) (j + (ny+1) k). The
+ * caller checks sizes > 0 and cells >= 1. Fails only with PL_NO_MEMORY or, if the counts exceed INT32_MAX,
+ * PL_INVALID without a fault. */
 pl_status pl_mesh_box(const double size[3], const int32_t cells[3], pl_mesh *out);
 
-/* A ball centred at the origin of `radius` metres, about `cells` cells across. Near-uniform well
- * shaped tetrahedra: a cube grid of Kuhn tetrahedra mapped to the ball, or better. */
+/* A ball centred at the origin with a radius of `radius` metres, about `cells` cells across. Near-uniform,
+ * well-shaped tetrahedra: a cube grid of Kuhn tetrahedra mapped to the ball, or better. */
 pl_status pl_mesh_sphere(double radius, int32_t cells, pl_mesh *out);
 
-/* Tubes: discs of cells[0] x cells[0] cells (an odd number is rounded up), swept along cells[1] cells
- * of a curve, each cut as the ball's are. Sizes > 0 and cells >= 1 were checked by the caller, and
- * that no disc cuts the next: tube < radius of curvature. Fail as the box does. */
+/* Tubes: discs of cells[0] x cells[0] cells (an odd number is rounded up), swept along cells[1] cells of a curve,
+ * each divided as the ball's. The caller checks sizes > 0 and cells >= 1, and that no disc intersects the next:
+ * tube < radius of curvature. Fail as the box does. */
 /* Along x, centred at the origin. */
 pl_status pl_mesh_cylinder(double radius, double length, const int32_t cells[2], pl_mesh *out);
 /* Around z: the tube's middle is the circle of `radius` in the plane z = 0. At least 3 cells around.
  */
 pl_status pl_mesh_torus(double radius, double tube, const int32_t cells[2], pl_mesh *out);
-/* Around z, centred at the origin, right-handed: `turns` turns of a curve that rises by `pitch` each;
- * `strands` of them, turned by equal angles: separate pieces of one mesh, one after the other. */
+/* Around z, centred at the origin, right-handed: `turns` turns of a curve that rises by `pitch` in each; `strands`
+ * such curves, rotated by equal angles: separate pieces of one mesh, one after the other. */
 typedef struct pl_mesh_helix_shape {
     double radius, tube, pitch, turns; /* m, m, m, 1 */
     int32_t strands;
 } pl_mesh_helix_shape;
 pl_status pl_mesh_helix(const pl_mesh_helix_shape *shape, const int32_t cells[2], pl_mesh *out);
 
-/* How the cells of a sheet are cut in two. */
+/* How the cells of a sheet are divided in two. */
 typedef enum pl_mesh_diagonal {
-    PL_MESH_DIAGONAL_ALTERNATING, /* the diagonals of neighbours meet: no direction is preferred */
+    PL_MESH_DIAGONAL_ALTERNATING, /* diagonals of neighbouring cells meet: no preferred direction */
     PL_MESH_DIAGONAL_UP,          /* from (i, j) to (i + 1, j + 1) */
     PL_MESH_DIAGONAL_DOWN,        /* from (i + 1, j) to (i, j + 1) */
 } pl_mesh_diagonal;
 
-/* A sheet in the plane z = 0, centred at the origin, size[0] m along x and size[1] m along y, of
- * cells[0] x cells[1] rectangles of two triangles each, facing +z. Vertices x fastest: index = i +
- * (cells[0] + 1) j. Sizes and cells as for the box. */
+/* A sheet in the plane z = 0, centred at the origin, size[0] m along x and size[1] m along y, of cells[0] x
+ * cells[1] rectangles with two triangles each, facing +z. Vertices x fastest: index = i + (cells[0] + 1) j. Sizes
+ * and cells as for the box. */
 pl_status pl_mesh_cloth(const double size[2], const int32_t cells[2], pl_mesh_diagonal diagonal,
                         pl_mesh *out);
 
-/* The same sheet of springs: its edges are the sides of the cells, along x and then along y, the one
- * diagonal of each, and, against bending, from every vertex to the next but one along x and y
- * (Provot 1995; the cloth of Liu 2013 and 2017). */
+/* The same sheet made of springs. Its edges are the sides of the cells, along x and then along y; one diagonal of
+ * each; and, against bending, edges from every vertex to the next but one along x and y (Provot 1995; the cloth of
+ * Liu 2013 and 2017). */
 pl_status pl_mesh_spring_cloth(const double size[2], const int32_t cells[2],
                                pl_mesh_diagonal diagonal, pl_mesh *out);
 
@@ -123,43 +122,41 @@ typedef enum pl_mesh_format {
     PL_MESH_FORMATS,
 } pl_mesh_format;
 
-/* Bytes of a file that the caller holds. */
+/* The bytes of a file, held by the caller. */
 typedef struct pl_blob {
     const void *data;
     size_t size;
 } pl_blob;
 
-/* Bounds that a reader keeps, whatever the file claims. */
+/* Limits that a reader enforces, whatever the file claims. */
 typedef struct pl_mesh_limits {
     int64_t max_vertices, max_tets;
 } pl_mesh_limits;
 
-/* Read a mesh from memory: one blob, or for TetGen {node, ele}. Every fault of the file is appended
- * with `pointer`, code mesh_*, and a `got` that starts with where it is ("line 17: ..." for text,
- * "byte 1042: ..." for binary, "element 12: ..."). The elements are those of the highest dimension
- * in the file: its triangles are cloth only where it has no tetrahedra, its lines ropes only where
- * it has neither. Element kinds other than points, lines, triangles and linear tetrahedra are
- * refused by name with their count (hexahedra, second-order tetrahedra, ..). Vertices that no
- * element uses are dropped and counted in `unused`. On
- * failure *out is zeroed. Never reads outside the blobs, never allocates more than the blobs' size
- * justifies. */
+/* Reads a mesh from memory: one blob, or {node, ele} for TetGen. Every fault of the file is appended with
+ * `pointer`, code mesh_*, and a `got` that starts with its place ("line 17: ..." for text, "byte 1042: ..." for
+ * binary, "element 12: ..."). The elements are those of the highest dimension in the file: its triangles are cloth
+ * only if it has no tetrahedra, its lines ropes only if it has neither. Element kinds other than points, lines,
+ * triangles and linear tetrahedra are rejected by name with their count (hexahedra, second-order tetrahedra, ..).
+ * Vertices that no element uses are dropped and counted in `unused`. On failure *out is zeroed. Never reads outside
+ * the blobs, and never allocates more than the blobs' size justifies. */
 pl_status pl_mesh_read(pl_mesh_format format, const pl_blob *blobs, const pl_mesh_limits *limits,
                        const char *pointer, pl_mesh *out, pl_faults *faults);
 
-/* Elements as arrays (inline JSON), 0-based: vertices [][3], tets [][4], triangles [][3], edges
- * [][2]. A kind that is not there has no count. */
+/* Elements as arrays (inline JSON), 0-based: vertices [][3], tets [][4], triangles [][3], edges [][2]. An absent
+ * kind has a count of 0. */
 typedef struct pl_mesh_arrays {
     int64_t vertex_count, tet_count, triangle_count, edge_count;
     const double *vertices;
     const int64_t *tets, *triangles, *edges;
 } pl_mesh_arrays;
 
-/* Copy a mesh from arrays. Vertices that no element uses are dropped and counted. */
+/* Copies a mesh from arrays. Vertices that no element uses are dropped and counted. */
 pl_status pl_mesh_from_arrays(const pl_mesh_arrays *arrays, const char *pointer, pl_mesh *out,
                               pl_faults *faults);
 
-/* Drop the vertices that no element uses, and the faces and points on them; indices must be in
- * range. Adds to mesh->unused. */
+/* Drops the vertices that no element uses, and the faces and points on them; indices must be in range. Adds to
+ * mesh->unused. */
 pl_status pl_mesh_remove_unused(pl_mesh *mesh);
 
 /* ---- checks ---- */
@@ -169,16 +166,16 @@ typedef enum pl_mesh_orientation {
     PL_MESH_ORIENTATION_REFUSE, /* a negative tetrahedron is a fault */
 } pl_mesh_orientation;
 
-/* What a mesh must be to be simulated: at least one element, finite coordinates, indices in range,
- * different corners, no element twice, extent relative to edge length (|6 volume| > 1e-12 longest
- * edge^3, |2 area| > 1e-12 longest edge^2, an edge of more than 1e-12 of the mesh; else
- * "degenerate"), orientation of tetrahedra. Faults name the first few element ids and how many more
- * there are. Whether a sheet's edges have more than two triangles is measured, not judged: that
- * matters to obstacles (pl_mesh_check_closed), and to nothing that deforms. */
+/* Requirements on a mesh for simulation: at least one element, finite coordinates, indices in range, distinct
+ * corners, no duplicate element, sufficient extent relative to edge length (|6 volume| > 1e-12 longest edge^3,
+ * |2 area| > 1e-12 longest edge^2, an edge of more than 1e-12 of the mesh; else "degenerate"), orientation of
+ * tetrahedra. Faults name the first few element ids and the number of further ones. Sheet edges with more than two
+ * triangles are measured, not rejected: they matter to obstacles (pl_mesh_check_closed), but not to deforming
+ * bodies. */
 pl_status pl_mesh_check(pl_mesh *mesh, pl_mesh_orientation orientation, const char *pointer,
                         pl_faults *faults);
 
-/* Below this radius ratio an element makes solvers slow and pictures ugly. */
+/* Elements below this radius ratio make solvers slow and pictures ugly. */
 #define PL_MESH_POOR 1e-3
 enum { PL_MESH_WORST = 5 };
 
@@ -187,31 +184,31 @@ typedef struct pl_mesh_quality {
     double volume;       /* m^3, of the tetrahedra */
     double area;         /* m^2, of the triangles */
     double length;       /* m, of the edges */
-    /* 1 for the regular tetrahedron and triangle, 0 for a flat one: radius ratio, over all of both;
-     * 1 where there are none. The ids are of the worst tetrahedra, worst first. */
+    /* 1 for the regular tetrahedron and triangle, 0 for a flat one: radius ratio, over all elements of both kinds;
+     * 1 if there are none. The ids are of the worst tetrahedra, worst first. */
     double worst_quality, mean_quality;
-    int64_t poor; /* elements below PL_MESH_POOR */
+    int64_t poor; /* number of elements below PL_MESH_POOR */
     int32_t worst_count;
     int64_t worst[PL_MESH_WORST]; /* tetrahedra first, then triangles: tet_count + triangle */
-    int64_t components;           /* connected pieces */
-    /* Of the body's own triangles: edges of one triangle, of three and more, and of two that run
-     * through it the same way (so face opposite sides). */
+    int64_t components;           /* number of connected pieces */
+    /* For the body's own triangles: number of edges of one triangle, of three and more, and of two that traverse it
+     * in the same direction (and so face opposite sides). */
     int64_t open_edges, crowded_edges, turned_edges;
 } pl_mesh_quality;
 pl_status pl_mesh_measure(const pl_mesh *mesh, pl_mesh_quality *out);
 
-/* Is every edge of the triangles of two triangles, that run through it opposite ways? What an
- * obstacle's surface must be; faults name the first few edges. */
+/* Checks that every edge belongs to two triangles that traverse it in opposite directions, as an obstacle's surface
+ * requires. Faults name the first few edges. */
 pl_status pl_mesh_check_closed(const pl_mesh *mesh, const char *pointer, pl_faults *faults);
 
-/* What is seen and touched: the faces that one tetrahedron has, outward, then the mesh's own
- * triangles, in a fixed order: *triangles is malloc'ed [*count][3]. O(n); deterministic. */
+/* The visible surface, also used for contact: the faces that belong to one tetrahedron, outward, then the mesh's
+ * own triangles, in a fixed order: *triangles is malloc'ed [*count][3]. O(n); deterministic. */
 pl_status pl_mesh_surface(const pl_mesh *mesh, int32_t **triangles, int64_t *count);
 
 /* The field of that name, or NULL. */
 const pl_mesh_field *pl_mesh_find_field(const pl_mesh *mesh, const char *name);
 
-/* Elements of all kinds. */
+/* Number of elements of all kinds. */
 static inline int64_t pl_mesh_element_count(const pl_mesh *mesh)
 {
     return mesh->tet_count + mesh->triangle_count + mesh->edge_count;

@@ -20,15 +20,15 @@ typedef enum pl_number_type {
     PL_NUMBER_NONE,
 } pl_number_type;
 
-/* Bytes of one. */
+/* Size in bytes. */
 int pl_number_bytes(pl_number_type type);
 static inline bool pl_number_is_float(pl_number_type type)
 {
     return type == PL_NUMBER_F32 || type == PL_NUMBER_F64;
 }
 
-/* The number at `at`, of the other byte order with `swap`. A float as an integer is -1 where it is not
- * whole, an unsigned one above INT64_MAX too: no index is. */
+/* The number at `at`, byte-swapped with `swap`. As an integer, a float is -1 if it is not whole, and an unsigned
+ * number is -1 above INT64_MAX: neither is an index. */
 double pl_number_real(const char *at, pl_number_type type, bool swap);
 int64_t pl_number_integer(const char *at, pl_number_type type, bool swap);
 

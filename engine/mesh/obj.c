@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Names after this many are not kept; what follows them has no tag. */
+/* Further names are dropped; the elements after them have no tag. */
 enum { GROUPS_MAX = 4096 };
 
 typedef struct obj {
     pl_input in;
     pl_draft *draft;
-    int32_t tag; /* of the group that faces and lines now belong to */
+    int32_t tag; /* of the current group of faces and lines */
 } obj;
 
 static bool is_word(const char *token, size_t length, const char *word)
@@ -18,7 +18,7 @@ static bool is_word(const char *token, size_t length, const char *word)
     return strlen(word) == length && memcmp(token, word, length) == 0;
 }
 
-/* What says how things look, or is of curved surfaces' bookkeeping. */
+/* Keywords for appearance, or for curved surfaces. */
 static bool is_passed_over(const char *token, size_t length)
 {
     static const char *const words[] = {"vn", "vt", "vp", "s",   "mg",    "usemtl",
@@ -41,7 +41,7 @@ static void fault_at(obj *o, const char *at, const char *code, const char *expec
                    pl_text_quote(at, length, quote));
 }
 
-/* A corner is v, v/vt, v//vn or v/vt/vn: the vertex counts from 1, or back from the last one. */
+/* A corner is v, v/vt, v//vn or v/vt/vn: the vertex counts from 1, or backwards from the last one. */
 static bool read_corner(obj *o, int64_t *node)
 {
     pl_input *in = &o->in;
@@ -75,7 +75,7 @@ static void read_vertex(obj *o)
     pl_input_fault(in, o->draft, "vertex", o->draft->node_count, -1, "v x y z");
 }
 
-/* f a b c d .. is the triangles a b c, a c d, ..; each stands where its last corner does. */
+/* f a b c d .. becomes the triangles a b c, a c d, ..; each has the byte position of its last corner. */
 static void read_face(obj *o)
 {
     pl_input *in = &o->in;
@@ -126,7 +126,7 @@ static void read_line(obj *o)
     pl_input_skip_line(in);
 }
 
-/* g and o name what follows: a group of triangles, and one of edges with the same number. */
+/* g and o name the following elements: a group of triangles, and one of edges with the same number. */
 static void read_group(obj *o)
 {
     pl_input *in = &o->in;

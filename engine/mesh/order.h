@@ -1,4 +1,4 @@
-/* order.h - the order of records of small integers, for finding equal faces and equal elements. */
+/* order.h - sorting of records of small integers, to find equal faces and equal elements. */
 #ifndef PLIANT_ENGINE_MESH_ORDER_H
 #define PLIANT_ENGINE_MESH_ORDER_H
 
@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-/* The lexicographic order of n records keys[n][width], every key in [0, limit): *order is malloc'ed
- * int64_t[n], equal records in the order they came. Counting sort, last key first: time
- * O(width (n + limit)) whatever the keys are, so no mesh can make it slow. */
+/* The lexicographic order of n records keys[n][width], every key in [0, limit): *order is malloc'ed int64_t[n];
+ * equal records keep their order. Counting sort, last key first: time O(width (n + limit)) for any keys, so no mesh
+ * can make it slow. */
 pl_status pl_order_records(const int32_t *keys, int64_t n, int width, int32_t limit,
                            int64_t **order);
 
-/* Are two records the same? */
+/* True if two records are equal. */
 static inline int pl_order_equal(const int32_t *keys, int width, int64_t a, int64_t b)
 {
     int same = 1;
@@ -21,7 +21,7 @@ static inline int pl_order_equal(const int32_t *keys, int width, int64_t a, int6
     return same;
 }
 
-/* Sort `width` (2 to 4) keys upwards in place, by insertion. */
+/* Sorts `width` (2 to 4) keys in ascending order in place, by insertion. */
 static inline void pl_order_corners(int32_t *keys, int width)
 {
     for (int i = 1; i < width; i++)

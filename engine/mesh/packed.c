@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A reader of the bytes: `held` are those of a group of base64 that nobody has taken yet. */
+/* A reader of the bytes: `held` are the unread ones of a group of base64. */
 typedef struct stream {
     const char *at, *end;
     bool base64;
@@ -23,7 +23,7 @@ static int digit(char c)
                                   : -1;
 }
 
-/* The next four characters that are no blanks; '=' ends a piece, and another may follow. */
+/* The next four non-blank characters; '=' ends a piece, and another may follow. */
 static pl_packed_outcome take_group(stream *s)
 {
     unsigned value = 0;
@@ -84,13 +84,13 @@ static pl_packed_outcome take_size(stream *s, const pl_packed *p, uint64_t *out)
     return value < 0 ? PL_PACKED_SIZE : PL_PACKED_OK;
 }
 
-/* How many bytes the rest of the file can be at most. */
+/* Upper bound of the bytes in the rest of the file. */
 static size_t rest(const stream *s)
 {
     return (size_t)(s->end - s->at) + 3;
 }
 
-/* The blocks' sizes come first, all of them; `full` is what each but the last is inflated. */
+/* The sizes of all blocks come first; `full` is the inflated size of each but the last. */
 typedef struct blocks {
     uint64_t count, full, last;
     uint32_t *packed; /* [count] */

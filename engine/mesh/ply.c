@@ -10,11 +10,11 @@
 
 enum { ELEMENTS_MAX = 16, PROPERTIES_MAX = 64 };
 
-/* What a number or a list of numbers means to us. */
+/* Use of a number or a list of numbers. */
 typedef enum meaning { NOTHING, X, Y, Z, CORNERS, END_1, END_2 } meaning;
 
 typedef struct property {
-    pl_number_type count; /* of a list; else PL_NUMBER_NONE */
+    pl_number_type count; /* type of a list's count; else PL_NUMBER_NONE */
     pl_number_type type;
     meaning meaning;
 } property;
@@ -174,7 +174,7 @@ static bool read_header(ply *p)
     return fault(p, "mesh_truncated", "end_header", (word){in->at, 0}, " is where the header ends");
 }
 
-/* Vertices and faces must be what they are called. */
+/* Vertices and faces must have the standard names. */
 static bool check_header(ply *p)
 {
     for (int k = 0; k < p->element_count; k++) {
@@ -200,7 +200,7 @@ static bool check_header(ply *p)
 
 /* ---- records ---- */
 
-/* A number of text or bytes; as an index -1 where it is none. */
+/* A number in text or bytes; as an index, -1 if it is not one. */
 static bool read_number(ply *p, pl_number_type type, double *real, int64_t *integer)
 {
     pl_input *in = &p->in;
@@ -224,8 +224,7 @@ static bool read_number(ply *p, pl_number_type type, double *real, int64_t *inte
     return true;
 }
 
-/* Corners of a polygon as they come: a fan about the first. Each triangle stands where its last corner
- * does. */
+/* Corners of a polygon as they come: a fan about the first. Each triangle has the byte position of its last corner. */
 static void take_corner(ply *p, int64_t node, int64_t k, int64_t corner[3], int64_t where)
 {
     if (k >= 3)
@@ -308,7 +307,7 @@ static void read_records(ply *p, const element *e)
     for (int64_t k = 0; k < e->count && !p->draft->stopped; k++)
         if (!read_record(p, e) &&
             !pl_input_fault(in, p->draft, names[e->owner], k, e->count, layouts[e->owner])) {
-            p->draft->stopped = true; /* what follows cannot be found */
+            p->draft->stopped = true; /* the following data cannot be found */
             return;
         }
 }

@@ -60,7 +60,7 @@ static int32_t find_root(int32_t *parent, int32_t v)
     return v;
 }
 
-/* Join the pieces that each element's corners belong to; returns by how many they became fewer. */
+/* Joins the pieces to which each element's corners belong; returns how many pieces disappeared. */
 static int64_t join(int32_t *parent, const int32_t *corner, int corners, int64_t count)
 {
     int64_t fewer = 0;
@@ -86,7 +86,7 @@ static int64_t appear(int32_t *parent, const int32_t *corner, int64_t count)
     return found;
 }
 
-/* Pieces joined by common vertices; a vertex of no element is none. -1 if out of memory. */
+/* Number of pieces joined by common vertices; a vertex without an element is not a piece. -1 if out of memory. */
 static int64_t count_components(const pl_mesh *mesh)
 {
     int32_t *parent = malloc((size_t)(mesh->vertex_count + 1) * sizeof *parent);
@@ -120,7 +120,7 @@ static const double *vertex(const pl_mesh *mesh, int32_t v)
     return mesh->vertices + 3 * (int64_t)v;
 }
 
-/* Keep the worst few elements, worst first; of equals the first. */
+/* Keeps the worst few elements, worst first; ties by index. */
 static void keep_if_worst(pl_mesh_quality *out, double worst[PL_MESH_WORST], int64_t id, double q)
 {
     out->worst_quality = fmin(out->worst_quality, q);

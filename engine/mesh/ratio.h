@@ -1,4 +1,4 @@
-/* ratio.h - radius ratios, shared by what measures a mesh; private to engine/mesh. */
+/* ratio.h - radius ratios, shared by the measures of a mesh; private to engine/mesh. */
 #ifndef PLIANT_ENGINE_MESH_RATIO_H
 #define PLIANT_ENGINE_MESH_RATIO_H
 

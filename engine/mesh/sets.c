@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets after this many tag nothing. */
+/* Further sets are ignored. */
 enum { SETS_MAX = 4096 };
 
 int32_t pl_sets_tag(pl_sets *s, pl_draft *draft, const char *name, size_t length)
@@ -34,7 +34,7 @@ void pl_sets_add(pl_sets *s, pl_draft *draft, int32_t tag, int64_t number, int64
     s->members[s->member_count++] = (struct pl_set_member){number, last, step, tag};
 }
 
-/* The first set in the file's order wins. A range costs no more than the cells that there are. */
+/* The first set in the file's order wins. A range costs no more than the number of cells. */
 static void tag_range(const struct pl_set_member *m, const pl_tag_map *map, pl_draft_cells *cells)
 {
     int64_t low = m->number > map->low ? m->number : map->low;
@@ -54,7 +54,7 @@ static void tag_range(const struct pl_set_member *m, const pl_tag_map *map, pl_d
     }
 }
 
-/* So many ranges go over all cells: a file of nothing else must not cost more than its size. */
+/* At most this many ranges run over all cells: a file of nothing else must not cost more than its size. */
 enum { RANGES_MAX = 256 };
 
 static void add_groups(const pl_sets *s, pl_draft *draft, const pl_draft_cells *cells,

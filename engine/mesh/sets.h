@@ -1,5 +1,4 @@
-/* sets.h - named sets of elements, as files list them by number apart from the elements themselves.
- */
+/* sets.h - named sets of elements, for files that list them by number apart from the elements themselves. */
 #ifndef PLIANT_ENGINE_MESH_SETS_H
 #define PLIANT_ENGINE_MESH_SETS_H
 
@@ -7,7 +6,7 @@
 
 /* Zero-initialise. */
 typedef struct pl_sets {
-    int32_t count; /* of sets: their tags are 1 to count */
+    int32_t count; /* number of sets: their tags are 1 to count */
     int64_t member_count, member_capacity;
     struct pl_set_member {
         int64_t number, last, step; /* number, number + step, .. up to last */
@@ -20,15 +19,15 @@ typedef struct pl_sets {
     int64_t name_capacity;
 } pl_sets;
 
-/* The tag of the set of that name, case aside: the one that there is, or a new one. 0: no memory. */
+/* Returns the tag of the set with that name, ignoring case, which is created if necessary. 0: out of memory. */
 int32_t pl_sets_tag(pl_sets *s, pl_draft *draft, const char *name, size_t length);
 void pl_sets_add(pl_sets *s, pl_draft *draft, int32_t tag, int64_t number, int64_t last,
                  int64_t step);
 
-/* Tag the cells, which have no tag yet, by the first set that has their number; sets that some cell
- * has become groups of the dimension. */
+/* Tags the cells, which have no tag yet, with the first set that has their number; sets that tag some cell become
+ * groups of the dimension. */
 void pl_sets_apply(const pl_sets *s, pl_draft *draft, pl_draft_cells *cells, int32_t dimension);
-/* Tagged points, of sets of nodes; and the sets as groups. `where`: the byte to tell of in a fault. */
+/* Adds tagged points, from sets of nodes, and the sets as groups. `where`: the byte to report in a fault. */
 void pl_sets_apply_nodes(const pl_sets *s, pl_draft *draft, int64_t where);
 void pl_sets_clear(pl_sets *s);
 

@@ -28,8 +28,8 @@ static void note_angle(pl_shape *s, double angle)
 
 /* ---- one element ---- */
 
-/* The dihedral angle at edge (i, j) is between the parts of the edges to k and l that are across
- * it, whichever way the tetrahedron is turned. Returns the longest edge. */
+/* The dihedral angle at edge (i, j) is the angle between the components, across it, of the edges to k and l,
+ * whatever the tetrahedron's orientation. Returns the longest edge. */
 static double dihedral_angles(const double *x[4], pl_shape *s)
 {
     static const int at[6][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2},
@@ -57,7 +57,7 @@ static double face_area(const double *a, const double *b, const double *c)
     return length(n) / 2;
 }
 
-/* r = 3 V / A with A the four faces; the regular one's longest edge is 2 sqrt 6 r. */
+/* r = 3 V / A with A the area of the four faces; the regular one's longest edge is 2 sqrt 6 r. */
 static void measure_tet(const double *x[4], pl_shape *s)
 {
     double volume, longest = dihedral_angles(x, s);
@@ -139,12 +139,12 @@ static void note_range(pl_shapes *out, const pl_shape *s)
         pl_shape_range *r = &out->range[m];
         r->least = first ? s->value[m] : fmin(r->least, s->value[m]);
         r->greatest = first ? s->value[m] : fmax(r->greatest, s->value[m]);
-        r->mean += s->value[m]; /* the sum, until all are there */
+        r->mean += s->value[m]; /* the sum, until all are counted */
     }
 }
 
-/* Even steps for angles and the ratio; for the aspect steps that grow; for volumes as many powers
- * of one factor as lead from the least to the greatest. */
+/* Even steps for angles and the ratio; for the aspect, growing steps; for volumes, powers of one factor from the
+ * least to the greatest. */
 static void set_edges(pl_shapes *out)
 {
     static const double aspects[PL_SHAPE_BINS + 1] = {1, 1.25, 1.5, 2,  2.5,  3,       4,

@@ -6,8 +6,8 @@
 #include "engine/mesh/mesh.h"
 
 typedef struct pl_sheet_edges {
-    int64_t count; /* 3 a triangle: edge 3 t + k goes from corner k to corner k + 1 of triangle t */
-    int32_t *keys; /* [count][2], the lower vertex first */
+    int64_t count;  /* 3 per triangle: edge 3 t + k goes from corner k to k + 1 of triangle t */
+    int32_t *keys;  /* [count][2], the lower vertex first */
     int64_t *order; /* [count] */
     const pl_mesh *mesh;
 } pl_sheet_edges;
@@ -15,8 +15,8 @@ typedef struct pl_sheet_edges {
 pl_status pl_sheet_edges_create(const pl_mesh *mesh, pl_sheet_edges *out);
 void pl_sheet_edges_destroy(pl_sheet_edges *edges);
 
-/* How many triangles have the edge at place `i` of the order, which begins it, and how many of them
- * run through it from the lower vertex to the higher. */
+/* Number of triangles with the edge at place `i` of the order, its first place, and number of those that traverse
+ * it from the lower vertex to the higher. */
 int64_t pl_sheet_edges_run(const pl_sheet_edges *edges, int64_t i, int64_t *forward);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { HEAD = 84, FACET = 50, SOLIDS_MAX = 4096 };
 
-/* A corner of a facet: where it is, and which of all corners. */
+/* A corner of a facet: its position, and its index among all corners. */
 typedef struct corner {
     double x[3];
     int64_t index;
@@ -37,7 +37,7 @@ static bool add_corner(stl *s, const double x[3])
         return false;
     if (s->count == s->capacity)
         s->capacity = s->capacity ? 2 * s->capacity : 64;
-    /* + 0: -0 and 0 are one place. */
+    /* + 0: -0 and 0 are the same place. */
     s->corners[s->count] = (corner){{x[0] + 0.0, x[1] + 0.0, x[2] + 0.0}, s->count};
     s->count++;
     return true;
@@ -66,7 +66,7 @@ static int compare_corners(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* vertex[i]: the vertex of corner i, numbered as they come in the file. The corners are sorted. */
+/* vertex[i]: the vertex of corner i, numbered in file order. The corners are sorted. */
 static void weld(stl *s, int64_t *vertex)
 {
     qsort(s->corners, (size_t)s->count, sizeof *s->corners, compare_corners);
@@ -80,7 +80,7 @@ static void weld(stl *s, int64_t *vertex)
         vertex[i] = vertex[i] == i ? used++ : vertex[vertex[i]];
 }
 
-/* A facet whose corners meet in one vertex bounds nothing and is left out. */
+/* A facet with two corners at one vertex has no area and is left out. */
 static void finish(stl *s)
 {
     pl_draft *d = s->draft;
@@ -136,7 +136,7 @@ static void begin_solid(stl *s)
     pl_draft_add_group(s->draft, 2, s->tag, in->at, length);
 }
 
-/* A line of a facet; `have` of its corners are there. */
+/* A line of a facet that already has `have` corners. */
 static void read_line(stl *s, const char *word, size_t length, int *have)
 {
     pl_input *in = &s->in;
@@ -145,7 +145,7 @@ static void read_line(stl *s, const char *word, size_t length, int *have)
         if (!pl_input_reals(in, 3, x)) {
             pl_input_fault(in, s->draft, "facet", s->count / 3, -1, "vertex x y z");
             in->at = word;
-            *have = -SOLIDS_MAX; /* the facet is spoiled: nothing more is said of it */
+            *have = -SOLIDS_MAX; /* the facet is invalid: no further faults for it */
         } else if (++*have > 3) {
             fault(s, word, "mesh_unsupported", "facets of three corners",
                   " is a fourth corner of its facet");
@@ -238,7 +238,7 @@ static void read_bytes(stl *s)
             return;
 }
 
-/* Some binary files begin with "solid", too: those have the size that their count says. */
+/* Some binary files begin with "solid", too: their size matches their count. */
 static bool is_text(const pl_input *in)
 {
     int64_t size = in->end - in->place.base;

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Faces of a tetrahedron with positive determinant, turned outwards; face f is opposite corner
- * 3 - f. */
+/* Faces of a tetrahedron with positive determinant, facing outwards; face f is opposite corner 3 - f. */
 static const int face_corners[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
 static int32_t *sorted_faces(const pl_mesh *mesh)
@@ -24,7 +23,7 @@ static int32_t *sorted_faces(const pl_mesh *mesh)
     return keys;
 }
 
-/* outer[f]: no other face has the same corners. Returns how many there are. */
+/* outer[f]: no other face has the same corners. Returns the number of outer faces. */
 static int64_t mark_outer(const int32_t *keys, const int64_t *order, int64_t n, bool *outer)
 {
     int64_t count = 0;
@@ -58,8 +57,7 @@ static int32_t *collect(const pl_mesh *mesh, const bool *outer, int64_t count)
     return triangles;
 }
 
-/* The order of the result is the tetrahedra's, then face_corners', then that of the triangles: it
- * depends on nothing else. */
+/* The order of the result depends only on the order of the tetrahedra, then of face_corners, then of the triangles. */
 pl_status pl_mesh_surface(const pl_mesh *mesh, int32_t **triangles, int64_t *count)
 {
     *triangles = NULL;

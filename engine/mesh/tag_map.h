@@ -1,7 +1,7 @@
-/* tag_map.h - the numbers that a file gives its nodes or elements -> their places in it.
+/* tag_map.h - map from a file's numbers of nodes or elements to their indices.
  *
- * A table where the numbers are dense, else sorted pairs: both cost memory in proportion to the
- * count, and no choice of numbers makes a look-up slower than a binary search.
+ * It is a table if the numbers are dense, otherwise sorted pairs. Both use memory in proportion to the count, and
+ * no choice of numbers makes a look-up slower than a binary search.
  */
 #ifndef PLIANT_ENGINE_MESH_TAG_MAP_H
 #define PLIANT_ENGINE_MESH_TAG_MAP_H
@@ -20,13 +20,13 @@ typedef struct pl_tag_map {
     pl_tag_pair *pairs; /* [count] by number, then index; or NULL */
 } pl_tag_map;
 
-/* Called with two places of one number; the map leads to the first. */
+/* Called with two indices of one number; the map keeps the first. */
 typedef void pl_tag_repeated(void *context, int32_t first, int32_t again);
 
-/* False without memory; `repeated` may be NULL. pl_tag_map_clear in any case. */
+/* False if out of memory; `repeated` may be NULL. Call pl_tag_map_clear in either case. */
 bool pl_tag_map_build(pl_tag_map *map, const int64_t *tags, int64_t count,
                       pl_tag_repeated *repeated, void *context);
-/* -1 where there is no such number. */
+/* -1 if the number is unknown. */
 int32_t pl_tag_map_find(const pl_tag_map *map, int64_t tag);
 void pl_tag_map_clear(pl_tag_map *map);
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The first line of either file: a count and up to three more integers, 0 where absent. */
+/* The first line of either file: a count and up to three more integers, 0 if missing. */
 typedef struct tetgen_head {
     int64_t count, rest[3];
 } tetgen_head;
@@ -75,7 +75,7 @@ static void read_node_file(pl_input *in, pl_draft *draft)
     check_rest(in, draft, "nodes", head.count);
 }
 
-/* A region attribute is a number in TetGen; one that is no whole number tags nothing. */
+/* A region attribute is a number in TetGen; one that is not a whole number is no tag. */
 static int32_t region_tag(double attribute)
 {
     bool whole = attribute == floor(attribute) && fabs(attribute) <= INT32_MAX;

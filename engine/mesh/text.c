@@ -34,7 +34,7 @@ pl_text_outcome pl_text_integer(const char *token, size_t length, int64_t *value
     return PL_TEXT_FINE;
 }
 
-/* nan, inf, infinity and what printf of other systems adds to them, after a sign. */
+/* nan, inf, infinity and the variants that other systems' printf writes, after a sign. */
 static bool names_no_number(const char *s, const char *end)
 {
     if (s < end && (*s == '-' || *s == '+'))
@@ -42,7 +42,7 @@ static bool names_no_number(const char *s, const char *end)
     return end - s >= 3 && (strncasecmp(s, "nan", 3) == 0 || strncasecmp(s, "inf", 3) == 0);
 }
 
-/* A decimal number taken apart: value = mantissa 10^exponent, exact unless `long_mantissa`. */
+/* A parsed decimal number: value = mantissa 10^exponent, exact unless `long_mantissa`. */
 typedef struct decimal {
     uint64_t mantissa;
     int64_t exponent;
@@ -60,7 +60,7 @@ static const char *scan_digits(const char *s, const char *end, decimal *d, int64
     return s;
 }
 
-/* sign digits [. digits] [e sign digits], all of the token; false if it is anything else. */
+/* sign digits [. digits] [e sign digits], the whole token; false for anything else. */
 static bool scan_decimal(const char *s, const char *end, decimal *d)
 {
     *d = (decimal){0};
@@ -88,8 +88,8 @@ static bool scan_decimal(const char *s, const char *end, decimal *d)
     return s == end;
 }
 
-/* A mantissa up to 2^53 and a power of ten up to 10^22 are both doubles exactly, so one operation
- * rounds once and the result is the nearest double (Clinger 1990). */
+/* A mantissa up to 2^53 and a power of ten up to 10^22 are both doubles exactly, so one operation rounds once and
+ * the result is the nearest double (Clinger 1990). */
 static bool convert_exactly(const decimal *d, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -142,7 +142,7 @@ const char *pl_text_quote(const char *token, size_t length, char out[PL_TEXT_QUO
     return out;
 }
 
-/* Bytes of the well-formed UTF-8 character at s, 0 if there is none (Unicode 15, table 3-7). */
+/* Length of the well-formed UTF-8 character at s, 0 if there is none (Unicode 15, table 3-7). */
 static size_t character_length(const unsigned char *s, size_t left)
 {
     if (s[0] >= ' ' && s[0] < 0x7F)

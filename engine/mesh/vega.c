@@ -29,14 +29,14 @@ static void fault(vega *v, const char *at, const char *code, const char *expecte
                    pl_text_quote(at, pl_input_token(&look), quote), what);
 }
 
-/* To the next line that begins a section. */
+/* Moves to the next line that begins a section. */
 static void skip_lines(pl_input *in)
 {
     while (pl_input_skip_space(in) && *in->at != '*')
         pl_input_skip_line(in);
 }
 
-/* After a section's records only another section may follow. */
+/* After a section's records, only another section may follow. */
 static void expect_section(vega *v, const char *what, int64_t count)
 {
     if (v->draft->stopped || !pl_input_skip_space(&v->in) || *v->in.at == '*')
@@ -91,7 +91,7 @@ static bool read_element(vega *v)
     return true;
 }
 
-/* TET or TETS, or what is refused; then count 4 0. */
+/* TET or TETS, or a rejected type; then count 4 0. */
 static void read_elements(vega *v)
 {
     pl_input *in = &v->in;
@@ -127,7 +127,7 @@ static void read_elements(vega *v)
     expect_section(v, "elements", count);
 }
 
-/* *SET name, then numbers of elements with commas between them. */
+/* *SET name, then numbers of elements, separated by commas. */
 static void read_set(vega *v, const char *name, size_t length)
 {
     pl_input *in = &v->in;

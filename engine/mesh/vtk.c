@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what the values are that follow. */
+/* Owner of the values that follow. */
 typedef enum vtk_owner { OF_NOTHING, OF_POINTS, OF_CELLS } vtk_owner;
 
 typedef struct vtk {
@@ -41,7 +41,7 @@ static void fault(vtk *v, const char *at, const char *code, const char *expected
 
 /* ---- words and counts ---- */
 
-/* The next word of the line; none at its end. */
+/* The next word of the line; empty at its end. */
 static word line_word(pl_input *in)
 {
     while (in->at < in->end && pl_text_is_blank(*in->at))
@@ -51,7 +51,7 @@ static word line_word(pl_input *in)
     return w;
 }
 
-/* The next word wherever it is. */
+/* The next word on any line. */
 static word any_word(pl_input *in)
 {
     pl_input_skip_space(in);
@@ -104,7 +104,7 @@ static bool read_type(vtk *v, pl_number_type *out)
 
 /* ---- arrays ---- */
 
-/* Room for one more number of an array, and of where it is. */
+/* Room for one more number of an array, and its byte position. */
 static bool grow(vtk *v, pl_vtk_array *a, bool real, int64_t *capacity)
 {
     void **numbers = real ? (void **)&a->reals : (void **)&a->integers;
@@ -152,7 +152,7 @@ static bool read_text(vtk *v, int64_t count, bool real, const char *what, pl_vtk
     return !v->draft->stopped;
 }
 
-/* The bytes of `count` numbers are there; the cursor stays. */
+/* True if the bytes of `count` numbers exist; the cursor stays. */
 static bool has_bytes(vtk *v, int64_t count, pl_number_type type, const char *what)
 {
     pl_input *in = &v->in;
@@ -191,7 +191,7 @@ static bool read_raw(vtk *v, int64_t count, pl_number_type type, bool real, cons
     return true;
 }
 
-/* `count` numbers behind the line at hand; `what` is one of them. *a is made anew. */
+/* `count` numbers after the current line; `what` names one of them. *a is overwritten. */
 static bool read_array(vtk *v, int64_t count, pl_number_type type, bool real, const char *what,
                        pl_vtk_array *a)
 {
@@ -202,7 +202,7 @@ static bool read_array(vtk *v, int64_t count, pl_number_type type, bool real, co
     return read_raw(v, count, type, real, what, a);
 }
 
-/* Numbers that nobody wants. */
+/* Skips unused numbers. */
 static void skip_array(vtk *v, int64_t count, pl_number_type type)
 {
     pl_input *in = &v->in;
@@ -234,7 +234,7 @@ static void read_points(vtk *v, const char *at)
     read_array(v, 3 * count, type, true, "coordinate", &v->grid.points);
 }
 
-/* The room of an array that grew one by one: powers of two from 64 on. Told only where it is full. */
+/* The capacity of an array that grew one by one: powers of two from 64 on. Called only when it is full. */
 static int64_t room_of(int64_t count)
 {
     bool full = count == 0 || (count >= 64 && (count & (count - 1)) == 0);
@@ -251,7 +251,7 @@ static bool append(vtk *v, pl_vtk_array *a, int64_t value, int64_t where)
     return true;
 }
 
-/* Append a cell to the grid; of type 0: its type is told later. */
+/* Appends a cell to the grid; type 0: its type follows later. */
 static bool add_cell(vtk *v, const pl_vtk_array *from, int64_t first, int64_t end, int64_t type)
 {
     pl_vtk_grid *g = &v->grid;
@@ -289,7 +289,7 @@ static void read_counted_cells(vtk *v, int64_t count, int64_t size, int64_t type
     pl_vtk_array_clear(&list);
 }
 
-/* Since version 5: OFFSETS type, then as many as there are cells and one, and CONNECTIVITY type. */
+/* Since version 5: OFFSETS type, then one more number than there are cells, and CONNECTIVITY type. */
 static void read_offset_cells(vtk *v, int64_t offsets, int64_t size, int64_t type)
 {
     pl_vtk_array ends = {0}, corners = {0};
@@ -358,7 +358,7 @@ static void read_values(vtk *v, word name, pl_number_type type, int64_t componen
     read_array(v, count, type, true, "value", &values->values);
 }
 
-/* Lines up to an empty one. */
+/* Skips lines up to an empty one. */
 static void skip_metadata(pl_input *in)
 {
     pl_input_skip_line(in);
@@ -412,10 +412,10 @@ static void read_scalars(vtk *v)
     read_values(v, name, type, components, v->tuples);
 }
 
-/* What the sections of values are called, and how many numbers each has. */
+/* Names of the sections of values, and their numbers of components. */
 static const struct attribute {
     const char *name;
-    int components; /* 0: told behind the name */
+    int components; /* 0: given after the name */
 } attributes[] = {
     {"VECTORS", 3},    {"NORMALS", 3},      {"TENSORS", 9},    {"TENSORS6", 6},
     {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}, {"EDGE_FLAGS", 1}, {"TEXTURE_COORDINATES", 0},

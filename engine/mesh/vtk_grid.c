@@ -11,7 +11,7 @@
 
 enum { LINE = 3, TRIANGLE = 5, TETRA = 10, TYPES = 82 };
 
-/* What is refused, by name; the others by number. */
+/* Rejected types, by name; others by number. */
 static const char *const names[TYPES] = {
     [2] = "poly-vertices",
     [4] = "poly-lines",
@@ -85,7 +85,7 @@ void pl_vtk_grid_clear(pl_vtk_grid *g)
     g->value_count = 0;
 }
 
-/* How many corners a cell of the type has; 0: any number, or no such type is taken. */
+/* Number of corners of a cell of the type; 0: any number, or the type is not accepted. */
 static int corners_of_type(int64_t type)
 {
     return type == PL_VTK_VERTEX ? 1
@@ -116,7 +116,7 @@ static void add_nodes(adder *a)
 
 /* ---- cells ---- */
 
-/* The draft's name for a corner. One that is not of these points is of none. */
+/* The draft's name for a corner. A corner that is not one of these points is unknown. */
 static int64_t node_of(const adder *a, int64_t corner)
 {
     if (a->base == 0)
@@ -130,7 +130,7 @@ static int32_t tag_of(const adder *a, int64_t cell)
     return value == floor(value) && fabs(value) <= INT32_MAX ? (int32_t)value : 0;
 }
 
-/* Each piece of a cell that is cut has a place of its own, where its last corner is. */
+/* Each piece of a divided cell has its own byte position, that of its last corner. */
 static void add_cell(adder *a, pl_draft_cells *cells, int64_t cell, const int64_t *corner,
                      int64_t last)
 {
@@ -144,8 +144,8 @@ static void add_cell(adder *a, pl_draft_cells *cells, int64_t cell, const int64_
                       a->draft->limits.max_tets);
 }
 
-/* A polygon is a fan about its first corner; in a strip every other triangle is turned; a poly-line is
- * the lines between its corners. */
+/* A polygon is a fan about its first corner; in a strip, every other triangle is reversed; a poly-line is the lines
+ * between its corners. */
 static void cut_cell(adder *a, int64_t type, int64_t cell, int64_t first, int64_t end)
 {
     const int64_t *c = a->grid->corners.integers;
@@ -246,7 +246,7 @@ static bool gives_tags(const pl_vtk_values *v)
     return false;
 }
 
-/* The draft's field of that name, which an earlier piece of the file began, or a new one. */
+/* The draft's field of that name, started by an earlier piece of the file, or a new one. */
 static pl_draft_field *field_of(adder *a, const pl_vtk_values *v)
 {
     pl_draft *d = a->draft;
@@ -255,7 +255,7 @@ static pl_draft_field *field_of(adder *a, const pl_vtk_values *v)
             memcmp(d->fields[i].name, v->name, v->length) == 0)
             return &d->fields[i];
     if (d->field_names == PL_DRAFT_FIELDS_MAX)
-        return NULL; /* more than a mesh has are left out */
+        return NULL; /* fields beyond the limit are left out */
     pl_draft_field *field = pl_draft_add_field(d, a->place, a->place->base + v->values.at, v->name,
                                                v->length);
     if (field)

@@ -16,19 +16,19 @@ typedef struct word {
     size_t length;
 } word;
 
-/* <name a="1" b='2'>, </name> or <name/>; comments and <? ?> are passed over. */
+/* <name a="1" b='2'>, </name> or <name/>; comments and <? ?> are skipped. */
 typedef struct tag {
     word name, attributes;
-    const char *at, *end; /* the '<', and behind the '>' */
+    const char *at, *end; /* the '<', and the byte after the '>' */
     bool closing;
 } tag;
 
-/* A <DataArray> that was seen; its numbers are read when its piece ends. */
+/* A <DataArray> already seen; its numbers are read when its piece ends. */
 typedef struct listed {
     word name, format;
     pl_number_type type;
     int64_t components, offset;
-    const char *at, *text; /* the tag, and what is behind it */
+    const char *at, *text; /* the tag, and the byte after it */
 } listed;
 
 typedef enum role { POINTS, CORNERS, ENDS, TYPES, ROLES } role;
@@ -36,14 +36,14 @@ typedef enum role { POINTS, CORNERS, ENDS, TYPES, ROLES } role;
 typedef struct vtu {
     pl_draft *draft;
     pl_place place;
-    const char *at, *end; /* of the XML part: up to <AppendedData> */
-    const char *appended; /* behind its underscore, or NULL */
+    const char *at, *end; /* end of the XML part: up to <AppendedData> */
+    const char *appended; /* after its underscore, or NULL */
     const char *file_end;
     bool appended_base64;
     pl_packed packing;
     int64_t points, cells, first_cell; /* of the piece */
     word section;
-    listed arrays[ROLES]; /* those with a text are there */
+    listed arrays[ROLES]; /* the ones with a text are present */
     listed values[PL_DRAFT_FIELDS_MAX + 1];
     int32_t value_count;
 } vtu;
@@ -73,14 +73,14 @@ static bool starts(const char *at, const char *end, const char *text)
     return (size_t)(end - at) >= n && memcmp(at, text, n) == 0;
 }
 
-/* Behind the next `mark`, or the end. */
+/* The byte after the next `mark`, or the end. */
 static const char *behind(const char *at, const char *end, const char *mark)
 {
     const char *found = memmem(at, (size_t)(end - at), mark, strlen(mark));
     return found ? found + strlen(mark) : end;
 }
 
-/* The '>' of a tag, past quoted values; NULL where there is none. */
+/* The '>' of a tag, past quoted values; NULL if missing. */
 static const char *tag_close(const char *at, const char *end)
 {
     char quote = 0;
@@ -95,7 +95,7 @@ static const char *tag_close(const char *at, const char *end)
     return NULL;
 }
 
-/* The next tag from v->at on, which goes behind it; false at the end. */
+/* The next tag from v->at on, which moves past it; false at the end. */
 static bool next_tag(vtu *v, tag *t)
 {
     while ((v->at = memchr(v->at, '<', (size_t)(v->end - v->at)))) {
@@ -125,7 +125,7 @@ static bool next_tag(vtu *v, tag *t)
     return false;
 }
 
-/* The value of an attribute; at = NULL where it is not there. */
+/* The value of an attribute; at = NULL if missing. */
 static word attribute(const tag *t, const char *name)
 {
     const char *at = t->attributes.at, *end = at + t->attributes.length;
@@ -150,7 +150,7 @@ static word attribute(const tag *t, const char *name)
     return (word){0};
 }
 
-/* A count of 0 or more; `otherwise` where there is none; -1 where it is no such number. */
+/* A count of 0 or more; `otherwise` if missing; -1 if it is not a number. */
 static int64_t count_attribute(const tag *t, const char *name, int64_t otherwise)
 {
     word w = attribute(t, name);
@@ -254,7 +254,7 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
     p.end = appended ? v->file_end : v->end;
     p.base64 = appended ? v->appended_base64 : true;
     if (__builtin_mul_overflow((size_t)count, (size_t)pl_number_bytes(l->type), &size))
-        size = SIZE_MAX; /* no header tells it */
+        size = SIZE_MAX; /* no header gives it */
     out->at = p.at - v->place.base;
     pl_packed_outcome outcome = pl_packed_read(&p, size, &bytes);
     if (outcome == PL_PACKED_NO_MEMORY)
@@ -282,7 +282,7 @@ static bool read_packed(vtu *v, const listed *l, int64_t count, bool real, pl_vt
     return fine;
 }
 
-/* The numbers of an array that was listed; it must be there. */
+/* The numbers of a listed array; it must exist. */
 static bool read_array(vtu *v, const listed *l, int64_t count, bool real, pl_vtk_array *out)
 {
     if (!l->text) {
@@ -297,7 +297,7 @@ static bool read_array(vtu *v, const listed *l, int64_t count, bool real, pl_vtk
 
 /* ---- pieces ---- */
 
-/* No cell that is taken, or refused by name, has more corners on average. */
+/* No accepted cell, nor one rejected by name, has more corners on average. */
 enum { CORNERS_MAX = 64 };
 
 static bool read_corners(vtu *v, pl_vtk_grid *g)
@@ -358,7 +358,7 @@ static pl_number_type type_of(word w)
     return PL_NUMBER_NONE;
 }
 
-/* The place of the array in the piece, or NULL: nobody asks for it. */
+/* The destination of the array in the piece, or NULL: unused. */
 static listed *place_of(vtu *v, const listed *l)
 {
     if (is(v->section, "Points"))
@@ -426,7 +426,7 @@ static bool read_root(vtu *v, const tag *t)
     return true;
 }
 
-/* Where the appended data begins; the XML ends before it. */
+/* Start of the appended data; the XML ends before it. */
 static void find_appended(vtu *v)
 {
     const char *at = memmem(v->at, (size_t)(v->end - v->at), "<AppendedData", 13);

@@ -1,4 +1,4 @@
-/* words.h - what the readers of mesh files say in the same words; private to engine/mesh. */
+/* words.h - wording shared by the readers of mesh files; private to engine/mesh. */
 #ifndef PLIANT_ENGINE_MESH_WORDS_H
 #define PLIANT_ENGINE_MESH_WORDS_H
 
@@ -11,7 +11,7 @@
 #define PL_HINT_ORDER_1             "Mesh the volume again with tetrahedra of order 1."
 #define PL_HINT_COARSER             "Use a coarser mesh."
 
-/* What was expected. */
+/* Expectations. */
 #define PL_EXPECTED_LINEAR  "linear tetrahedra, triangles, lines and points"
 #define PL_EXPECTED_OFFSETS "offsets that grow, to the number of corners"
 

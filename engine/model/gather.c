@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Calls visit-like code twice (count, fill) over every term and corner in the fixed order. */
+/* Visits every term and corner twice (count, fill) in the fixed order. */
 static void walk(const pl_group *groups, int32_t group_count, int64_t *cursor, int64_t *slot)
 {
     for (int32_t i = 0; i < group_count; i++) {

@@ -1,13 +1,13 @@
-/* gather.h - summing term contributions at vertices, in a fixed order: groups in order, terms in
- * order, corners in order. The same bits whatever the number of threads. */
+/* gather.h - sums of term contributions at vertices, in a fixed order: groups in order, terms in order, corners in
+ * order. The bits are the same for any number of threads. */
 #ifndef PLIANT_ENGINE_MODEL_GATHER_H
 #define PLIANT_ENGINE_MODEL_GATHER_H
 
 #include "engine/scene/fault.h"
 #include "engine/model/group.h"
 
-/* For each vertex where its terms' contributions lie: slot[start[i] .. start[i+1]) are offsets of
- * the x contribution; y and z follow at + PL_BLOCK and + 2 PL_BLOCK. */
+/* Places of the contributions of each vertex's terms: slot[start[i] .. start[i+1]) are offsets of the x
+ * contribution; y and z follow at + PL_BLOCK and + 2 PL_BLOCK. */
 typedef struct pl_gather {
     int64_t *start; /* [n + 1] */
     int64_t *slot;

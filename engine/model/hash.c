@@ -19,7 +19,7 @@ uint64_t pl_hash(uint64_t hash, const void *data, size_t size)
     return (hash ^ size) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* Field by field, for padding is anything. */
+/* Field by field, because padding is undefined. */
 _Static_assert(sizeof(pl_motion) == 120, "a new field of motions: does it decide bits?");
 
 uint64_t pl_hash_motion(uint64_t hash, const pl_motion *m)

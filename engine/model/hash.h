@@ -1,5 +1,5 @@
-/* hash.h - a 64-bit hash of numbers, for telling models and saved states apart and for finding
- * damage. Not for hostile input: whoever can write a file can also write its hash. */
+/* hash.h - a 64-bit hash of numbers, to distinguish models and saved states and to detect damage. Not for hostile
+ * input: anyone who can write a file can also write its hash. */
 #ifndef PLIANT_ENGINE_MODEL_HASH_H
 #define PLIANT_ENGINE_MODEL_HASH_H
 
@@ -8,9 +8,9 @@
 
 struct pl_motion; /* engine/scene/scene.h */
 
-/* FNV-1a over 8-byte words, with a shift so that high bits reach low ones: several GB/s where a
- * byte at a time makes one. The last word is padded with zeros and the size goes in last. Start
- * from PL_HASH_START; feed it in pieces by handing on what it returned. */
+/* FNV-1a over 8-byte words, with a shift so that high bits reach low ones: several GB/s, where a version that reads
+ * single bytes reaches one. The last word is padded with zeros, and the size is hashed last. Start from
+ * PL_HASH_START; to hash in pieces, pass on the returned value. */
 #define PL_HASH_START UINT64_C(0xCBF29CE484222325)
 uint64_t pl_hash(uint64_t hash, const void *data, size_t size);
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Wind blows on all bodies where none is named. */
+/* Wind without a named body acts on all. */
 static bool on_all(const pl_scene_force *load)
 {
     return load->kind == PL_LOAD_WIND && !load->has_body;
@@ -18,7 +18,7 @@ static bool active(const pl_scene_force *load, double time)
     return load->from <= time && (!load->has_until || time < load->until);
 }
 
-/* Wind's F / A n of a triangle that its air passes at u along n (load_forces.h). */
+/* Wind's F / A n on a triangle that the air passes at u along n (load_forces.h). */
 static double wind_pressure(const pl_model *m, const pl_scene_force *load, int64_t t, double area,
                             double u)
 {
@@ -57,7 +57,7 @@ static void triangle_force(const pl_model *m, const pl_scene_force *load, int64_
         F[c] = pressure * S[c];
 }
 
-/* The vertices gather from their triangles; a triangle is computed for each of its corners. */
+/* The vertices gather from their triangles; a triangle is computed once for each of its corners. */
 static void add_surface_force(const pl_model *m, const pl_scene_force *load, const double *x,
                               const double *v, int32_t threads, double *to, pl_force *total)
 {

@@ -24,8 +24,8 @@ static pl_lame_constants lame_of(const pl_material *m)
     return lame;
 }
 
-/* s0 to s3, given or from Lame's: K = 2 s1, and a shear modulus of which s0 bears the whole or, beside
- * the term that makes a model what it is, half. Fung's exponent is then 1. */
+/* s0 to s3, given or from Lame's constants: K = 2 s1. s0 carries the whole shear modulus or, in models with a
+ * further term, half. Fung's exponent is then 1. */
 static pl_rubber_constants rubber_of(const pl_material *m, pl_lame_constants lame)
 {
     if (m->has_constants)
@@ -91,9 +91,9 @@ static const double GAUSS[8][2] = {
 
 static_assert(PL_LANES == 16, "a node of the quadrature a lane");
 
-/* The slope k of k (x - 1) that fits best the stress of one stretch x over 0.5 to 1.5, others at 1
- * (Liu 2017, eq. 11). `constants` [rows] and `shared` are of one element.
- * k is the integral of (x - 1) f(x), divided by that of (x - 1)^2, which is 1/12. A node a lane. */
+/* The slope k of the best fit k (x - 1) to the stress of one stretch x over 0.5 to 1.5, with the others at 1
+ * (Liu 2017, eq. 11). `constants` [rows] and `shared` are of one element. k is the integral of (x - 1) f(x),
+ * divided by that of (x - 1)^2, which is 1/12. One node per lane. */
 static double fit_slope(const pl_stretch_ops *ops, const double *constants, const double *shared)
 {
     _Alignas(64) double rows[PL_STRETCH_CONSTANTS_MAX * PL_LANES], node[PL_LANES];
@@ -122,14 +122,14 @@ pl_status pl_material_make(const pl_material *m, pl_material_numbers *out)
     if (out->shear < 1e-3 * out->fit)
         out->shear = out->fit / 2;
     out->linear = pl_material_linear(m);
-    out->linear.young = fmax(out->linear.young, 0); /* of fitted curves rounding */
+    out->linear.young = fmax(out->linear.young, 0); /* rounding of fitted curves */
     return PL_OK;
 }
 
 double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings)
 {
     if (settings->method == PL_METHOD_PROJECTIVE_DYNAMICS)
-        return 2 * numbers->shear; /* of ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
+        return 2 * numbers->shear; /* for ARAP, mu |F - R|^2 = k/2 |F - R|^2 */
     if (settings->stiffness == PL_STIFFNESS_SHEAR)
         return settings->weight_scale * numbers->shear;
     return fmax(numbers->fit, 0.01 * numbers->shear);
@@ -146,7 +146,7 @@ pl_linear_constants pl_material_linear(const pl_material *m)
         return (pl_linear_constants){m->young, m->poisson};
     if (m->has_constants) {
         pl_material_numbers numbers = {0};
-        (void)set_constants(m, &numbers); /* of rubbers: nothing is allocated */
+        (void)set_constants(m, &numbers); /* for rubbers: nothing is allocated */
         lame.mu = numbers.shear;
         lame.lambda = 2 * m->constants.s1 - 2.0 / 3 * numbers.shear;
     }
@@ -167,7 +167,7 @@ double pl_material_young(const pl_material *m)
     return pl_material_linear(m).young;
 }
 
-/* A fault of a material's splines, at one of the three functions or at all. */
+/* Adds a fault of a material's splines, at one of the three functions or at all. */
 static void refuse(pl_faults *faults, const pl_material *m, const char *part, const char *code,
                    const char *got, const char *expected, const char *hint)
 {
@@ -189,7 +189,7 @@ static void refuse_unbounded(pl_faults *faults, const pl_material *m, int functi
            "no rest shape");
 }
 
-/* Splines that push a body out of its rest shape, or do not hold it there nor around. */
+/* Rejects splines that push a body out of its rest shape, or do not hold it there or around it. */
 static bool softens(const pl_material *m, const pl_material_numbers *numbers, pl_faults *faults)
 {
     const double young = pl_material_linear(m).young;

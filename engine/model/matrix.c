@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* One term after the other, of all groups: its K (group.h) and its corners, PL_BLOCK apart. */
+/* Visits one term after the other, over all groups: its K (group.h) and its corners, PL_BLOCK apart. */
 typedef struct each_term {
     int32_t g;
     int64_t t;
@@ -37,8 +37,8 @@ void pl_matrix_vertex_stiffness(const pl_model *m, double *stiffness)
             stiffness[it.corner[c * PL_BLOCK]] += it.K[c * it.corners + c];
 }
 
-/* Free rows' columns of held vertices, by row: a stable counting sort of `entries`, which carry the
- * free row in `row` and the model vertex that is held, in all coordinates or some, in `column`. */
+/* Columns of held vertices, by free row: a stable counting sort of `entries`, which have the free row in `row` and
+ * the model vertex in `column`. The vertex is held in all coordinates or some. */
 static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t count)
 {
     m->coupling_start = calloc((size_t)m->free_vertices + 3, sizeof *m->coupling_start);
@@ -46,8 +46,8 @@ static pl_status set_coupling(pl_model *m, const pl_entry *entries, int64_t coun
     m->coupling_value = malloc((size_t)(count + 1) * sizeof *m->coupling_value);
     if (!m->coupling_start || !m->coupling_vertex || !m->coupling_value)
         return PL_NO_MEMORY;
-    /* Count into start[row + 2], so that after the sums start[row + 1] is row's cursor, and when
-     * every cursor has run through its row, start[row] is where the row begins. */
+    /* Count into start[row + 2]. After the sums, start[row + 1] is the row's cursor, and once every cursor has run
+     * through its row, start[row] is the row's start. */
     int64_t *start = m->coupling_start;
     for (int64_t k = 0; k < count; k++)
         start[entries[k].row + 2]++;

@@ -1,15 +1,15 @@
 /* model.h - the immutable model: rest state, masses, term groups, constant matrix and factor.
  *
- * The matrix is A = inertia M + D^T W^2 D, inertia = 1 / (a h)^2, over the free vertices, one scalar
- * n x n matrix for x, y and z (Narain 2016, eq. 15 divided by h^2; Liu 2017, section 3). Vertices
- * that pins hold in all three coordinates are eliminated: they are where their motion puts them at
- * every iteration, and reach the right-hand side by `coupling`.
+ * The matrix is A = inertia M + D^T W^2 D, inertia = 1 / (a h)^2, over the free vertices: one scalar n x n matrix
+ * for x, y and z (Narain 2016, eq. 15 divided by h^2; Liu 2017, section 3). Vertices that pins hold in all three
+ * coordinates are eliminated: at every iteration they are where their motion puts them, and they enter the
+ * right-hand side through `coupling`.
  *
- * A vertex held in one or two coordinates keeps its row. A_k, the matrix of coordinate k, is A with
- * the rows and columns of what is held in k replaced by the identity's: solved with zero there it
- * gives zero there, and with the held position that position. So what goes by the backend's phases
- * alone has zero in these rows of a gradient, a step and a direction, and need not know. Coordinates
- * in which the same vertices are held share a factor.
+ * A vertex held in one or two coordinates keeps its row. A_k, the matrix of coordinate k, is A with the rows and
+ * columns of coordinates held in k replaced by the identity's: a zero right-hand side gives zero there, and a held
+ * position gives that position. Code that uses only the backend's phases therefore gets zero in these rows of a
+ * gradient, a step and a direction, and needs no special case. Coordinates in which the same vertices are held
+ * share a factor.
  */
 #ifndef PLIANT_ENGINE_MODEL_MODEL_H
 #define PLIANT_ENGINE_MODEL_MODEL_H
@@ -37,34 +37,34 @@ struct pl_model {
     double *thickness;                                  /* [triangles], m, at rest */
     double *x0, *v0;                                    /* [vertices][3], initial state */
     double *mass;    /* [vertices], kg, lumped: pl_layout_masses */
-    double *gravity; /* [3]; the one memory of a model and of its halved and reweighed copies */
-    double h, a;     /* step, and the integrator's a */
-    double inertia;  /* 1 / (a h)^2: how masses weigh in the objective and in A; 0 in statics */
+    double *gravity; /* [3]; shared by a model and its halved and reweighed copies */
+    double h, a;     /* the step, and the integrator's a */
+    double inertia;  /* 1 / (a h)^2: weight of masses in the objective and in A; 0 in statics */
     int64_t steps, every;
     pl_integrator_kind integrator;
-    bool restitution; /* of some obstacle */
-    bool friction;    /* the same */
+    bool restitution; /* some obstacle has it */
+    bool friction;    /* some obstacle has it */
     pl_solver_settings solver;
     pl_metrics_detail detail;
-    bool lists_contacts; /* pl_state_contacts: not hashed, as it decides no bits of a step */
-    uint64_t built_hash; /* of the model as it was built */
-    uint64_t hash;       /* pl_model_hash(): that, and what controls have changed */
+    bool lists_contacts; /* for pl_state_contacts: not hashed, as it changes no bits of a step */
+    uint64_t built_hash; /* of the model as built */
+    uint64_t hash;       /* pl_model_hash(): that hash, and the changes by controls */
 
     pl_material_numbers *materials; /* [material_count], of the scene; groups read their `shared` */
     int32_t material_count;
     pl_group *groups;        /* in the builders' order (build.h): tetrahedra first, contacts last */
     int32_t *group_obstacle; /* [group_count]: obstacle of a contact group, or -1 */
-    int64_t contributions;   /* doubles in the contributions buffer */
-    int64_t multipliers;     /* doubles that held groups carry from stage to stage */
+    int64_t contributions;   /* size of the contributions buffer in doubles */
+    int64_t multipliers;     /* number of doubles that held groups carry from stage to stage */
     pl_gather gather;
     pl_contact_bodies *touching; /* contact between bodies; NULL: none */
 
     int32_t *free_vertex;    /* [free_vertices]: model vertex of a free row, ascending */
-    int32_t *free_row;       /* [vertices]: row, or -1 where wholly held */
+    int32_t *free_row;       /* [vertices]: row, or -1 if held in all coordinates */
     unsigned char *held;     /* [vertices]: bit c where a pin holds coordinate c */
     double *diagonal;        /* [free_vertices]: A_ii, N/m */
-    pl_sparse A;             /* free rows, lower triangle; empty where the method needs none, and
-                              * so are the coupling and the factors */
+    pl_sparse A;             /* free rows, lower triangle. Empty if the method needs no matrix;
+                                so are the coupling and the factors */
     bool partly_held;        /* some vertex is held in one or two coordinates */
     int64_t *coupling_start; /* [free_vertices + 1]: A's columns of held vertices, by free row */
     int32_t *coupling_vertex;
@@ -77,23 +77,23 @@ struct pl_model {
     pl_keyframe *keyframes; /* of every motion of pins and obstacles */
     pl_motion
         *own_motions; /* [pin_count + obstacle_count], as the scene has them, with their drives */
-    pl_drive *drives; /* the same: what controls have put in their place */
+    pl_drive *drives; /* the same length: replacements by controls */
 };
 
-/* Whether a pin holds coordinate c of a vertex. */
+/* True if a pin holds coordinate c of a vertex. */
 static inline bool pl_model_holds(const pl_model *model, int64_t vertex, int c)
 {
     return model->held[vertex] >> c & 1;
 }
 
-/* Where held coordinates are at `time`: writes them into x [vertices][3]. */
+/* Writes held coordinates at `time` into x [vertices][3]. */
 void pl_model_place_pins(const pl_model *model, double time, double *x);
 
-/* The velocities of held coordinates at `time`, by a parabola through where they are then, half of `span`
- * before and `span` before: writes them into v [vertices][3]. */
+/* Writes the velocities of held coordinates at `time` into v [vertices][3], by a parabola through their positions
+ * then, half of `span` earlier and `span` earlier. */
 void pl_model_pin_velocities(const pl_model *model, double time, double span, double *v);
 
-/* A_ii of a free row, N/m; also where A is not made. */
+/* A_ii of a free row, N/m; available even if A is not computed. */
 static inline double pl_model_diagonal(const pl_model *m, int64_t row)
 {
     return m->diagonal[row];

@@ -10,7 +10,7 @@
 /* PL_OK, PL_NO_MEMORY, or PL_FAILED if the matrix has no factor. *out must not outlive `whole`. */
 pl_status pl_model_halve(const pl_model *whole, pl_model **out);
 pl_status pl_model_by_euler(const pl_model *whole, pl_model **out);
-/* Release what the variant does not share. NULL is allowed. */
+/* Releases what the variant does not share. NULL is allowed. */
 void pl_model_other_destroy(pl_model *other);
 
 #endif

@@ -23,7 +23,7 @@ void pl_model_reweighed_destroy(pl_model *reweighed, const pl_model *model)
     free(reweighed);
 }
 
-/* The list of groups, some of them with a copy of `weight`. */
+/* Copies the list of groups, some of them with another `weight`. */
 static pl_status set_weights(pl_model *m, const pl_model *from, const double *const *weight)
 {
     const size_t groups = (size_t)m->group_count;

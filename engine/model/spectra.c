@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Whether the same vertices with a row are held in both coordinates. */
+/* True if the same vertices with a row are held in both coordinates. */
 static bool agree(const pl_model *m, int c, int d)
 {
     for (int64_t i = 0; i < m->free_vertices; i++)
@@ -12,8 +12,8 @@ static bool agree(const pl_model *m, int c, int d)
     return true;
 }
 
-/* A with the identity in the rows and columns of what is held in coordinate c. What was an entry
- * stays one, of value 0, so that all three have one pattern and one order. */
+/* A with the identity in the rows and columns of coordinates held in c. Existing entries stay, with value 0, so
+ * that all three matrices have one pattern and one order. */
 double *pl_spectra_mask(const pl_model *m, int c)
 {
     double *value = malloc((size_t)m->A.column[m->A.n] * sizeof *value + 1);
@@ -30,7 +30,7 @@ double *pl_spectra_mask(const pl_model *m, int c)
     return value;
 }
 
-/* The first coordinate that the same vertices are held in. */
+/* The first coordinate in which the same vertices are held. */
 int pl_spectra_first_like(const pl_model *m, int c)
 {
     for (int d = 0; d < c; d++)

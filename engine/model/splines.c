@@ -45,8 +45,8 @@ static double turned(const knots *k, double x)
     return sum + fmax(x - k->x[k->count - 1], 0) * k->m[k->count - 1];
 }
 
-/* The natural spline through points: h_(i-1) m_(i-1) + 2 (h_(i-1) + h_i) m_i + h_i m_(i+1) is six times
- * the change of slope of the chords at i, and m is 0 at the ends. Thomas' algorithm. */
+/* The natural spline through points: h_(i-1) m_(i-1) + 2 (h_(i-1) + h_i) m_i + h_i m_(i+1) is six times the change
+ * of slope of the chords at i, and m is 0 at the ends. Thomas' algorithm. */
 static knots through_points(const double (*point)[2], int32_t count)
 {
     knots k = {.count = count};
@@ -72,7 +72,7 @@ static knots through_points(const double (*point)[2], int32_t count)
     return k;
 }
 
-/* Solve the n x n system M y = r for a positive definite M, both overwritten; y in r. */
+/* Solves the n x n system M y = r for a positive definite M, both overwritten; y in r. */
 static void solve(int n, double M[PL_SPLINE_KNOTS_MAX][PL_SPLINE_KNOTS_MAX], double *r)
 {
     for (int i = 0; i < n; i++)
@@ -89,9 +89,9 @@ static void solve(int n, double M[PL_SPLINE_KNOTS_MAX][PL_SPLINE_KNOTS_MAX], dou
     }
 }
 
-/* a'(x), the integral of m from 1, fits the curve's stresses best in the sense of squares; what the
- * curve leaves open the least second differences of m decide. b = c = 0, so the sides of a pulled bar stay
- * where they are and a' is its stress. */
+/* a'(x), the integral of m from 1, is the least-squares fit to the curve's stresses; the least second differences
+ * of m determine what the curve leaves open. b = c = 0, so the sides of a pulled bar stay in place and a' is its
+ * stress. */
 static knots fitted_to_curve(const double (*curve)[2], int32_t count)
 {
     knots k = {.count = count + 1 < 8 ? count + 1 : 8};
@@ -128,10 +128,10 @@ static knots fitted_to_curve(const double (*curve)[2], int32_t count)
     return k;
 }
 
-/* Liu 2017, figure 6: "a modified neo-Hookean material with stronger resistance to compression", A, "to
- * tension", B. a = mu/2 (x^2 - 1) with a curvature that grows to thirty times mu within three
- * quarters of rest; c = lambda/2 (log J)^2 - mu log J through nine knots. Small strain meets Lame's
- * constants, whose second derivatives are knots. */
+/* Liu 2017, figure 6: "a modified neo-Hookean material with stronger resistance to compression", A, "to tension",
+ * B. a = mu/2 (x^2 - 1) with a curvature that grows to thirty times mu within three quarters of rest; c = lambda/2
+ * (log J)^2 - mu log J through nine knots. Small strain matches Lame's constants, whose second derivatives are
+ * knots. */
 static void modified_neo_hookean(bool tension, pl_lame_constants lame, knots *a, knots *c)
 {
     static const double volumes[] = {0.25, 0.4, 0.6, 0.8, 1, 1.25, 1.6, 2, 3};
@@ -165,7 +165,7 @@ double pl_splines_make(const pl_splines *splines, pl_lame_constants lame, double
 {
     knots f[3] = {{0}};
     switch (splines->kind) {
-    case PL_SPLINES_NONE: /* as A */
+    case PL_SPLINES_NONE: /* as for A */
     case PL_SPLINES_A:
     case PL_SPLINES_B:
         modified_neo_hookean(splines->kind == PL_SPLINES_B, lame, &f[0], &f[2]);
@@ -184,7 +184,7 @@ double pl_splines_make(const pl_splines *splines, pl_lame_constants lame, double
     return (curvature_at_rest(&f[0]) + curvature_at_rest(&f[1]) - f[1].slope - f[2].slope) / 2;
 }
 
-/* Outside of its knots a spline is a parabola, or a line where its curvature is as good as none. */
+/* Outside its knots a spline is a parabola, or a line if its curvature is negligible. */
 bool pl_spline_is_bounded(const double *spline)
 {
     const int n = (int)spline[0];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Triangles of a leaf. */
+/* Maximum number of triangles of a leaf. */
 enum { LEAF = 4 };
 
 void pl_closed_mesh_destroy(pl_closed_mesh *m)
@@ -39,7 +39,7 @@ static void bound(const pl_closed_mesh *m, pl_mesh_node *n, int32_t first, int32
             }
 }
 
-/* Three times the centroid's coordinate, which triangles are ordered by, and the triangle. */
+/* Three times the centroid's coordinate, the sort key of triangles, and the triangle. */
 typedef struct place {
     double at;
     int32_t corner[3];
@@ -53,7 +53,7 @@ static int by_place(const void *a, const void *b)
     return memcmp(p->corner, q->corner, sizeof p->corner);
 }
 
-/* Order the triangles of a node along the longest edge of its box. */
+/* Sorts the triangles of a node along the longest edge of its box. */
 static void order(pl_closed_mesh *m, const pl_mesh_node *n, int32_t first, int32_t count,
                   place *work)
 {
@@ -73,7 +73,7 @@ static void order(pl_closed_mesh *m, const pl_mesh_node *n, int32_t first, int32
         memcpy(m->triangle + 3 * (int64_t)(first + t), work[t].corner, sizeof work[t].corner);
 }
 
-/* Halve until leaves are small. Nodes are made in pairs, so that one index names both. */
+/* Halves nodes until leaves are small. Nodes are made in pairs, so that one index names both. */
 static void grow(pl_closed_mesh *m, int32_t at, int32_t first, int32_t count, int32_t *used,
                  place *work)
 {
@@ -116,7 +116,7 @@ static void set_face_normals(pl_closed_mesh *m)
     }
 }
 
-/* One side of a triangle, from the smaller vertex to the larger. */
+/* One side of a triangle, from the lower vertex to the higher. */
 typedef struct side {
     int32_t lo, hi;
     int32_t triangle, edge;
@@ -157,9 +157,9 @@ static pl_status set_edge_normals(pl_closed_mesh *m)
     return PL_OK;
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
-/* Six times the volume inside, about the first vertex so that a mesh far away keeps its digits. */
+/* Six times the volume inside, relative to the first vertex, so that a mesh far away keeps its digits. */
 static double volume(const pl_closed_mesh *m)
 {
     double sum = 0;
@@ -197,7 +197,7 @@ pl_status pl_closed_mesh_create(const double *vertex, int64_t vertices, const in
     m->face_normal = malloc((size_t)count * 3 * sizeof *m->face_normal);
     m->edge_normal = calloc((size_t)count * 9, sizeof *m->edge_normal);
     m->corner_normal = calloc((size_t)vertices * 3, sizeof *m->corner_normal);
-    m->nodes = malloc((size_t)count * 2 * sizeof *m->nodes); /* a leaf has a triangle at least */
+    m->nodes = malloc((size_t)count * 2 * sizeof *m->nodes); /* a leaf has at least one triangle */
     if (!m->vertex || !m->triangle || !m->face_normal || !m->edge_normal || !m->corner_normal ||
         !m->nodes)
         goto no_memory;

@@ -1,5 +1,5 @@
-/* closed_mesh_distance.h - the distance to a solid bounded by triangles (closed_mesh.h), for the host and
- * for devices. */
+/* closed_mesh_distance.h - the distance to a solid bounded by triangles (closed_mesh.h), for the host and for
+ * devices. */
 #ifndef PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_DISTANCE_H
 #define PLIANT_ENGINE_OBSTACLES_CLOSED_MESH_DISTANCE_H
 
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A depth that no median split of 2^31 triangles reaches. */
+/* A depth that median splits of 2^31 triangles never reach. */
 enum { PL_MESH_DEEPEST = 64 };
-/* Nearer to an edge or a corner than this much of the mesh's size the direction from there is
- * rounding, and the pseudonormal stands for it. */
+/* Closer to an edge or a corner than this fraction of the mesh's size, the direction from it is rounding, and the
+ * pseudonormal replaces it. */
 #define PL_MESH_ON_SURFACE 1e-9
 
 /* A box around triangles [first, first + count) of a leaf; count 0: around the nodes first and
@@ -31,8 +31,8 @@ typedef struct pl_closed_mesh {
     double *corner_normal; /* [vertices][3], not unit */
     pl_mesh_node *nodes;
     int64_t count;
-    double size;                  /* longest edge of the box around it */
-    int64_t vertices, node_count; /* of the arrays */
+    double size;                  /* longest edge of the box around the mesh */
+    int64_t vertices, node_count; /* sizes of the arrays */
 } pl_closed_mesh;
 
 PL_EVERYWHERE const double *pl_corner_of(const pl_closed_mesh *m, int64_t t, int k)
@@ -40,8 +40,7 @@ PL_EVERYWHERE const double *pl_corner_of(const pl_closed_mesh *m, int64_t t, int
     return m->vertex + 3 * (int64_t)m->triangle[3 * t + k];
 }
 
-/* The nearest point of a triangle, and what of it that is: its inside, an edge (01, 12, 20) or a
- * corner. */
+/* The nearest point of a triangle, and the feature it lies on: the inside, an edge (01, 12, 20) or a corner. */
 typedef enum pl_mesh_feature { PL_MESH_FACE, PL_MESH_EDGE, PL_MESH_CORNER } pl_mesh_feature;
 typedef struct pl_mesh_nearest {
     double square;
@@ -108,8 +107,7 @@ PL_EVERYWHERE double pl_square_to_box(const pl_mesh_node *n, const double p[3])
     return sum;
 }
 
-/* The nearest triangle of those nearer than the root of `square`; of none the feature says nothing. Nearer child
- * first. */
+/* The nearest triangle closer than the root of `square`; without one, the feature is undefined. Nearer child first. */
 PL_EVERYWHERE pl_mesh_nearest pl_mesh_search(const pl_closed_mesh *m, const double p[3],
                                              double square)
 {
@@ -140,8 +138,8 @@ PL_EVERYWHERE pl_mesh_nearest pl_mesh_search(const pl_closed_mesh *m, const doub
     return best;
 }
 
-/* What is known to be within that distance: the search ends sooner. A bound that rounding has made too small is
- * no bound. */
+/* The surface is known to be within that distance, so the search ends sooner. A bound that rounding has made too
+ * small is ignored. */
 #define PL_MESH_BOUND 1.000001
 PL_EVERYWHERE double pl_closed_mesh_measure_within(const pl_closed_mesh *m, const double p[3],
                                                    double within, double normal[3], double *H)

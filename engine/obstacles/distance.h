@@ -1,10 +1,10 @@
-/* distance.h - what shape.h promises, as text for the host and for devices. */
+/* distance.h - the implementation of shape.h, for the host and for devices. */
 #ifndef PLIANT_ENGINE_OBSTACLES_DISTANCE_H
 #define PLIANT_ENGINE_OBSTACLES_DISTANCE_H
 
 #include "engine/obstacles/primitives.h"
 
-/* Least number of steps along a way; most short steps for a thin shape. */
+/* Minimum number of steps along a path; maximum number of short steps for a thin shape. */
 enum { PL_SHAPE_PLACES = 256, PL_SHAPE_MOST = 4096 };
 
 /* out = R in R^T. */
@@ -19,17 +19,17 @@ PL_EVERYWHERE void pl_turn_matrix(const double *R, double *H)
             H[3 * i + j] = T[3 * i] * R[j] + T[3 * i + 1] * R[j + 3] + T[3 * i + 2] * R[j + 6];
 }
 
-/* On a device it is called: kernels have it in several places, which took nvcc most of its time. */
+/* On a device it is a call: several places in kernels use it, and inlining cost nvcc most of its time. */
 #ifdef __CUDACC__
 #define PL_CALLED static __host__ __device__ __noinline__
 #else
 #define PL_CALLED PL_EVERYWHERE
 #endif
 
-/* Distance and normal and, where H is not NULL, the Hessian of the distance, symmetric [3][3]. It is 0 across and
- * finite along the surface; where p is as near to a curve or a point that the shape is rounded about as rounding
- * allows, it is 0. The surface is known to be `within` that distance of p, or INFINITY: that changes no bit, and
- * takes less of a mesh. */
+/* Distance and normal and, if H is not NULL, the Hessian of the distance, symmetric [3][3]. The Hessian is 0 across
+ * and finite along the surface; it is 0 if p is within rounding of a curve or a point about which the shape is
+ * rounded. `within`: a known bound of the distance from p to the surface, or INFINITY; it changes no bit, and
+ * visits less of a mesh. */
 PL_CALLED double pl_shape_measure_within(const pl_shape *s, const double p[3], double within,
                                          double normal[3], double *H)
 {
@@ -65,7 +65,7 @@ PL_EVERYWHERE double pl_shape_measure(const pl_shape *s, const double p[3], doub
     return pl_shape_measure_within(s, p, INFINITY, normal, H);
 }
 
-/* What contacts hold vertices out of: the surface moved by the margin towards the free side. Its normal and its
+/* The surface out of which contacts hold vertices: moved by the margin towards the free side. Its normal and its
  * Hessian are those of the distance itself. */
 PL_EVERYWHERE double pl_shape_measure_held(const pl_shape *s, const double p[3], double normal[3],
                                            double *H)
@@ -73,7 +73,7 @@ PL_EVERYWHERE double pl_shape_measure_held(const pl_shape *s, const double p[3],
     return pl_shape_measure(s, p, normal, H) - s->margin;
 }
 
-/* Where a way begins, and the surface that contacts hold to as it is seen from there. */
+/* The start of a path, and the surface that contacts use as seen from there. */
 typedef struct pl_shape_start {
     double at[3], distance, normal[3];
 } pl_shape_start;
@@ -93,14 +93,14 @@ PL_EVERYWHERE double pl_shape_way(const pl_shape_start *start, const double to[3
     return sqrt(pl_vector_dot(d, d));
 }
 
-/* Whether `to` is outside for certain, as nothing is so near to where it came from. */
+/* True if `to` is certainly outside, because nothing is that near to its start. */
 PL_EVERYWHERE bool pl_shape_is_clear(const pl_shape_start *start, const double to[3])
 {
     return pl_shape_way(start, to) < (1 - 1e-9) * start->distance;
 }
 
-/* Whether the straight way to a point outside passes through the shape: sphere tracing, as the surface is nowhere
- * nearer than the distance. Near the surface the step is at most half of the shape's thickness, which can only miss
+/* True if the straight path to a point outside passes through the shape. Sphere tracing: the surface is nowhere
+ * nearer than the distance. Near the surface, a step is at most half of the shape's thickness, so it can only miss
  * a cut across an edge. */
 PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const pl_shape_start *start,
                                      const double to[3], double way)
@@ -121,19 +121,18 @@ PL_EVERYWHERE bool pl_passes_through(const pl_shape *s, const pl_shape_start *st
     return false;
 }
 
-/* The signed distance of `to`, less the margin, for something that went there straight from a start: as
- * above, unless it went through a thin part and is nearer to the far side, in the shape or beyond it. Then the
- * distance is that from the tangent plane at the nearest point to the start, so that what follows from
- * it brings the point back to the side it came from; or, where the start was inside already, to the
- * side that was nearest. A way through is looked for in steps of half of a shape's least extent, of which there
- * may be 4096; of a mesh or a heightfield in at least 256, so that parts thinner than a 256th of the way may be
- * missed. */
+/* The signed distance of `to`, less the margin, after a straight path from a start. It is as above, unless the path
+ * went through a thin part and ends nearer to the far side, in the shape or beyond it. Then the distance is that
+ * from the tangent plane at the point nearest to the start, so that contact returns the point to its original side;
+ * or, if the start was already inside, to the side that was nearest. The search for a passage uses steps of half of
+ * a shape's least extent, at most 4096; for a mesh or a heightfield at least 256, so it may miss parts thinner than
+ * a 256th of the path. */
 PL_EVERYWHERE double pl_shape_measure_since(const pl_shape *s, const pl_shape_start *start,
                                             const double to[3], double normal[3], double *H)
 {
     double way = pl_shape_way(start, to), within = fabs(start->distance + s->margin) + way;
     double distance = pl_shape_measure_within(s, to, within, normal, H) - s->margin;
-    if (s->one_sided || distance > way) /* the surface is not within reach */
+    if (s->one_sided || distance > way) /* the surface is out of reach */
         return distance;
     if (pl_vector_dot(start->normal, normal) >= 0)
         return distance;

@@ -1,10 +1,10 @@
 /* primitives.h - distances of the shapes that have a formula, for the host and for devices.
  *
- * All but the plane are a core (a point, a segment, a circle, a box, a disc with thickness) and
- * what is within a radius r of it: the distance is that to the core less r, and its Hessian follows
- * from the core's: over a distance l from a point it bends by 1/l in both directions across n, over
- * a line in the one across the line too, over a flat face in none. A body that is round about an
- * axis is a profile in the half plane (rho, y): across that plane it bends by n_rho / rho.
+ * All but the plane are a core (a point, a segment, a circle, a box, a disc with thickness) and everything within a
+ * radius r of it. The distance is that to the core less r, and its Hessian follows from the core's: at a distance l
+ * from a point, curvature is 1/l in both directions across n; from a line, 1/l in the direction also across the
+ * line; from a flat face, 0. A body of revolution is a profile in the half plane (rho, y): across that plane the
+ * curvature is n_rho / rho.
  */
 #ifndef PLIANT_ENGINE_OBSTACLES_PRIMITIVES_H
 #define PLIANT_ENGINE_OBSTACLES_PRIMITIVES_H
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* The kinds of pl_obstacle in their order, so that one is the other; what has no function below is a closed
+/* The kinds of pl_obstacle in the same order, so the values are equal; a kind without a function below is a closed
  * mesh. */
 typedef enum pl_distance_kind {
     PL_DISTANCE_PLANE,
@@ -31,21 +31,21 @@ typedef struct pl_shape {
     pl_closed_mesh *solid; /* mesh, heightfield; else NULL */
     int32_t kind;          /* pl_distance_kind */
     bool inside;
-    bool one_sided;   /* no point can come out where it did not go in */
+    bool one_sided;   /* a point that did not enter it cannot come out of it */
     double thin;      /* pl_obstacle_thickness(), m */
     double margin;    /* contacts hold vertices this far from the surface, m */
     bool turned;      /* R is not the identity */
-    double middle[3]; /* what a motion turns about */
+    double middle[3]; /* centre of rotation of a motion */
     double center[3], R[9] /* own axes as columns */;
-    double axis[3];           /* of what is round about an axis, unit */
-    double radius, tube;      /* round ones; a torus's tube */
-    double half[3];           /* half extents, of an axial one along the axis in [0] */
+    double axis[3];           /* for a body of revolution, unit */
+    double radius, tube;      /* for round shapes; a torus's tube */
+    double half[3];           /* half extents; for an axial shape, along the axis in [0] */
     double rounding;          /* of edges */
     double normal[3], offset; /* plane */
 } pl_shape;
 
-/* Of each kind: distance and normal for d, the point seen from the shape's centre in the shape's own
- * axes; H, if not NULL, is zeroed by the caller. `inside` is not theirs. */
+/* For each kind: distance and normal for d, the point relative to the shape's centre in the shape's own axes. H, if
+ * not NULL, is zeroed by the caller. The caller handles `inside`. */
 
 PL_EVERYWHERE double pl_measure_plane(const pl_shape *s, const double d[3], double n[3], double *H)
 {
@@ -57,7 +57,7 @@ PL_EVERYWHERE double pl_measure_plane(const pl_shape *s, const double d[3], doub
 PL_EVERYWHERE double pl_measure_sphere(const pl_shape *s, const double d[3], double n[3], double *H)
 {
     double r = sqrt(pl_vector_dot(d, d));
-    /* The centre has no nearest point; any direction is as good. */
+    /* The centre has no nearest point; any direction will do. */
     for (int c = 0; c < 3; c++)
         n[c] = r > 0 ? d[c] / r : (c == 1);
     if (H && r > 0) {
@@ -92,8 +92,8 @@ PL_EVERYWHERE double pl_measure_box(const pl_shape *s, const double d[3], double
     return length - s->rounding;
 }
 
-/* A point in cylindrical coordinates about the shape's axis: rho, y and the unit vectors outward
- * and around. On the axis any outward direction is as good: one that the axis fixes. */
+/* A point in cylindrical coordinates about the shape's axis: rho, y and the unit vectors outward and around. On the
+ * axis, any outward direction will do; the axis determines one. */
 typedef struct pl_axial {
     double rho, y;
     double out[3], around[3];
@@ -108,7 +108,7 @@ PL_EVERYWHERE pl_axial pl_axial_of(const double a[3], const double d[3])
         away[c] = d[c] - p.y * a[c];
     p.rho = sqrt(pl_vector_dot(away, away));
     if (!(p.rho > 0)) {
-        /* across the axis, from the coordinate direction that it is farthest from */
+        /* across the axis, from the coordinate direction farthest from it */
         int k = fabs(a[0]) <= fabs(a[1]) ? 0 : 1;
         k = fabs(a[2]) < fabs(a[k]) ? 2 : k;
         for (int c = 0; c < 3; c++)
@@ -124,8 +124,8 @@ PL_EVERYWHERE pl_axial pl_axial_of(const double a[3], const double d[3])
     return p;
 }
 
-/* n from its parts in the half plane; H from the profile's bend along the surface in that plane and
- * from the roundness about the axis. */
+/* n from its parts in the half plane; H from the profile's curvature along the surface in that plane and from the
+ * curvature about the axis. */
 PL_EVERYWHERE void pl_turn_profile(const pl_axial *p, const double a[3], double n_rho, double n_y,
                                    double bend, double n[3], double *H)
 {
@@ -176,8 +176,8 @@ PL_EVERYWHERE double pl_measure_capsule(const pl_shape *s, const double d[3], do
     return length - s->radius;
 }
 
-/* The profile is a triangle, from the rim of the base (radius, -half[0]) to the tip (0, half[0]): within it
- * the nearer of base and flank, outside the one that is across, or the rim or the tip. */
+/* The profile is a triangle, from the rim of the base (radius, -half[0]) to the tip (0, half[0]). Inside, the
+ * nearer of base and flank counts; outside, the one across from the point, or the rim or the tip. */
 PL_EVERYWHERE double pl_measure_cone(const pl_shape *s, const double d[3], double n[3], double *H)
 {
     pl_axial p = pl_axial_of(s->axis, d);
@@ -188,7 +188,7 @@ PL_EVERYWHERE double pl_measure_cone(const pl_shape *s, const double d[3], doubl
     bool at_rim = rho > 0 && along < 0;
     double e_rho = at_rim ? rho : p.rho, e_y = at_rim ? y : p.y - s->half[0];
     double length = sqrt(e_rho * e_rho + e_y * e_y);
-    /* On the tip itself, which rounding may take for a place beyond it, the flank has a normal. */
+    /* At the tip itself, which rounding may place beyond it, use the flank's normal. */
     if ((at_rim || along > slant) && length > 0) {
         pl_turn_profile(&p, s->axis, e_rho / length, e_y / length, 1 / length, n, H);
         if (H && !(p.rho > 0))
@@ -213,7 +213,7 @@ PL_EVERYWHERE double pl_measure_torus(const pl_shape *s, const double d[3], doub
     return length - s->tube;
 }
 
-/* By the kind of the shape. The surface is known to be `within` that distance, or INFINITY. */
+/* Selects by the kind of the shape. `within`: a known bound of the distance, or INFINITY. */
 PL_EVERYWHERE double pl_measure_own(const pl_shape *s, const double d[3], double within,
                                     double n[3], double *H)
 {

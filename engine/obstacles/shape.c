@@ -39,7 +39,7 @@ static pl_status set_solid(pl_shape *s, const pl_obstacle *o)
     return status;
 }
 
-/* The numbers of the shapes that have a formula; a solid's are in its mesh. */
+/* The numbers of the shapes with a formula; a solid's are in its mesh. */
 static void set_numbers(pl_shape *s, const pl_obstacle *o)
 {
     memcpy(s->axis, o->axis, sizeof s->axis);
@@ -87,7 +87,7 @@ pl_status pl_shape_create(const pl_obstacle *o, pl_shape **out)
         pl_rotation(o->place.rotate_axis, o->place.rotate_degrees, s->R);
         s->turned = o->place.rotate_degrees != 0;
     }
-    s->one_sided = keeps_in_convex(o); /* there is no far side to come out at */
+    s->one_sided = keeps_in_convex(o); /* there is no far side through which to come out */
     if (pl_obstacle_is_solid(o) && set_solid(s, o) != PL_OK) {
         pl_shape_destroy(s);
         return PL_NO_MEMORY;

@@ -12,7 +12,7 @@ bool pl_obstacle_is_solid(const pl_obstacle *o)
     return o->kind == PL_OBSTACLE_MESH || o->kind == PL_OBSTACLE_HEIGHTFIELD;
 }
 
-/* Of a heightfield: two a cell, and three for each piece of the border. */
+/* Triangles of a heightfield: two per cell, and three for each piece of the border. */
 int64_t pl_obstacle_triangles(const pl_obstacle *o)
 {
     if (o->kind == PL_OBSTACLE_MESH)
@@ -41,7 +41,7 @@ pl_status pl_solid_arrays_reserve(int64_t vertices, int64_t triangles, pl_solid_
     return PL_NO_MEMORY;
 }
 
-/* As bodies are placed. */
+/* Placed as bodies are. */
 static pl_status place_mesh(const pl_obstacle *o, pl_solid_arrays *out)
 {
     const pl_mesh_source *m = &o->mesh.source;

@@ -8,10 +8,10 @@
 
 enum { SECTORS = 64, ARC = 12, PROFILE = 4 * (ARC + 1), FACE = 2 * (ARC + 1) };
 
-/* ---- round about an axis ---- */
+/* ---- bodies of revolution ---- */
 
-/* A curve in the half plane (rho, y), with y along the axis and the solid on its left. Two points in
- * one place are an edge of the solid. */
+/* A curve in the half plane (rho, y), with y along the axis and the solid on its left. Two points at the same place
+ * are an edge of the solid. */
 typedef struct profile {
     int count;
     double rho[PROFILE], y[PROFILE];
@@ -23,8 +23,8 @@ static void add_point(profile *p, double rho, double y)
     p->y[p->count++] = y;
 }
 
-/* Points (rho + radius cos a, y + radius sin a) for angles of `from` to `to` quarters of a turn; an
- * arc without radius is an edge. */
+/* Points (rho + radius cos a, y + radius sin a) for angles of `from` to `to` quarters of a turn; an arc without
+ * radius is an edge. */
 static void add_arc(profile *p, double rho, double y, double radius, int from, int to)
 {
     int pieces = radius > 0 ? ARC * (to - from) : 1;
@@ -46,7 +46,7 @@ static profile profile_of(const pl_obstacle *o)
         add_arc(&p, 0, half, o->radius, 0, 1);
     } else if (o->kind == PL_OBSTACLE_TORUS) {
         add_arc(&p, o->radius, 0, o->tube, -2, 2);
-        p.count--; /* it ends where it began */
+        p.count--; /* the profile is closed */
     } else if (o->kind == PL_OBSTACLE_CONE) {
         add_point(&p, 0, -half);
         add_arc(&p, o->radius, -half, 0, -1, 0);
@@ -72,8 +72,7 @@ static void set_frame(const double axis[3], double u[3], double w[3])
     pl_vector_cross(axis, u, w);
 }
 
-/* The circle that a point of the profile goes round; of a point on the axis its place. Returns how
- * many vertices that are. */
+/* The circle of a point of the profile, or a single vertex for a point on the axis. Returns the number of vertices. */
 static int put_ring(pl_solid_arrays *a, const pl_obstacle *o, const double axis[3], double rho,
                     double y)
 {
@@ -137,8 +136,8 @@ static void put_grid(pl_solid_arrays *a, int64_t first, int side)
         }
 }
 
-/* The k-th of `side` grid lines across a face: which edge it belongs to, and the slope of the
- * surface's normal there, which goes from 45 degrees to 0 over the rounding of an edge. */
+/* The k-th of `side` grid lines across a face: the edge to which it belongs, and the slope of the surface's normal
+ * there, which goes from 45 degrees to 0 over the rounding of an edge. */
 static int grid_line(int k, int side, double *slope)
 {
     int arc = side / 2 - 1, sign = 2 * k < side ? -1 : 1;
@@ -147,12 +146,12 @@ static int grid_line(int k, int side, double *slope)
     return sign;
 }
 
-/* The face of a box across `axis`, on one side of it, with its part of the rounded edges: the core's
- * corner and from there the rounding along the normal. Coordinates are the box's own. */
+/* The face of a box across `axis`, on one side of it, with its part of the rounded edges: the core's corner and
+ * from there the rounding along the normal. Coordinates are the box's own. */
 static void put_face(pl_solid_arrays *a, const pl_obstacle *o, int axis, int sign, int side)
 {
     int64_t first = a->vertex_count;
-    /* Columns run along the first of the other two axes; sign turns the face about. */
+    /* Columns run along the first of the other two axes; sign flips the face. */
     int across = (axis + (sign > 0 ? 1 : 2)) % 3, down = 3 - axis - across;
     for (int r = 0; r < side; r++)
         for (int c = 0; c < side; c++) {
@@ -170,7 +169,7 @@ static void put_face(pl_solid_arrays *a, const pl_obstacle *o, int axis, int sig
     put_grid(a, first, side);
 }
 
-/* Turns the vertices about the origin as the obstacle says, and brings them to its centre. */
+/* Rotates the vertices about the origin by the obstacle's rotation, and moves them to its centre. */
 static void place(const pl_obstacle *o, pl_solid_arrays *a)
 {
     pl_transform t = {.scale = {1, 1, 1}, .rotate_degrees = o->place.rotate_degrees};
@@ -208,7 +207,7 @@ static pl_status put_plane(const pl_obstacle *o, const double around[3], double 
     return PL_OK;
 }
 
-/* The top comes first in the arrays: cut off what follows it. */
+/* The top comes first in the arrays: cut off the rest. */
 static pl_status put_heightfield(const pl_obstacle *o, pl_solid_arrays *out)
 {
     if (pl_solid_arrays_create(o, out) != PL_OK)

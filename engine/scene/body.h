@@ -1,4 +1,4 @@
-/* body.h - a mesh of some material, placed, and how it begins. */
+/* body.h - a body: its mesh and material, its placement, and its initial state. */
 #ifndef PLIANT_ENGINE_SCENE_BODY_H
 #define PLIANT_ENGINE_SCENE_BODY_H
 
@@ -12,7 +12,7 @@ typedef enum pl_shape_kind {
     PL_SHAPE_REST,
     PL_SHAPE_COLLAPSED, /* every vertex at the centre of mass */
     PL_SHAPE_RANDOM,    /* uniform in the body's bounding box */
-    PL_SHAPE_TWISTED,   /* turned about the axis through the body's centre by turns x position */
+    PL_SHAPE_TWISTED,   /* rotated about the axis through the body's centre by turns x position */
     PL_SHAPE_STRETCHED, /* scaled about the body's centre */
 } pl_shape_kind;
 
@@ -26,13 +26,13 @@ typedef struct pl_initial {
     double stretch[3]; /* stretched */
 } pl_initial;
 
-/* Another material for the elements of a group of the mesh file: its name, or its number. */
+/* Another material for the elements of a group of the mesh file, by the group's name or number. */
 typedef struct pl_tag_material {
     char *tag;
     int32_t material;
 } pl_tag_material;
 
-/* Names of the mesh file's fields, NULL where the body uses none. */
+/* Names of fields in the mesh file; NULL where the body uses none. */
 typedef struct pl_body_fields {
     char *stiffness; /* factor on the element's stiffness, 1 */
     char *fibers;    /* direction of its fibres in the mesh's coordinates */
@@ -42,7 +42,7 @@ typedef struct pl_body {
     char *name;
     pl_mesh_source mesh;
     int32_t material;           /* index into materials */
-    int32_t tag_material_count; /* materials_by_tag, in its order: of several the last holds */
+    int32_t tag_material_count; /* materials_by_tag, in its order: if several apply, the last one */
     pl_tag_material *tag_materials;
     pl_body_fields fields;
     pl_transform transform;

@@ -8,8 +8,8 @@ typedef struct method {
     bool matrix;
 } method;
 
-/* Splitting needs a prox of every term, and nothing else; projections do for a prox only where the
- * energy is a squared distance; descent needs a finite energy with a gradient. */
+/* Splitting needs only a prox of every term; projections can replace a prox only if the energy is a squared
+ * distance; descent needs a finite energy with a gradient. */
 static const method METHODS[PL_METHOD_KINDS] = {
     [PL_METHOD_ADMM] = {PL_TRAIT_NO_PROX, true},
     [PL_METHOD_QUASI_NEWTON] = {PL_TRAIT_HARD, true},
@@ -46,7 +46,7 @@ static const reason REASONS[] = {
     {PL_TRAIT_NO_HESSIAN, "they have no second derivatives"},
 };
 
-/* What terms of a material lack; those of ARAP alone are squared distances. */
+/* Properties that terms of a material lack; only those of ARAP are squared distances. */
 static const struct {
     const char *what;
     unsigned traits;
@@ -108,8 +108,7 @@ const char *pl_methods_that_carry(unsigned traits, char *text, size_t size)
     return text;
 }
 
-/* Parts of materials. Springs, quadratic bending, fibres and attachments lack nothing: they are
- * squared distances. */
+/* Parts of materials. Springs, quadratic bending, fibres and attachments lack nothing: they are squared distances. */
 static int32_t add_parts(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
 {
     pl_carried limits = {"strain limit", 0, PL_TRAIT_HARD};
@@ -159,15 +158,15 @@ static bool is_stretched_inverted(const pl_body *body)
     return body->initial.shape == PL_SHAPE_STRETCHED && solid && by[0] * by[1] * by[2] <= 0;
 }
 
-/* True if descent brings mirrored tetrahedra of a material back, of an energy that is
- * finite there; but Fung's is too steep even where it is. */
+/* True if descent recovers mirrored tetrahedra of a material, whose energy is finite there; but Fung's is too steep
+ * even so. */
 static bool is_brought_back(const pl_material *m)
 {
     return !has_barrier(m) || (m->invertible && m->model != PL_MATERIAL_FUNG);
 }
 
-/* Splitting also brings back elements whose energy is infinite, and from chaos it ends in another minimum less
- * often than descent does. */
+/* Splitting also recovers elements whose energy is infinite, and from chaos it ends in another minimum less often
+ * than descent. */
 static bool wants_splitting(const pl_scene *scene, const pl_body *body)
 {
     bool back = is_brought_back(&scene->materials[body->material]);
@@ -177,8 +176,8 @@ static bool wants_splitting(const pl_scene *scene, const pl_body *body)
            (!back && is_stretched_inverted(body));
 }
 
-/* True if descent can hold inextensible edges: in statics a slack rope has no stiffness at all, and a GPU has no
- * kernel for them. */
+/* True if descent can hold inextensible edges: in statics a slack rope has no stiffness, and a GPU has no kernel
+ * for them. */
 static bool may_hold(const pl_scene *scene)
 {
     return scene->time.integrator != PL_INTEGRATOR_QUASI_STATIC &&
@@ -223,9 +222,9 @@ bool pl_damping_is_merged(const pl_scene *scene, const pl_material *m)
         return false;
     if (d->form != PL_DAMPING_AUTO)
         return d->form == PL_DAMPING_MERGED;
-    /* Newton has one Hessian to assemble, and less of it to project away; ADMM one local step, which is no
-     * dearer than that of the energy where it has three unknowns, not nine. Methods that see gradients alone
-     * gain no iteration, and lose the energies' own kernels. */
+    /* Newton then assembles one Hessian, with less to project away; ADMM has one local step, which costs no more
+     * than that of the energy if it has three unknowns rather than nine. Methods that use only gradients gain no
+     * iteration, and lose the energies' own kernels. */
     if (scene->solver.method == PL_METHOD_NEWTON)
         return true;
     return scene->solver.method == PL_METHOD_ADMM &&
@@ -275,7 +274,7 @@ static void refuse_on_device(const pl_material *m, const char *key, const char *
     pl_faults_add(faults, pointer, "unsupported", got, expected, hint);
 }
 
-/* Of dissipation the kernels have that of elements and vertices. */
+/* Kernels exist for the dissipation of elements and vertices. */
 static void check_damping_on_device(const pl_material *m, const pl_material_uses *uses,
                                     pl_faults *faults)
 {

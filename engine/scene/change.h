@@ -1,17 +1,16 @@
-/* change.h - what of a scene may be changed while it runs. A control is a fragment of a scene: named
- * things, and the numbers that they have from now on. What it holds is what its scene's tables hold
- * (protocol/scene/params_control.c); which of it is given is flagged.
+/* change.h - changes to a scene while it runs. A control is a fragment of a scene: named things, and their new
+ * numbers. Its contents follow the scene's tables (protocol/scene/params_control.c); flags mark the values given.
  *
- * Motions are taken over where they are: rates go on from the pose that the pin or obstacle has when
- * the control takes effect, keyframes begin there and count their times from then. Materials decide
- * the matrix, their damping too, so a control of one needs a new model (pl_change_rebuilds).
+ * Motions continue from where they are: rates apply from the pose that the pin or obstacle has when the control
+ * takes effect; keyframes begin there and count their times from then. Materials, and their damping, determine the
+ * matrix, so a control of a material needs a new model (pl_change_rebuilds).
  */
 #ifndef PLIANT_ENGINE_SCENE_CHANGE_H
 #define PLIANT_ENGINE_SCENE_CHANGE_H
 
 #include "engine/scene/scene.h"
 
-/* Of a pin or an obstacle, by its index in the scene. */
+/* For a pin or an obstacle, by its index in the scene. */
 typedef struct pl_change_motion {
     int32_t index;
     pl_motion motion;
@@ -25,7 +24,7 @@ typedef struct pl_change_force {
     double pressure;                   /* pressure */
 } pl_change_force;
 
-/* Amounts of a material's dissipation function, and of its damping by mass. */
+/* Coefficients of a material's dissipation function, and of its damping by mass. */
 typedef struct pl_change_damping {
     bool has_viscosity, has_bulk_viscosity, has_beta, has_coefficient, has_mass;
     double viscosity, bulk_viscosity, beta, coefficient, mass;
@@ -50,16 +49,16 @@ typedef struct pl_change {
     pl_change_material *materials;
 } pl_change;
 
-/* Release what it owns and zero it. */
+/* Releases what it owns and zeroes it. */
 void pl_change_clear(pl_change *change);
 
-/* Whether it changes what a model's matrix is made of. */
+/* True if it changes an input of the model's matrix. */
 static inline bool pl_change_rebuilds(const pl_change *change)
 {
     return change->material_count > 0;
 }
 
-/* The materials' part, into the scene that the next model is made of. */
+/* Applies the materials' part to the scene from which the next model is created. */
 void pl_scene_change(pl_scene *scene, const pl_change *change);
 
 #endif

@@ -1,4 +1,4 @@
-/* material.h - what bodies are made of. */
+/* material.h - materials of bodies. */
 #ifndef PLIANT_ENGINE_SCENE_MATERIAL_H
 #define PLIANT_ENGINE_SCENE_MATERIAL_H
 
@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 typedef enum pl_bending_model { PL_BENDING_QUADRATIC, PL_BENDING_HINGE } pl_bending_model;
-/* Of triangles over their interior edges, of edges at vertices that have two. */
+/* Bending: of triangles over their interior edges, of edges at vertices with two edges. */
 typedef struct pl_bending {
     bool present;
     pl_bending_model model;
     bool has_stiffness;
-    double stiffness; /* N m; of edges N m^2 */
+    double stiffness; /* N m; for edges N m^2 */
 } pl_bending;
 
 typedef enum pl_limit_kind { PL_LIMIT_COLUMNS, PL_LIMIT_SINGULAR_VALUES } pl_limit_kind;
@@ -33,7 +33,7 @@ typedef struct pl_fibers {
     double direction[3]; /* d, unit */
 } pl_fibers;
 
-/* Whether edges are springs, do not exceed their length, or keep it. */
+/* Whether edges are springs, limited to their length, or of fixed length. */
 typedef enum pl_inextensible {
     PL_EXTENSIBLE,
     PL_INEXTENSIBLE_ROPE,
@@ -42,7 +42,7 @@ typedef enum pl_inextensible {
 
 enum { PL_SPLINE_POINTS_MAX = 16, PL_CURVE_POINTS_MAX = 64 };
 
-/* Where the functions of a spline material come from. */
+/* Source of a spline material's functions. */
 typedef enum pl_splines_kind {
     PL_SPLINES_NONE,
     PL_SPLINES_A,      /* Liu 2017, figure 6: neo-Hookean, stiffer in compression */
@@ -64,13 +64,13 @@ typedef struct pl_lame_constants {
     double mu, lambda; /* Pa */
 } pl_lame_constants;
 
-/* Wang 2016, eq. 13-15; those that its model does not have are 0. */
+/* Wang 2016, eq. 13-15; constants that its model does not have are 0. */
 typedef struct pl_rubber_constants {
     double s0, s1, s2; /* Pa */
     double s3;         /* 1 */
 } pl_rubber_constants;
 
-/* Points of a piecewise linear function, constant outside of them; count 0: none. */
+/* A piecewise linear function by its points, constant beyond the first and last; count 0: none. */
 typedef struct pl_damping_points {
     int32_t count;
     double points[PL_DAMPING_POINTS_MAX][2]; /* argument, ascending; multiplier */
@@ -84,7 +84,7 @@ typedef struct pl_material_damping {
     double beta;                          /* s */
     double coefficient, power, smoothing; /* Pa s^p, 1, 1/s */
     double mass;                          /* 1/s */
-    pl_damping_points strain_spline;      /* of any model: by principal stretch */
+    pl_damping_points strain_spline;      /* for any model: by principal stretch */
     pl_damping_points rate_spline;        /* by |dS/dt|, 1/s */
     pl_damping_momentum momentum;
     pl_damping_order second_order;
@@ -96,22 +96,22 @@ typedef struct pl_material {
     pl_material_kind model;
     double young;   /* Pa */
     double poisson; /* 1 */
-    bool has_lame;  /* in place of young and poisson */
+    bool has_lame;  /* replaces young and poisson */
     pl_lame_constants lame;
-    bool has_constants; /* in place of either */
+    bool has_constants; /* replaces either pair */
     pl_rubber_constants constants;
     pl_splines splines;
-    bool invertible;  /* energies give way to a convex one under strong compression */
+    bool invertible;  /* under strong compression, energies turn into a convex one */
     double density;   /* kg/m^3 */
-    double thickness; /* of triangles, m */
-    double area;      /* cross-section of edges, m^2 */
+    double thickness; /* for triangles, m */
+    double area;      /* cross-section, for edges, m^2 */
     pl_bending bending;
     pl_strain_limit strain_limit;
     pl_fibers fibers;
     pl_inextensible inextensible; /* edges */
     pl_material_damping damping;
     double air_damping; /* N s/m^3 */
-    bool has_friction;  /* else contact.friction of the scene */
+    bool has_friction;  /* otherwise contact.friction of the scene */
     double friction;    /* against other bodies, >= 0 */
 } pl_material;
 

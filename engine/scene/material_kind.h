@@ -1,5 +1,5 @@
-/* material_kind.h - the material models, by name. Apart from scene.h, whose every new key would
- * have all kernels compiled again. */
+/* material_kind.h - the material models, by name. Separate from scene.h, so that a new key there does not recompile
+ * all kernels. */
 #ifndef PLIANT_ENGINE_SCENE_MATERIAL_KIND_H
 #define PLIANT_ENGINE_SCENE_MATERIAL_KIND_H
 
@@ -18,7 +18,7 @@ typedef enum pl_material_kind {
 } pl_material_kind;
 #define PL_MATERIAL_KINDS ((int)PL_MATERIAL_HENCKY + 1)
 
-/* DO(the rest of the kind's name, its name in functions and scenes) of each. */
+/* DO(suffix of the kind's name, name in functions and scenes) for each. */
 #define PL_STRETCH_EACH_KIND(DO)                                                                   \
     DO(NEO_HOOKEAN, neo_hookean)                                                                   \
     DO(COROTATED, corotated)                                                                       \

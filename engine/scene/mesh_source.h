@@ -1,4 +1,4 @@
-/* mesh_source.h - where the mesh of a body or an obstacle comes from. */
+/* mesh_source.h - source of the mesh of a body or an obstacle. */
 #ifndef PLIANT_ENGINE_SCENE_MESH_SOURCE_H
 #define PLIANT_ENGINE_SCENE_MESH_SOURCE_H
 
@@ -17,7 +17,7 @@ typedef enum pl_mesh_source_kind {
     PL_SOURCE_HELIX,
 } pl_mesh_source_kind;
 
-/* How the cells of a generated cloth are cut in two; engine/mesh/mesh.h says which is which. */
+/* How the cells of a generated cloth are divided; engine/mesh/mesh.h describes the patterns. */
 typedef enum pl_diagonal_kind {
     PL_DIAGONAL_ALTERNATING,
     PL_DIAGONAL_UP,
@@ -41,7 +41,7 @@ typedef struct pl_cloth_source {
     double size[2]; /* m */
     int32_t cells[2];
     pl_diagonal_kind diagonal;
-    bool springs; /* in place of triangles */
+    bool springs; /* replaces triangles */
 } pl_cloth_source;
 
 typedef struct pl_rope_source {
@@ -53,7 +53,7 @@ typedef struct pl_rope_source {
 /* Cylinder, torus, helix. */
 typedef struct pl_tube_source {
     double radius;       /* of a cylinder, or of the curve, m */
-    double tube;         /* radius of what follows the curve, m */
+    double tube;         /* radius of the tube around the curve, m */
     double length;       /* cylinder, m */
     double pitch, turns; /* helix: m a turn */
     int32_t strands;     /* helix */
@@ -73,7 +73,7 @@ typedef struct pl_mesh_source {
     char *upload[2];      /* "sha256:<64 hex>": the file, or TetGen's node and ele */
     int32_t upload_count; /* 1 or 2 */
     bool refuse_negative; /* "orientation": "refuse" */
-    int64_t vertex_count; /* inline; an obstacle's also of its file, once it is loaded */
+    int64_t vertex_count; /* inline; for an obstacle, also from its file once loaded */
     double *vertices;     /* [vertex_count][3] */
     int64_t tet_count, triangle_count, edge_count;
     int64_t *tets;      /* inline [tet_count][4] */

@@ -14,7 +14,7 @@ static void multiply(const double S[9], const double T[9], double R[9])
 
 /* ---- keyframes ---- */
 
-/* The two keyframes around a time, how far it is from one to the other, and the rate of that. */
+/* The two keyframes around a time, the fraction of the way between them, and its rate. */
 typedef struct between {
     pl_keyframe from, to;
     double s, rate; /* 1, 1/s */
@@ -50,7 +50,7 @@ static void quaternion(const pl_keyframe *key, double q[4])
         q[1 + c] = sin(half) * key->axis[c];
 }
 
-/* The axis and the angle, degrees, that turn a's rotation into b's: q = b conj(a), the shorter way. */
+/* The axis and the angle, degrees, of the rotation from a's to b's: q = b conj(a), the shorter way. */
 static double turn_between(const pl_keyframe *from, const pl_keyframe *to, double axis[3])
 {
     double a[4], b[4];
@@ -68,7 +68,7 @@ static double turn_between(const pl_keyframe *from, const pl_keyframe *to, doubl
     return 2 * atan2(length, fabs(w)) * (180 / M_PI);
 }
 
-/* A keyframed motion at a time: where, and how fast. */
+/* Pose and velocity of a keyframed motion at a time. */
 typedef struct keyed {
     pl_pose pose;
     double axis[3], turning, moving[3]; /* turning: degrees/s; moving: m/s */
@@ -164,8 +164,8 @@ pl_pose pl_motion_pose(const pl_motion *motion, double time)
 
 /* ---- taking over ---- */
 
-/* A rotation's axis and angle, by the unit quaternion (w, x, y, z): of its squares, 4 w^2 = 1 + trace
- * and so on, the largest is divided by (Shepperd 1978). */
+/* A rotation's axis and angle, from the unit quaternion (w, x, y, z). Its largest component is computed from its
+ * square, 4 w^2 = 1 + trace and so on, and the others are divided by it (Shepperd 1978). */
 static void axis_of(const double R[9], double axis[3], double *degrees)
 {
     double trace = R[0] + R[4] + R[8], q[4], length = 0;
@@ -209,7 +209,7 @@ pl_status pl_motion_take_over(const pl_motion *motion, const pl_motion *to, doub
     next.from = pl_motion_pose(motion, time);
     next.motion.drive = NULL;
     next.motion.present = true;
-    next.motion.has_origin = false; /* the motion's own holds */
+    next.motion.has_origin = false; /* the motion's own applies */
     memset(next.motion.origin, 0, sizeof next.motion.origin);
     int32_t given = to->keyframe_count;
     next.motion.keyframes = NULL;

@@ -1,4 +1,4 @@
-/* obstacle.h - a solid that bodies stay out of, or in. */
+/* obstacle.h - a solid that keeps bodies out of, or inside, it. */
 #ifndef PLIANT_ENGINE_SCENE_OBSTACLE_H
 #define PLIANT_ENGINE_SCENE_OBSTACLE_H
 
@@ -19,11 +19,11 @@ typedef enum pl_obstacle_kind {
     PL_OBSTACLE_TORUS,
     PL_OBSTACLE_HEIGHTFIELD,
     PL_OBSTACLE_MESH,
-    PL_OBSTACLE_CONE, /* a kind goes last: saved states have its number in their digest */
+    PL_OBSTACLE_CONE, /* new kinds go last: the digest of saved states contains these numbers */
 } pl_obstacle_kind;
 
-/* DO(its table of parameters) of each shape, in the order of the documentation; only plane and sphere
- * stand before other tables, in params_rows.h. */
+/* DO(its table of parameters) for each shape, in the order of the documentation; only plane and sphere come before
+ * other tables, in params_rows.h. */
 #define PL_EACH_OBSTACLE_TABLE(DO)                                                                 \
     DO(obstacle_box)                                                                               \
     DO(obstacle_cylinder)                                                                          \
@@ -33,38 +33,38 @@ typedef enum pl_obstacle_kind {
     DO(obstacle_heightfield)                                                                       \
     DO(obstacle_mesh)
 
-/* A closed surface; of the source its vertices and triangles, or the file that they are in. */
+/* A closed surface: vertices and triangles of the source, or the file that contains them. */
 typedef struct pl_obstacle_mesh {
     pl_mesh_source source; /* first: its keys are this struct's */
     pl_transform transform;
     bool inside;
 } pl_obstacle_mesh;
 
-/* A solid that bodies stay out of, or, with `inside`, in. */
+/* A solid that keeps bodies out of it or, with `inside`, in it. */
 typedef struct pl_obstacle {
     char *name; /* given, or "obstacle-K" */
     pl_obstacle_kind kind;
     double normal[3]; /* plane: unit, points to the free side */
     double offset;    /* plane: normal . x = offset, m */
-    double center[3]; /* all but the plane, m */
+    double center[3]; /* all except the plane, m */
     double axis[3];   /* cylinder, capsule, cone (to its tip), torus: unit */
     double radius;    /* sphere, cylinder, capsule, cone's base, torus's circle, m */
     double tube;      /* torus: radius of the tube, m, < radius */
-    bool has_height;  /* cylinder: without, it has no ends */
+    bool has_height;  /* cylinder: without it, no ends */
     double height; /* cylinder, cone: along the axis; capsule: between the centres of its ends, m */
     double size[3];        /* box, m */
     double rounding;       /* box, cylinder: radius of the edges, within the size, m */
-    pl_transform place;    /* box: rotation about its centre; nothing else of it is used */
+    pl_transform place;    /* box: rotation about its centre; its other fields are unused */
     int32_t rows, columns; /* heightfield: samples along z and x, >= 2 */
     double *heights;       /* [rows][columns] m along y, over the centre */
     double spacing;        /* between samples, m */
-    bool has_depth;        /* else the longer side */
+    bool has_depth;        /* otherwise the longer side */
     double depth;          /* of the flat bottom below the lowest sample, m */
     pl_obstacle_mesh mesh;
-    bool inside;        /* of all but plane, heightfield and mesh, which has its own */
+    bool inside;        /* for all except plane and heightfield, and mesh, which has its own */
     double friction;    /* Coulomb coefficient, >= 0 */
-    double restitution; /* 0 .. 1: what a vertex leaves with, of the normal velocity it came with */
-    double margin;      /* m, >= 0: contacts keep vertices so far from the surface */
+    double restitution; /* 0 .. 1: a vertex leaves with this share of its normal arrival velocity */
+    double margin;      /* m, >= 0: distance that contacts keep vertices from the surface */
     pl_motion motion;
 } pl_obstacle;
 

@@ -1,4 +1,4 @@
-/* pin.h - what holds vertices: pins and attachments. */
+/* pin.h - constraints on vertices: pins and attachments. */
 #ifndef PLIANT_ENGINE_SCENE_PIN_H
 #define PLIANT_ENGINE_SCENE_PIN_H
 
@@ -10,18 +10,17 @@
 
 enum { PL_AXES_ALL = 7 };
 
-/* Vertices held at, or moved to, where the motion puts them; the coordinates that are not among the
- * axes stay free. */
+/* Holds vertices at the places where the motion puts them; coordinates that are not among the axes stay free. */
 typedef struct pl_pin {
     char *name; /* given, or "pin-K" */
     int32_t body;
     pl_selection select;
-    int32_t axes; /* the coordinates that it holds: bit c is coordinate c */
+    int32_t axes; /* held coordinates: bit c is coordinate c */
     pl_motion motion;
 } pl_pin;
 
-/* k/2 |x - p|^2 of every selected vertex, p a point of another body, of an obstacle's surface, or a
- * place, which stays or is carried along by an obstacle. */
+/* k/2 |x - p|^2 for every selected vertex; p is a point of another body, of an obstacle's surface, or a place,
+ * fixed or carried along by an obstacle. */
 typedef struct pl_attachment {
     char *name; /* given, or "attachment-K" */
     int32_t body;

@@ -1,4 +1,4 @@
-/* pose.h - where a rigid motion has brought what it moves. */
+/* pose.h - the effect of a rigid motion at one time. */
 #ifndef PLIANT_ENGINE_SCENE_POSE_H
 #define PLIANT_ENGINE_SCENE_POSE_H
 

@@ -1,8 +1,8 @@
-/* scene.h - a scene as plain structs: what a client posted, with every default filled in.
+/* scene.h - a scene as plain structs: the client's document, with every default filled in.
  *
- * This is the arrow between protocol/ (which makes it from JSON and writes it back) and engine/
- * (which makes a model of it): plain structs in SI units, a header for each noun, no behaviour but the
- * release of memory. Names follow the JSON keys. Angles are degrees where the key says so.
+ * It is the interface between protocol/ (which reads it from JSON and writes it back) and engine/ (which builds a
+ * model from it): plain structs in SI units, one header per noun, no behaviour except the release of memory. Names
+ * follow the JSON keys. Angles are degrees where the key says so.
  */
 #ifndef PLIANT_ENGINE_SCENE_SCENE_H
 #define PLIANT_ENGINE_SCENE_SCENE_H
@@ -49,7 +49,7 @@ static inline bool pl_scene_endless(const pl_scene *scene)
     return scene->time.steps == PL_STEPS_ENDLESS;
 }
 
-/* Release what the scene owns (strings, arrays) and zero it. Not the struct itself. */
+/* Releases what the scene owns (strings, arrays) and zeroes it. Does not free the struct itself. */
 void pl_scene_clear(pl_scene *scene);
 
 #endif

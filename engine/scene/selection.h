@@ -1,4 +1,4 @@
-/* selection.h - which vertices of a body something is about. */
+/* selection.h - a selection of a body's vertices. */
 #ifndef PLIANT_ENGINE_SCENE_SELECTION_H
 #define PLIANT_ENGINE_SCENE_SELECTION_H
 
@@ -15,9 +15,9 @@ typedef enum pl_selection_kind {
     PL_SELECT_TAG,     /* vertices of the mesh file's group: its name, or its number in decimal */
 } pl_selection_kind;
 
-/* Which vertices of a body. Coordinates are of the body as placed by its transform, at rest; with
- * `relative` they run from 0 to 1 over its bounding box (a sphere's radius over the box's longest
- * edge, a plane's offset along its normal in those coordinates). */
+/* A selection of a body's vertices. Coordinates are of the body as placed by its transform, at rest. With
+ * `relative`, they run from 0 to 1 over its bounding box (a sphere's radius over the box's longest edge, a plane's
+ * offset along its normal in those coordinates). */
 typedef struct pl_selection {
     pl_selection_kind kind;
     bool relative;

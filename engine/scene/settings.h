@@ -1,12 +1,12 @@
-/* settings.h - how a scene is solved: time, method, device. */
+/* settings.h - settings of a scene's solution: time, method, device. */
 #ifndef PLIANT_ENGINE_SCENE_SETTINGS_H
 #define PLIANT_ENGINE_SCENE_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* DO(the rest of the kind's name, its name in functions and scenes) of each. quasi_static has no
- * inertia: a step is the equilibrium at its end. */
+/* DO(suffix of the kind's name, name in functions and scenes) for each. quasi_static has no inertia: a step is the
+ * equilibrium at its end. */
 #define PL_EACH_INTEGRATOR(DO)                                                                     \
     DO(BACKWARD_EULER, backward_euler)                                                             \
     DO(QUASI_STATIC, quasi_static)                                                                 \
@@ -63,7 +63,7 @@ typedef enum pl_stiffness_kind {
 } pl_stiffness_kind;
 /* How Newton's steps are solved for. */
 typedef enum pl_linear_kind {
-    PL_LINEAR_DIRECT,     /* a Cholesky factor an iteration */
+    PL_LINEAR_DIRECT,     /* one Cholesky factor per iteration */
     PL_LINEAR_PCG,        /* conjugate gradients, preconditioned by the constant matrix */
     PL_LINEAR_PCG_JACOBI, /* ... by the 3 x 3 blocks on the diagonal */
 } pl_linear_kind;
@@ -75,7 +75,7 @@ typedef enum pl_preconditioner {
     PL_PRECONDITIONER_CONSTANT, /* the diagonal of the constant matrix */
 } pl_preconditioner;
 typedef enum pl_line_search { PL_LINE_SEARCH_BACKTRACKING, PL_LINE_SEARCH_WOLFE } pl_line_search;
-/* Where a step's iterations begin (Wang 2016, section 4.4). */
+/* Initial guess of a step's iterations (Wang 2016, section 4.4). */
 typedef enum pl_initial_guess {
     PL_GUESS_BEST,         /* the lowest objective of x~, x(n) and others: guess.c */
     PL_GUESS_POSITION,     /* x(n) */
@@ -83,21 +83,21 @@ typedef enum pl_initial_guess {
     PL_GUESS_ACCELERATION, /* x(n) + h v(n) + 0.2 h (v(n) - v(n-1)) */
     PL_GUESS_STEP,         /* x(n) + d v(n), d by a parabola through the objective (eq. 10) */
 } pl_initial_guess;
-/* What keeps bodies out of obstacles. */
+/* How bodies are kept out of obstacles. */
 typedef enum pl_obstacle_way {
     PL_OBSTACLES_HARD,   /* constraints (Narain 2016, eq. 38-39) */
-    PL_OBSTACLES_ENERGY, /* springs that the matrix knows nothing of (Liu 2017, section 4.3) */
+    PL_OBSTACLES_ENERGY, /* springs that are not in the matrix (Liu 2017, section 4.3) */
 } pl_obstacle_way;
 
-/* Whether a run goes as fast as it can, or not ahead of the wall clock. Decides no bit of it. */
+/* Run as fast as possible, or no faster than the wall clock. Changes no bit of a run. */
 typedef enum pl_pace { PL_PACE_FREE, PL_PACE_REALTIME } pl_pace;
 
-/* The steps of a run that goes on until somebody ends it. */
+/* Number of steps of a run without an end. */
 #define PL_STEPS_ENDLESS ((int64_t)1 << 53)
 
 typedef struct pl_time {
     double step;     /* h, s */
-    double duration; /* s; the posted one, or steps * step; 0 where there is no end */
+    double duration; /* s; the given duration, or steps * step; 0 without an end */
     int64_t steps;   /* number of steps, >= 1, or PL_STEPS_ENDLESS */
     pl_integrator_kind integrator;
     pl_pace pace;
@@ -105,32 +105,32 @@ typedef struct pl_time {
 
 typedef struct pl_solver_settings {
     pl_method_kind method;
-    int32_t iterations; /* most iterations a step */
+    int32_t iterations; /* maximum number of iterations per step */
     double tolerance;   /* relative Newton decrement; 0: a fixed number of iterations */
     pl_stiffness_kind stiffness;
     double weight_scale;          /* with stiffness shear: w_i^2 = weight_scale * mu * V */
     double relaxation;            /* ADMM over-relaxation, 1 = none */
     pl_acceleration acceleration; /* ADMM */
-    int32_t window; /* quasi-Newton: pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
-    bool automatic; /* the scene says auto, and `method` is what that is for it: decides no bit */
-    bool has_obstacles; /* else pl_obstacles_are_hard() says by the method */
+    int32_t window; /* quasi-Newton: number of pairs that L-BFGS remembers, 0 .. PL_WINDOW_MAX */
+    bool automatic; /* the scene says auto, and `method` is its selection: changes no bit */
+    bool has_obstacles; /* otherwise pl_obstacles_are_hard() decides by the method */
     pl_obstacle_way obstacles;
-    double contact_stiffness; /* with obstacles energy: of a vertex, over its diagonal of A */
+    double contact_stiffness; /* with obstacles energy: stiffness over a vertex's diagonal of A */
     pl_on_not_converged on_not_converged;
     pl_device_kind device;
-    pl_precision precision; /* pl_solver_is_single() says which */
-    bool has_linear;        /* else pl_newton_linear() says by the size */
+    pl_precision precision; /* pl_solver_is_single() resolves auto */
+    bool has_linear;        /* otherwise pl_newton_linear() decides by the size */
     pl_linear_kind linear;  /* Newton */
     pl_preconditioner preconditioner;
     int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */
     pl_line_search line_search;
     pl_initial_guess initial_guess;
     double rho;     /* Chebyshev: spectral radius; 0: estimated */
-    int32_t phases; /* chebyshev_descent: of rho, 1 .. PL_PHASES_MAX */
-    int32_t tune; /* chebyshev_descent: the solve before which phases are tuned, from 1; 0: none */
+    int32_t phases; /* chebyshev_descent: number of phases of rho, 1 .. PL_PHASES_MAX */
+    int32_t tune;   /* chebyshev_descent: solve before which phases are tuned, from 1; 0: none */
 } pl_solver_settings;
 
-/* Whether it is computed with floats: as the scene says, or else on a GPU. */
+/* True if it is computed in single precision: as the scene says, or by default on a GPU. */
 static inline bool pl_solver_is_single(const pl_solver_settings *solver)
 {
     if (solver->precision != PL_PRECISION_AUTO)

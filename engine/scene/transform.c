@@ -4,7 +4,7 @@
 
 void pl_rotation(const double axis[3], double degrees, double R[9])
 {
-    /* Whole turns are taken off first, so that a pin comes back to the same bits each turn. */
+    /* Whole turns are removed first, so that a pin returns to the same bits after each turn. */
     double angle = fmod(degrees, 360.0) * (M_PI / 180.0);
     double c = cos(angle), s = sin(angle), t = 1 - c;
     double x = axis[0], y = axis[1], z = axis[2];

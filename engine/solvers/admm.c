@@ -5,34 +5,32 @@
  *              u_i <- u_i + D_i x - z_i                                      eq. 25
  *              x   <- A^-1 (M x~/(a h)^2 + D^T W^2 (z - u))                  eq. 15
  *
- * with A = M/(a h)^2 + D^T W^2 D. Hard constraints keep their u from step to step: it is the
- * contact force, and a body at rest needs the same one every step.
+ * with A = M/(a h)^2 + D^T W^2 D. Hard constraints keep their u from step to step: it is the contact force, and a
+ * body at rest needs the same force every step.
  *
  * Momentum (Goldstein et al. 2014, algorithm 8): the global step and the next local step see
- * z^ = z + beta (z - z_old), u^ = u + beta (u - u_old), beta from Nesterov's sequence; where the
- * combined residual c = |W (D x - z)|^2 + |W (z - z^)|^2 does not fall, the momentum is dropped and
- * the sequence begins again. It costs two more arrays and nothing else, and saves four iterations
- * of five.
+ * z^ = z + beta (z - z_old), u^ = u + beta (u - u_old), with beta from Nesterov's sequence. If the combined residual
+ * c = |W (D x - z)|^2 + |W (z - z^)|^2 does not fall, the momentum is dropped and the sequence begins again. It
+ * costs only two more arrays and saves four iterations out of five.
  *
- * Or Anderson's acceleration (anderson.h), the default: the vector D x + u of the next local step is
- * extrapolated from the last few. It takes half the iterations again, and converges where momentum
- * goes in circles; beta is 0 then.
+ * Anderson acceleration (anderson.h) is the default: the vector D x + u of the next local step is extrapolated from
+ * the last few. It halves the iterations again, and converges where momentum cycles; beta is then 0.
  *
- * Weights follow the state (weights.h): where elements are compressed hard they are raised, and the
- * iterations go on from the same x, z and forces W^2 u, with all acceleration begun anew.
+ * Weights follow the state (weights.h): they are raised where elements are strongly compressed. The iterations
+ * continue from the same x, z and forces W^2 u, with all acceleration restarted.
  *
- * The Newton decrement in the norm of A comes for nothing: A x(k) = b(k) is the right-hand side
- * that was solved, so |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)), and without momentum
- * x(k+1) - x(k) = -A^-1 (M (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the
- * quasi-Newton step with the gradient taken at z. That a small one means a small gradient needs D x
- * = z and a z at rest, hence the two further tests: |W (D x - z)|, and |W (z - z^)|, which bounds
- * the dual residual (eq. 23) in the same norm, |D^T W^2 (z - z^)|_{A^-1} <= |W (z - z^)|, because A
- * >= D^T W^2 D. All three are J^(1/2) and are held against the first decrement; or, where the initial
- * guess was the answer already (free flight), against what rounding leaves of |W z|.
+ * The Newton decrement in the norm of A comes at no cost. A x(k) = b(k) is the right-hand side that was solved, so
+ * |x(k+1) - x(k)|_A^2 = (x(k+1) - x(k)) . (b(k+1) - b(k)). Without momentum, x(k+1) - x(k) =
+ * -A^-1 (M (x - x~)/(a h)^2 + D^T grad U(z) + D^T W^2 (D x - z)) is the quasi-Newton step with the gradient taken at
+ * z. A small step implies a small gradient only if D x = z and z is at rest. Hence the two further tests:
+ * |W (D x - z)|, and |W (z - z^)|, which bounds the dual residual (eq. 23) in the same norm,
+ * |D^T W^2 (z - z^)|_{A^-1} <= |W (z - z^)|, because A >= D^T W^2 D. All three are J^(1/2) and are compared with
+ * the first decrement or, if the initial guess was already the answer (free flight), with the rounding error of
+ * |W z|.
  *
- * Where all three pass, the gradient is made, and bodies must be in balance (balance.h); and so must the
- * force of each obstacle: a local step changes it by -sum W^2 (D x - z), which is what it is off by. Where
- * they are not, an eighth of the iterations so far go by before the next look.
+ * If all three pass, the gradient is computed, and bodies must be in balance (balance.h), and so must the force of
+ * each obstacle: a local step changes it by -sum W^2 (D x - z), which is its error. If they are not, the next check
+ * comes after an eighth of the iterations so far.
  */
 #include "engine/solvers/arrays.h"
 #include "engine/solvers/balance.h"
@@ -50,7 +48,7 @@
 
 /* The combined residual must fall by this factor for momentum to be kept (Goldstein et al. 2014). */
 static const double KEEP_MOMENTUM = 0.999;
-/* What the force of an obstacle may change by in an iteration, of it. */
+/* Allowed relative change of an obstacle's force in an iteration. */
 static const double SETTLED = 0.01;
 /* Residuals below this many roundings of |W z| are noise. */
 static const double ROUNDING = 64;
@@ -66,7 +64,7 @@ typedef struct admm {
     pl_balance *balance;
     bool apart;             /* the model has a group that keeps bodies apart */
     pl_iteration *detail;   /* [iterations + 1], or NULL */
-    int64_t rows, recorded; /* of it; before this solve, which goes on from another's answer */
+    int64_t rows, recorded; /* of `detail`; before this solve, if it continues another's answer */
 } admm;
 
 static void admm_destroy(pl_solver *solver)
@@ -109,26 +107,26 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     return PL_OK;
 }
 
-/* What one solve keeps between its phases. */
+/* State of one solve between its phases. */
 typedef struct progress {
     pl_solve_result *out;
     int64_t most; /* iterations */
-    double bound; /* what residuals come down to */
+    double bound; /* target for residuals */
     double start_ms;
-    double t, beta;  /* Nesterov's sequence; the momentum that the last global step saw */
+    double t, beta;  /* Nesterov's sequence; the momentum seen by the last global step */
     double combined; /* last combined residual, squared */
     double change;   /* |W (z - z^)| of the last local step */
-    double rounding; /* what rounding leaves of |W z| */
-    int64_t look;    /* the iteration from which balance is looked at */
+    double rounding; /* rounding error of |W z| */
+    int64_t look;    /* first iteration in which balance is checked */
 } progress;
 
-/* The rows of contact between bodies that there are. */
+/* The current rows of contact between bodies. */
 static int64_t rows_of(const admm *s)
 {
     return s->apart ? pl_contact_set_rows(s->backend->ops->pairs->set(s->backend))->count : 0;
 }
 
-/* The state of things before the first iteration. */
+/* Initialises the state before the first iteration. */
 static pl_status begin(admm *s, const pl_backend_stage *stage, const pl_array *x)
 {
     const pl_backend_ops *ops = s->backend->ops;
@@ -169,14 +167,14 @@ static void begin_again(admm *s, const pl_backend_stage *stage, const pl_array *
     p->combined = INFINITY;
 }
 
-/* z(k), u(k) and what the global step needs of them; residuals of this iteration (eq. 22-23). */
+/* z(k), u(k) and their contributions to the global step; residuals of this iteration (eq. 22-23). */
 static void local_step(admm *s, const pl_backend_stage *stage, const pl_array *x, bool want_dual,
                        progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
     double start = pl_clock_ms();
-    /* The last iteration that there is, is plain: an extrapolation that nothing follows may leave
-     * elements inverted in a step that does not converge. */
+    /* The last iteration is plain: an extrapolation without a following iteration may leave elements inverted in a
+     * step that does not converge. */
     bool last = p->out->iterations + 1 == p->most;
     if (s->anderson && p->out->iterations > 0 && !last)
         pl_anderson_apply(s->anderson, x, s->u, s->z, s->model->solver.relaxation);
@@ -268,8 +266,8 @@ static pl_status fail_of_weights(pl_status status, pl_failure *failure)
     return PL_FAILED;
 }
 
-/* Whether the last local step left the force of each hard obstacle as it was, to a hundredth of it or of what
- * a body may be out of balance by. */
+/* True if the last local step left the force of each hard obstacle unchanged, to a hundredth of it or of the
+ * allowed imbalance of a body. */
 static bool obstacles_settled(admm *s)
 {
     const pl_backend_ops *ops = s->backend->ops;
@@ -290,7 +288,7 @@ static bool obstacles_settled(admm *s)
     return true;
 }
 
-/* Whether the residuals are small against the first decrement, or rounding. */
+/* True if the residuals are small relative to the first decrement, or rounding. */
 static bool passes(const admm *s, const progress *p)
 {
     const double bound = fmax(p->bound, p->rounding);
@@ -298,7 +296,7 @@ static bool passes(const admm *s, const progress *p)
            p->out->primal_residual <= bound;
 }
 
-/* Whether bodies are nearer to each other than they may be. */
+/* True if bodies are closer to each other than allowed. */
 static bool lacks(admm *s, const pl_backend_stage *stage, const pl_array *x)
 {
     return rows_of(s) > 0 && s->backend->ops->pairs->lack(s->backend, x) > pl_solver_lack(stage);
@@ -319,7 +317,7 @@ static bool in_balance(admm *s, const pl_backend_stage *stage, const pl_array *x
            (worst <= p->rounding || obstacles_settled(s)) && !lacks(s, stage, x);
 }
 
-/* By the first decrement of the stage. */
+/* Relative to the first decrement of the stage. */
 static void set_bound(const admm *s, const pl_backend_stage *stage, progress *p)
 {
     if (p->out->iterations > 1)
@@ -356,7 +354,7 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
     record(s, stage, x, gradient, 0, &p);
 
     for (int64_t k = 1; k <= p.most && !out->converged; k++) {
-        /* The dual residual costs a second set of contributions: formed where it is looked at. */
+        /* The dual residual costs a second set of contributions: it is computed only where needed. */
         bool near = tolerance > 0 && out->decrement <= 10 * fmax(p.bound, p.rounding);
         bool want_dual = k == p.most || s->detail || near;
         local_step(s, stage, x, want_dual, &p);
@@ -383,8 +381,8 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
     return PL_OK;
 }
 
-/* Between solves only u of the hard groups survives, but for that of contact between bodies, whose rows do; and what
- * the weights remember: begin() makes everything else afresh. */
+/* Between solves only two things survive: u of the hard groups, except contact between bodies, whose rows survive
+ * instead; and the memory of the weights. begin() initialises everything else. */
 static bool keeps(const admm *s, int32_t group)
 {
     const pl_group *g = &s->model->groups[group];

@@ -6,16 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pairs that are remembered. */
+/* Number of pairs remembered. */
 enum { DEPTH = 6 };
-/* The history is dropped where the residual grows by more than GROWTH at once, or has not become
- * less by BETTER for STALE iterations: what it says is of another place then. */
+/* The history is dropped if the residual grows by more than GROWTH at once, or has not fallen by BETTER for STALE
+ * iterations: it then describes another place. */
 static const double GROWTH = 3, BETTER = 0.95;
 enum { STALE = 5 };
-/* Leaps away from a saddle: the largest relative change of the residual before a first leap and before another;
- * the longest leap, in steps. */
+/* Leaps away from a saddle: the largest relative change of the residual before a first leap and before another; the
+ * longest leap, in steps. */
 static const double FIRST = 0.1, ANOTHER = 0.25, LEAP = 8;
-/* What is added to the diagonal of the scaled normal equations. */
+/* Ridge added to the diagonal of the scaled normal equations. */
 static const double RIDGE = 1e-10;
 
 struct pl_anderson_history {
@@ -23,11 +23,11 @@ struct pl_anderson_history {
     pl_backend *backend;
     pl_array **r, **r_old, **g;                            /* [group_count] */
     pl_array **dr[PL_ANDERSON_MAX], **dg[PL_ANDERSON_MAX]; /* [slot][group_count] */
-    int32_t count, order[PL_ANDERSON_MAX];                 /* pairs; their slots, oldest first */
-    bool begun;                                            /* r and g are of an iteration */
-    double norm, least;                                    /* |W r| of it; the least of late */
-    int32_t since;                                         /* iterations since that */
-    bool stuck, leaving; /* the last apply dropped a stale history; made a leap */
+    int32_t count, order[PL_ANDERSON_MAX]; /* number of pairs; slots, oldest first */
+    bool begun;                            /* r and g belong to an iteration */
+    double norm, least;                    /* |W r| of it; the recent minimum */
+    int32_t since;                         /* iterations since that minimum */
+    bool stuck, leaving;                   /* the last apply dropped a stale history; made a leap */
     double dots[PL_ANDERSON_MAX][PL_ANDERSON_MAX]; /* W dr_i . W dr_j, by slots */
 };
 
@@ -56,7 +56,7 @@ pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_ande
     h->r_old = pl_group_arrays_create(model, backend, 1);
     h->g = pl_group_arrays_create(model, backend, 1);
     bool good = h->r && h->r_old && h->g;
-    /* Differences are of single precision: half of a number, or one. */
+    /* Differences are in single precision: they take half of a number, or one. */
     int32_t share = backend->ops->epsilon < FLT_EPSILON ? 2 : 1;
     for (int32_t j = 0; j < DEPTH; j++) {
         h->dr[j] = pl_group_arrays_create(model, backend, share);
@@ -82,7 +82,7 @@ void pl_anderson_begin(pl_anderson_history *h)
         h->order[j] = j;
 }
 
-/* Forget the oldest pairs but `keep`. */
+/* Drops the oldest pairs except for `keep`. */
 static void keep_newest(pl_anderson_history *h, int32_t keep)
 {
     while (h->count > keep) {
@@ -94,9 +94,8 @@ static void keep_newest(pl_anderson_history *h, int32_t keep)
     }
 }
 
-/* gamma = argmin |W (r - sum gamma_j dr_j)| by the normal equations, scaled to a diagonal of ones,
- * with a ridge that bounds gamma where differences are all but dependent. False where that has no
- * Cholesky factor. */
+/* gamma = argmin |W (r - sum gamma_j dr_j)| by the normal equations, scaled to a diagonal of ones, with a ridge
+ * that bounds gamma if differences are nearly dependent. False if there is no Cholesky factor. */
 static bool solve_gamma(const pl_anderson_history *h, const double *dot_r, double *gamma)
 {
     double L[PL_ANDERSON_MAX][PL_ANDERSON_MAX], scale[PL_ANDERSON_MAX];

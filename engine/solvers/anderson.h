@@ -1,22 +1,21 @@
-/* anderson.h - Anderson's acceleration of ADMM (Anderson 1965; Walker and Ni 2011, "Anderson
- * acceleration for fixed-point iterations"; Zhang, Peng, Ouyang, Deng 2019, on ADMM for geometry).
+/* anderson.h - Anderson acceleration of ADMM (Anderson 1965; Walker and Ni 2011, "Anderson acceleration for
+ * fixed-point iterations"; Zhang, Peng, Ouyang, Deng 2019, on ADMM for geometry).
  *
- * ADMM is a fixed-point iteration of one vector, v = D x + u as the local step sees it: z = prox(v),
- * u = v - z, x = A^-1 (.. z - u), and with the residual r = D x - z
+ * ADMM is a fixed-point iteration of one vector, v = D x + u as the local step sees it: z = prox(v), u = v - z,
+ * x = A^-1 (.. z - u), and with the residual r = D x - z
  *
  *     v' = g(v) = v + relaxation r        Douglas and Rachford's, relaxation 1: plain ADMM
  *
- * Acceleration takes the combination of the last few g whose combined residual is least,
+ * Acceleration takes the combination of the last few g with the least combined residual,
  *
  *     v' = g - sum gamma_j dg_j,   gamma = argmin |W (r - sum gamma_j dr_j)|
  *
- * with dg_j, dr_j the differences of successive g and r. Every group's v takes part, the hard ones'
- * as well: whatever v comes to the local step, z is feasible and u is a force in the constraint's
- * cone.
+ * with dg_j, dr_j the differences of successive g and r. The v of every group takes part, hard groups included: for
+ * any v in the local step, z is feasible and u is a force in the constraint's cone.
  *
- * Near a saddle, as where a sheet is about to buckle, r grows slowly along itself: r . dr > 0. Least
- * squares would lead back to the saddle. So while it does, the history is the newest pair, and its gamma
- * has the other sign: a leap of up to 8 steps ahead.
+ * Near a saddle, as where a sheet is about to buckle, r grows slowly along itself: r . dr > 0. Least squares would
+ * lead back to the saddle. As long as r grows, the history is therefore only the newest pair, and its gamma has the
+ * opposite sign: a leap of up to 8 steps ahead.
  */
 #ifndef PLIANT_ENGINE_SOLVERS_ANDERSON_H
 #define PLIANT_ENGINE_SOLVERS_ANDERSON_H
@@ -25,13 +24,13 @@
 
 typedef struct pl_anderson_history pl_anderson_history;
 
-/* PL_NO_MEMORY, or PL_OK. NULL may be destroyed. */
+/* PL_NO_MEMORY, or PL_OK. Destroying NULL does nothing. */
 pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_anderson_history **out);
 void pl_anderson_destroy(pl_anderson_history *h);
 
-/* A new solve: nothing of an earlier one is remembered. */
+/* Begins a new solve and forgets all earlier ones. */
 void pl_anderson_begin(pl_anderson_history *h);
-/* After a global step x of (u, z): the u for a local step with relaxation 1 that accelerates. */
+/* After a global step x of (u, z), computes the accelerated u for a local step with relaxation 1. */
 void pl_anderson_apply(pl_anderson_history *h, const pl_array *x, pl_array *const *u,
                        pl_array *const *z, double relaxation);
 

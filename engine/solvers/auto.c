@@ -1,73 +1,72 @@
-/* auto: L-BFGS on the constant matrix, and Newton's method where that is the slower, in one descent: the
- * same x, objective, line search and stopping test.
+/* auto: L-BFGS on the constant matrix, and Newton's method where that is faster, in one descent: the same x,
+ * objective, line search and stopping test.
  *
- * An iteration of L-BFGS costs one solve with a factor that is there; one of Newton Hessians and a factor
- * of their sum, or conjugate gradients: `dearer` times as much, 5 to 100. Newton takes few, as many as the
- * last times. So L-BFGS goes on for as long as Newton would take; then while at its rate, log(first /
- * least decrement) an iteration, it would be done sooner, but no longer than twice that, nor than half of
- * the iterations that there are. Where it finds no way down it hands over at once. Where Newton gets nowhere
- * in MOST iterations, far from any minimum, L-BFGS has its turn again.
+ * An iteration of L-BFGS costs one solve with an existing factor. One of Newton costs Hessians and a factor of
+ * their sum, or conjugate gradients: `dearer` times as much, 5 to 100. Newton takes few iterations, as many as in
+ * recent solves. So L-BFGS runs for as long as Newton would take, and then as long as its rate, log(first / least
+ * decrement) per iteration, promises an earlier end, but no longer than twice that, nor than half of the available
+ * iterations. If L-BFGS finds no way down, it hands over at once. If Newton makes no progress in MOST iterations,
+ * far from any minimum, L-BFGS takes over again.
  *
- * Patience is learned: where Newton took less than L-BFGS's rate had promised, half as many iterations go by
- * before the next stage's L-BFGS is judged; where it took more, twice as many. The same holds where rows of
- * contact push, with a limit of its own.
+ * Patience is learned. If Newton took less than L-BFGS's rate had promised, the next stage judges L-BFGS after half
+ * as many iterations; if it took more, after twice as many. The same holds where rows of contact push, with a
+ * separate limit.
  *
- * A stage is solved more than once where friction's grips follow its answer (step/stages.c). Counts are of the
- * stage, and so is Newton's turn.
+ * A stage is solved more than once if friction's grips follow its answer (step/stages.c). Counts are per stage, and
+ * so is Newton's turn.
  *
- * All this is by counts and decrements, never by the clock: the same scene goes the same way on every machine.
+ * All decisions use counts and decrements, never the clock: the same scene takes the same path on every machine.
  *
- * Newton's arrays and the pattern of H are made the first time that they are needed. Where the backend
- * has no Hessian L-BFGS goes on alone.
+ * Newton's arrays and the pattern of H are created when first needed. If the backend has no Hessian, L-BFGS runs
+ * alone.
  *
- * Hard constraints are not for descent, but for held ones (model/groups/held_links.c): a scene with others
- * has `admm` for auto (scene/carries.h). */
+ * Descent does not support hard constraints other than held ones (model/groups/held_links.c): for a scene with
+ * others, auto is `admm` (scene/carries.h). */
 #include "engine/solvers/descent.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Newton's iterations: the least and the most to reckon with, the second also those of its turn, which must
- * bring the decrement down to HELPS of what it was. GRADIENTS: conjugate gradients of one of them. */
+/* Newton's iterations: minimum and maximum estimate. The maximum also limits Newton's turn, which must bring the
+ * decrement down to HELPS of its value. GRADIENTS: conjugate gradients per iteration. */
 enum { LEAST = 4, MOST = 20, GRADIENTS = 40 };
 static const double HELPS = 0.1;
-/* Iterations that L-BFGS gets where rows of contact push: at the least, and at the most as a share of those that
- * there are. */
+/* Iterations of L-BFGS where rows of contact push: minimum, and maximum as a share of the available ones. */
 static const double AMONG_ROWS = 80, AMONG_ROWS_SHARE = 1.0 / 6;
-/* Iterations of L-BFGS before which its rate says nothing. */
+/* Iterations of L-BFGS before which its rate is meaningless. */
 static const double SURE = 8;
-/* The least patience, and what it is multiplied by; the most is 1. */
+/* The least patience, and its factors; the maximum is 1. */
 static const double LEAST_PATIENCE = 0.03, LESS = 0.5, MORE = 2;
 
-/* What is learned from stage to stage. */
+/* Learned from stage to stage. */
 typedef struct learned {
-    double few;      /* iterations that Newton takes, LEAST to MOST */
-    double patience; /* of L-BFGS's least share of iterations, LEAST_PATIENCE to 1 */
-    double among;    /* iterations of L-BFGS where rows of contact push, from AMONG_ROWS on */
+    double few;      /* number of iterations of Newton, LEAST to MOST */
+    double patience; /* factor on the minimum share of L-BFGS, LEAST_PATIENCE to 1 */
+    double among;    /* iterations of L-BFGS where rows of contact push, at least AMONG_ROWS */
 } learned;
 
 typedef struct automatic {
-    void *quasi_newton, *newton; /* memories of the rules; newton's NULL until it is needed */
+    void *quasi_newton, *newton; /* memories of the rules; newton's NULL until needed */
     bool strong;                 /* Newton's turn */
-    bool refused;                /* there was no memory for Newton, and is not asked for again */
+    bool refused;                /* out of memory for Newton, which is not tried again */
     bool alone;                  /* there is no Newton: the backend has no Hessian */
-    double dearer;               /* an iteration of Newton's, in iterations of L-BFGS */
+    double dearer;               /* cost of a Newton iteration, in iterations of L-BFGS */
     learned now, before_stage;
-    /* Of the stage under way. */
+    /* The current stage. */
     double first;     /* the largest first decrement of its solves */
     int64_t before;   /* iterations of its solves before this one */
     int64_t strongly; /* iterations of Newton's in those */
-    bool among_rows;  /* Newton came because rows of contact push */
-    double promised;  /* iterations that L-BFGS would have gone on for, when it handed over */
-    int64_t since;    /* the iteration at which it was the turn of the one or the other */
+    bool among_rows;  /* Newton took over because rows of contact push */
+    double promised;  /* further iterations that L-BFGS expected when it handed over */
+    int64_t since;    /* iteration of the last handover */
     double then;      /* the decrement there */
-    double least;     /* of this solve: decrement so far */
+    double least;     /* of this solve: lowest decrement so far */
 } automatic;
 
-/* What an iteration of Newton's takes in iterations of L-BFGS: within a factor of two of what was measured
- * on tetrahedra, sheets and springs of 72 to 6,559 vertices. Seconds of one core, of which the machine cancels:
- * of L-BFGS its energies and a solve; of Newton the Hessians, and a factor, whose numbers and their products grow
- * as those of the constant matrix's. */
+/* Cost of a Newton iteration in iterations of L-BFGS: within a factor of two of measurements on tetrahedra, sheets
+ * and springs with 72 to 6,559 vertices. It is a ratio of seconds on one core, in which the machine cancels. L-BFGS
+ * costs its energies and a solve; Newton costs the Hessians and a factor, whose numbers and their products scale
+ * like those of the constant matrix. */
 static double estimate_ratio(const pl_model *m)
 {
     const double n = (double)m->free_vertices, tets = (double)m->contributions / 12;
@@ -79,7 +78,7 @@ static double estimate_ratio(const pl_model *m)
     return (4e-7 * tets + newton) / (1.2e-8 * tets + solve);
 }
 
-/* Lends a rule its memory for the time of a call. */
+/* Lends a rule its memory for the duration of a call. */
 static automatic *enter(pl_descent *d)
 {
     automatic *s = d->rule;
@@ -142,7 +141,7 @@ static int64_t iterations_of(const pl_descent *d)
     return ((const automatic *)d->rule)->before + d->out->iterations;
 }
 
-/* How many iterations more L-BFGS would take at its rate. */
+/* Number of further iterations that L-BFGS needs at its rate. */
 static double predict(const pl_descent *d)
 {
     const automatic *s = d->rule;
@@ -154,9 +153,10 @@ static double predict(const pl_descent *d)
     return gone > 0 ? left / gone * (double)iterations_of(d) : INFINITY;
 }
 
-/* Whether rows of contact have L-BFGS at its end. It follows each change of the rows that push with a history of
- * others; a factor has them in it. In seven crowded scenes 9 frames ran out of 300 iterations so, and 13 where
- * Newton came after half of them. Where Newton did not pay it comes later: a head that folds takes half the time. */
+/* True if rows of contact exhaust L-BFGS. After each change of the pushing rows it works with a history of the
+ * previous ones, whereas a factor contains the new ones. In seven crowded scenes, 9 frames exhausted 300 iterations
+ * without this, and 13 if Newton took over after half of them. If Newton did not pay off, it takes over later next
+ * time: a head that folds then takes half the time. */
 static bool is_lost_among_rows(const pl_descent *d)
 {
     const automatic *s = d->rule;
@@ -164,8 +164,8 @@ static bool is_lost_among_rows(const pl_descent *d)
            (double)iterations_of(d) >= s->now.among;
 }
 
-/* Newton's turn, at the point where L-BFGS stands and would go on for `promised` iterations, if there is a Newton.
- * Without memory for it the solve ends: another method's answer would be another. */
+/* Starts Newton's turn at the current point of L-BFGS, which expects `promised` further iterations, if there is a
+ * Newton. Out of memory, the solve ends, because another method would give another answer. */
 static void hand_over(pl_descent *d, double promised)
 {
     automatic *s = d->rule;
@@ -200,13 +200,13 @@ static double most_among(const pl_descent *d)
     return fmax(AMONG_ROWS, AMONG_ROWS_SHARE * (double)d->model->solver.iterations);
 }
 
-/* The next limit of L-BFGS among rows of contact, after Newton did not pay at `among`. */
+/* The next limit of L-BFGS among rows of contact, after Newton did not pay off at `among`. */
 static double later(const pl_descent *d, double among)
 {
     return fmin(most_among(d), MORE * among);
 }
 
-/* L-BFGS again, from where Newton has got to, which gets nowhere either. */
+/* Returns to L-BFGS from Newton's current point, where Newton makes no progress either. */
 static void hand_back(pl_descent *d)
 {
     automatic *s = d->rule;
@@ -220,16 +220,16 @@ static void hand_back(pl_descent *d)
     d->rule = s;
 }
 
-/* Whether Newton would be done sooner. */
+/* True if Newton would finish sooner. */
 static bool is_slower(const pl_descent *d)
 {
     const automatic *s = d->rule;
-    /* With tolerance 0 it is so many iterations, whatever comes of them: the cheap ones. */
+    /* With tolerance 0 the number of iterations is fixed: use the cheap ones. */
     if (d->model->solver.tolerance == 0)
         return false;
     if (is_lost_among_rows(d))
         return true;
-    /* On a blocked way (step/stages.c) factors rarely pay: Newton gets its turn once half of the iterations are
+    /* On a blocked way (step/stages.c) factors rarely pay off: Newton gets its turn once half of the iterations are
      * used. */
     if (d->stage->loose > 1)
         return 2 * iterations_of(d) >= d->model->solver.iterations;
@@ -241,7 +241,7 @@ static bool is_slower(const pl_descent *d)
            gone > 2 * newton || 2 * iterations_of(d) >= s->before + d->most;
 }
 
-/* What the stage has taught so far. */
+/* Learns from the finished stage. */
 static void end(pl_descent *d)
 {
     automatic *s = d->rule;
@@ -293,7 +293,7 @@ static bool bare(const pl_descent *d)
     return (s->strong || s->alone) && rule_of(s)->bare(&as_rule);
 }
 
-/* L-BFGS without its history first, then Newton, then Newton's last resort. */
+/* First L-BFGS without its history, then Newton, then Newton's last resort. */
 static void forget(pl_descent *d)
 {
     automatic *s = enter(d);

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The share of forces that may be out of balance, and of momentum that one step may change in error. */
+/* The share of forces that may be unbalanced, and the share of momentum that one step may change in error. */
 static const double OF_FORCES = 0.01, OF_MOMENTUM = 1e-4;
-/* Of the bound, below which a decrement passes alone. */
+/* Relative to the bound: smaller decrements pass alone. */
 static const double SURELY = 1e-6;
-/* Of the tolerance: what is left of the forces on vertices, of all forces, where they are still. */
+/* Relative to the tolerance: remaining forces on vertices at rest, as a share of all forces. */
 static const double STILL = 1e-3;
-/* Of a gradient's sum, so many roundings of A_ii x_i, which add up as their squares do. */
+/* Rounding errors of a gradient's sum, in roundings of A_ii x_i, which add up in squares. */
 static const double ROUNDING = 4;
 
 struct pl_balance {
@@ -18,14 +18,14 @@ struct pl_balance {
     double *x, *x_start, *x_pred, *load, *gradient; /* [vertices][3]: what was downloaded */
     double *pin_force;                              /* [body_count]: sum over pins of |force|, N */
     double least_bound;
-    bool still; /* of every body: body_is_at_rest() */
+    bool still; /* for every body: body_is_at_rest() */
 };
 
 /* Sums over one body. */
 typedef struct body_sums {
     double mass, moved;                  /* kg; sum m |x - x_start|, kg m */
-    double centre[3];                    /* of mass, m */
-    double force[3], moment[3];          /* out of balance, N, N m */
+    double centre[3];                    /* radius of gyration, m */
+    double force[3], moment[3];          /* imbalance, N, N m */
     double inertia[3], load[3], r2_mass; /* N; sum m |x - c|^2, kg m^2 */
     double rounding, rounding2;          /* sum A_ii |x_i|, N; of its squares, N^2 */
     double residual;                     /* sum |g_i|, N */
@@ -66,7 +66,7 @@ static double norm(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* The force of each pin, to the body that its vertices are of. */
+/* Adds the force of each pin to the body of its vertices. */
 static void add_pins(pl_balance *b)
 {
     const pl_model *m = b->model;
@@ -128,7 +128,7 @@ static double forces_of(const pl_balance *b, const body_sums *s, double pins)
     return s->mass * norm(b->model->gravity) + norm(s->load) + norm(s->inertia) + pins;
 }
 
-/* The imbalance that is allowed, N. */
+/* The allowed imbalance, N. */
 static double bound_of(const pl_balance *b, const pl_stage_scalars *stage, const body_sums *s,
                        double forces)
 {
@@ -144,8 +144,8 @@ static bool body_is_at_rest(const pl_balance *b, const body_sums *s, double forc
            (balanced && s->residual <= ROUNDING * b->backend->ops->epsilon * s->rounding);
 }
 
-/* How far the body that is farthest from it is from balance at x, over what it may be: at most 1 where
- * all are in balance. gradient: the objective's there, of contacts as well (pl_objective_ops). */
+/* The largest imbalance of a body at x, relative to its bound: at most 1 if all are in balance. gradient: the
+ * objective's there, including contacts (pl_objective_ops). */
 static double measure_balance(pl_balance *b, const pl_backend_stage *stage, const pl_array *x,
                               const pl_array *gradient)
 {

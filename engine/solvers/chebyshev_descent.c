@@ -1,28 +1,30 @@
-/* Wang's descent (Wang 2016): Jacobi-preconditioned gradient descent with Chebyshev's momentum and
- * no inner product in an iteration.
+/* Wang's descent (Wang 2016): Jacobi-preconditioned gradient descent with Chebyshev's momentum, without inner
+ * products in an iteration.
  *
  *     repeat   x_bar <- x - alpha P^-1 g                          P refreshed every jacobi_refresh
  *              x_new <- omega (x_bar - x_old) + x_old             omega by phases, section 4.3
- *     every 8 iterations: where e(x) is not below that of the last look, x goes back there and the
- *              momentum begins again; where it had just begun, alpha is multiplied by 0.7
+ *     every 8 iterations: if e(x) is not below its value at the last check, x returns to that check and
+ *              the momentum restarts; if it had just restarted, alpha is multiplied by 0.7
  *                                                                                  section 4.2
  *
- * alpha is carried from step to step: a step begins with the last one's, and, unless one of the last had
- * to shorten it, with that over 0.7. Below a hundredth the step ends as it is, and the next begins with the first.
- * Iterates between two looks may be anything, also outside of the energy's domain; what a look
- * accepts goes down.
+ * alpha is carried from step to step: a step begins with the last one's or, unless a recent one had to shorten it,
+ * with that over 0.7. Below a hundredth the step ends as it is, and the next begins with the first. Iterates
+ * between two checks may be anything, even outside the energy's domain; a check accepts only descent.
  *
- * rho of the last phase is the solver's `rho`; or, with 0, it comes from the slowest error that the
- * method can meet: a translation of everything, whose Rayleigh quotient under P^-1 H, without the
- * terms' part, is q = sum m / (a h)^2 / sum P, and which a step multiplies by 1 - alpha q. Pins only
- * make errors faster. In statics q = 0, and rho is as near to 1 as it may be.
+ * rho of the last phase is the solver's `rho`. With 0, it follows from the slowest error that the method can meet:
+ * a translation of everything, whose Rayleigh quotient under P^-1 H, without the terms' part, is q = sum
+ * m / (a h)^2 / sum P, and which a step multiplies by 1 - alpha q. Pins only make errors decay faster. In statics
+ * q = 0, and rho is as near to 1 as allowed.
  *
- * Differences from the paper: P's terms are clamped (backend.h); the first answer to a look that went up is
- * to begin the momentum anew, since it overshoots at any alpha, and the more the shorter alpha is (where obstacles or
- * friction take hold and let go, shortening alone went on until nothing moved); a step that had to shorten alpha is
- * followed by 4, 8, 16, then 32 that do not try the longer again, which commonly fails where it failed and
- * loses 8 to 24 iterations;
- * `tolerance` may stop a step at a look; energies within rounding of the last look's count as lower.
+ * Differences from the paper:
+ *   - P's terms are clamped (backend.h).
+ *   - The first response to a check that went up is to restart the momentum, because it overshoots at any
+ *     alpha, and more so at shorter alpha. (Where obstacles or friction engage and release, shortening
+ *     alone continued until nothing moved.)
+ *   - After a step that had to shorten alpha, 4, 8, 16, then 32 steps do not try the longer one, which
+ *     usually fails where it failed before and costs 8 to 24 iterations.
+ *   - `tolerance` may stop a step at a check.
+ *   - Energies within rounding of the last check's count as lower.
  */
 #include "engine/solvers/arrays.h"
 #include "engine/clock.h"
@@ -37,46 +39,46 @@ static const double GAMMA = 0.7, FIRST_ALPHA = 0.5, LEAST_ALPHA = 0.01;
 /* Decrements below this many roundings of positions are noise. */
 static const double ROUNDING = 16;
 
-/* The step length, and when a longer one is tried. */
+/* The step length, and the schedule for longer ones. */
 typedef struct stride {
     double alpha;
-    int64_t wait;  /* solves until then */
-    int64_t pause; /* what wait was last set to; 0: the last longer one was good */
+    int64_t wait;  /* number of solves until then */
+    int64_t pause; /* last value of wait; 0: the last longer one succeeded */
 } stride;
 
 typedef struct chebyshev_descent {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    pl_array *x_good;             /* positions: of the last look */
+    pl_array *x_good;             /* positions: of the last check */
     pl_array *g, *step, *inverse; /* rows; step: x - x_old */
     pl_iteration *detail;         /* [iterations + 1], or NULL */
     pl_balance *balance;
-    int64_t rows, recorded; /* of detail; before this solve, which goes on from another's answer */
+    int64_t rows, recorded; /* of detail; before this solve, if it continues another's answer */
     /* Carried from step to step. */
     stride pace;
     int64_t solves;
     pl_phases phases;
 } chebyshev_descent;
 
-/* What one solve keeps between its phases. */
+/* State of one solve between its phases. */
 typedef struct progress {
     pl_solve_result *out;
     const pl_backend_stage *stage;
     pl_array *x, *gradient; /* positions */
     double start_ms;
     double quotient;         /* q */
-    pl_trial_sums now, good; /* at x; at the last look */
+    pl_trial_sums now, good; /* at x; at the last check */
     double omega;
     int64_t since, refreshed; /* iterations since omega began; iteration of the last P */
     int32_t phase;
     double energy_noise, decrement_noise, bound;
     int64_t most;           /* iterations */
-    bool lowered;           /* by any look */
-    bool longer, shortened; /* alpha: tried at the beginning; at any look */
-    bool tries;             /* nothing but phases is to come of it */
-    double lack;            /* pl_contact_rows_renew's last */
-    int patience;           /* looks left for it */
+    bool lowered;           /* at any check */
+    bool longer, shortened; /* alpha: tried at the beginning; at any check */
+    bool tries;             /* a trial of phases: its result is discarded */
+    double lack;            /* of the last pl_contact_rows_renew */
+    int patience;           /* number of checks left to close gaps */
 } progress;
 
 static void chebyshev_destroy(pl_solver *solver)
@@ -156,8 +158,8 @@ static void restart(chebyshev_descent *s, progress *p)
     s->backend->ops->memory->clear(s->backend, s->step, 3 * s->model->free_vertices);
 }
 
-/* How many iterations may go by without anybody looking: one, but where the backend does several in a
- * row; then to the next look, or to the end of a phase. */
+/* Number of iterations that may run without a check: one or, if the backend runs several in a row, up to the next
+ * check or the end of a phase. */
 static int32_t steps_at_once(const chebyshev_descent *s, const progress *p)
 {
     int64_t k = p->out->iterations, most = p->most;
@@ -170,7 +172,7 @@ static int32_t steps_at_once(const chebyshev_descent *s, const progress *p)
     return count;
 }
 
-/* An iteration or some, from x to x. */
+/* Runs one or several iterations, from x to x. */
 static void advance(chebyshev_descent *s, progress *p)
 {
     double start = pl_clock_ms(), omega[LOOK];
@@ -200,7 +202,7 @@ static void advance(chebyshev_descent *s, progress *p)
     evaluate(s, p);
 }
 
-/* Keep x, or go back to the last look with a shorter step. */
+/* Keeps x, or returns to the last check with a shorter step. */
 static void look(chebyshev_descent *s, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
@@ -223,7 +225,7 @@ static void look(chebyshev_descent *s, progress *p)
     restart(s, p);
 }
 
-/* Multipliers of contact become the forces at x, where somebody has just looked. */
+/* Makes the forces at x the multipliers of contact, right after a check. */
 static void renew(chebyshev_descent *s, progress *p)
 {
     if (!s->model->touching || p->tries)
@@ -233,7 +235,7 @@ static void renew(chebyshev_descent *s, progress *p)
     p->good = p->now;
 }
 
-/* Whether gaps lack so much that it is worth to go on where forces are in balance. */
+/* True if gaps are so far from closed that continuing is worthwhile although forces are in balance. */
 static bool lacks(progress *p)
 {
     return p->lack > pl_solver_lack(p->stage) && p->patience-- > 0;
@@ -269,11 +271,11 @@ static void begin(chebyshev_descent *s, progress *p)
         s->pace.alpha /= GAMMA;
     else
         s->pace.wait--;
-    if (s->pace.alpha < LEAST_ALPHA) /* the last step ended of that; this one is another */
+    if (s->pace.alpha < LEAST_ALPHA) /* the last step ended for that reason; this one differs */
         s->pace.alpha = FIRST_ALPHA;
 }
 
-/* When the next solve but these tries a longer alpha. */
+/* The number of solves before the next that tries a longer alpha. */
 static void set_pace(stride *pace, const progress *p)
 {
     if (p->shortened) {
@@ -285,7 +287,7 @@ static void set_pace(stride *pace, const progress *p)
     }
 }
 
-/* From p->x to the iterations' end; p->now is what is there. */
+/* Runs from p->x to the iterations' end; p->now describes the state there. */
 static void descend(chebyshev_descent *s, progress *p)
 {
     const pl_solver_settings *settings = &s->model->solver;
@@ -320,7 +322,7 @@ typedef struct tuning {
     stride pace;
 } tuning;
 
-/* What is left of the decrement after a step's iterations with these phases. */
+/* The remaining share of the decrement after a step's iterations with these phases. */
 static double error_of(const pl_phases *phases, void *user)
 {
     tuning *t = user;
@@ -359,7 +361,7 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
 {
     static const char WHAT[] = "Chebyshev descent";
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    s->solves += stage->bound == 0; /* one that goes on from another's answer is the same step's */
+    s->solves += stage->bound == 0; /* a continued solve belongs to the same step */
     if (stage->bound == 0 && s->solves == s->model->solver.tune &&
         tune(s, stage, x, gradient) != PL_OK) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
@@ -376,7 +378,7 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
     if (!isfinite(p.good.decrement))
         return pl_descent_fail_not_finite(s->backend, WHAT, gradient, failure);
     if (s->pace.alpha < LEAST_ALPHA && p.good.decrement <= p.decrement_noise)
-        out->converged = s->model->solver.tolerance > 0; /* as far as rounding lets it */
+        out->converged = s->model->solver.tolerance > 0; /* up to rounding */
     else if (s->pace.alpha < LEAST_ALPHA && !p.lowered && !stage->stays)
         return pl_descent_fail_search(s->backend, stage, x, gradient, out->decrement, failure);
     return PL_OK;

@@ -8,15 +8,15 @@
 
 /* Decrements below this many roundings of positions are noise. */
 static const double ROUNDING = 16;
-/* Iterations from one look at whether all is still to the next. */
+/* Number of iterations between two checks for rest. */
 enum { LOOK = 8 };
-/* Most iterations from one renewal of the multipliers of contact to the next. A stack of four blocks that lands
- * takes 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 where each round is solved first; but
- * each costs an evaluation. */
+/* Maximum number of iterations between two renewals of contact multipliers. A stack of four blocks that lands takes
+ * 199, 221, 256, 266 iterations a step with 1, 2, 4, 8, and 330 if each round is solved first; but each renewal
+ * costs an evaluation. */
 enum { RENEW = 2 };
-/* A solve that takes more than LONG iterations renews them rarer: every (k - LONG) / RARER. Many rows do not settle
- * where they change before the solve has followed their last change: a flag that folds onto itself ran out of 2,000
- * iterations, and takes 1,000. */
+/* A solve of more than LONG iterations renews them less often: every (k - LONG) / RARER. Many rows do not settle if
+ * they change before the solve has followed their last change: a flag that folds onto itself exhausted 2,000
+ * iterations, and now takes 1,000. */
 enum { LONG = 100, RARER = 8 };
 void pl_descent_destroy(pl_solver *solver)
 {
@@ -228,7 +228,7 @@ double pl_descent_make_inverse(pl_backend *backend, const pl_backend_stage *stag
                                                   inverse);
 }
 
-/* P at x, where it is due. */
+/* Updates P at x when due. */
 static void refresh(pl_descent *d, const pl_backend_stage *stage, const pl_array *x, bool first)
 {
     const pl_solver_settings *settings = &d->model->solver;
@@ -255,7 +255,7 @@ static void apply(pl_descent *d, bool stepped)
         d->out->decrement = d->trial_decrement;
 }
 
-/* The same at x, where a step may have led. */
+/* The same at x, which may be the end of a step. */
 static void precondition(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
                          bool stepped)
 {
@@ -268,7 +268,7 @@ static void precondition(pl_descent *d, const pl_backend_stage *stage, const pl_
     d->out->ms_global += pl_clock_ms() - start;
 }
 
-/* A step down: by what the rule remembers, or, should that lead nowhere, by -B0 g alone. */
+/* A step down: with the rule's memory or, if that leads nowhere, by -B0 g alone. */
 static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
                     pl_array *x_new, pl_array *gradient)
 {
@@ -287,7 +287,7 @@ static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array
     }
 }
 
-/* Multipliers of contact become the forces at x, where the objective is then another. */
+/* Makes the forces at x the multipliers of contact, which changes the objective there. */
 static void renew(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
 {
     double start = pl_clock_ms();
@@ -300,13 +300,13 @@ static void renew(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_
     d->out->ms_global += pl_clock_ms() - start;
 }
 
-/* Whether x is the answer. */
+/* True if x is the answer. */
 static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
 {
     pl_solve_result *out = d->out;
     if (d->model->solver.tolerance == 0)
         return false;
-    /* On a blocked way bodies need not be in balance: the answer will be another. */
+    /* On a blocked way, bodies need not be in balance: the answer will change. */
     if (d->stage->loose > 1 && out->decrement <= d->bound)
         return true;
     if (pl_balance_accepts(d->balance, d->stage, x, gradient, out->decrement, d->bound,
@@ -316,14 +316,14 @@ static bool is_done(pl_descent *d, const pl_array *x, const pl_array *gradient)
            pl_balance_is_at_rest(d->balance, d->stage, x, gradient, &out->imbalance);
 }
 
-/* Whether multipliers of contact are to be renewed. */
+/* True if multipliers of contact are due for renewal. */
 static bool is_due(const pl_descent *d)
 {
     const int64_t since = d->out->iterations - d->renewed;
     return since >= RENEW && since >= (d->out->iterations - LONG) / RARER;
 }
 
-/* Whether gaps lack so much that it is worth to go on where forces are in balance. */
+/* True if gaps are so far from closed that continuing is worthwhile although forces are in balance. */
 static bool lacks(pl_descent *d)
 {
     if (d->lack <= pl_solver_lack(d->stage))
@@ -331,8 +331,8 @@ static bool lacks(pl_descent *d)
     return d->patience-- > 0;
 }
 
-/* Whether the answer is what the solve began with. Not on a blocked way, if gaps lack there: pushes that are below
- * the tolerance would stay so, and the next answer would pass through the same surface. */
+/* True if the answer is the start of the solve. Not on a blocked way with gaps that are too small: forces below the
+ * tolerance would persist, and the next answer would pass through the same surface. */
 static bool is_done_at_once(pl_descent *d, const pl_array *x, const pl_array *gradient)
 {
     return is_done(d, x, gradient) &&
@@ -381,7 +381,7 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
             if (out->decrement > d->decrement_noise && !d->law->stays && !stage->stays)
                 return pl_descent_fail_search(d->backend, stage, here, gradient, out->decrement,
                                               failure);
-            /* as far as rounding lets it */
+            /* up to rounding */
             out->converged = settings->tolerance > 0 && out->decrement <= d->decrement_noise;
             ops->objective->gradient(d->backend, stage, here, NULL, gradient);
             break;

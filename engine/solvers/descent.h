@@ -1,22 +1,20 @@
-/* descent.h - what the descent methods with a line search share: the loop, its start, its stopping
- * test, its failures. A method is a rule for the direction.
+/* descent.h - the common part of the descent methods with a line search: the loop, its start, its stopping test,
+ * its failures. Each method is a rule for the direction.
  *
  *     repeat   p <- B0 g(x),  d <- the rule's direction,  alpha <- line search
  *              x <- x + alpha d
  *
- * B0 is A^-1, the constant matrix's (one solve an iteration), or P^-1 with a diagonal P: Jacobi's,
- * diag of the objective's Hessian, refreshed every `jacobi_refresh` iterations (Wang 2016, section
- * 4.1); diag(A), which stays; or max A_ii times the identity, with which d = -p is the bare gradient
- * in metres.
+ * B0 is A^-1 of the constant matrix (one solve per iteration), or P^-1 with a diagonal P: Jacobi's, the diagonal of
+ * the objective's Hessian, refreshed every `jacobi_refresh` iterations (Wang 2016, section 4.1); diag(A), which is
+ * constant; or max A_ii times the identity, with which d = -p is the bare gradient in metres.
  *
- * Stopping: the decrement, an estimate of the step that is left in the norm of its matrix, J^(1/2),
- * against that of the initial guess. With the constant matrix it is (g . A^-1 g)^(1/2), of the solve
- * that the iteration makes anyway. Without, a solve a test would be dearer than the iteration, and
- * it is (sum |g_i|^2 / A_ii)^(1/2), which needs the diagonal of A only and is the same number
- * whatever P is. As A <= corners x diag(A), it is at least half of the other for tetrahedra; but it
- * is no upper bound: an error that is smooth over many elements has a larger decrement by A than by
- * its diagonal, so that the same tolerance asks for less.
- * And where the decrement has passed, bodies must be in balance (balance.h).
+ * Stopping: the decrement, an estimate of the remaining step in the norm of its matrix, J^(1/2), relative to that
+ * of the initial guess. With the constant matrix it is (g . A^-1 g)^(1/2), from the solve that the iteration makes
+ * anyway. Without it, a solve for each test would cost more than the iteration. The decrement is then
+ * (sum |g_i|^2 / A_ii)^(1/2), which needs only the diagonal of A and does not depend on P. As A <= corners x
+ * diag(A), it is at least half of the other for tetrahedra, but it is no upper bound: an error that is smooth over
+ * many elements has a larger decrement by A than by its diagonal, so the same tolerance is less strict. Once the
+ * decrement has passed, bodies must also be in balance (balance.h).
  */
 #ifndef PLIANT_ENGINE_SOLVERS_DESCENT_H
 #define PLIANT_ENGINE_SOLVERS_DESCENT_H
@@ -28,32 +26,33 @@
 typedef struct pl_descent pl_descent;
 
 typedef struct pl_descent_rule {
-    const char *what; /* of messages: "quasi-Newton" */
+    const char *what; /* name in messages: "quasi-Newton" */
     bool matrix;      /* B0 = A^-1 */
-    /* The rule's own memory, pl_descent.rule; NULL, both, where it has none. */
+    /* Creates and destroys the rule's own memory, pl_descent.rule; both NULL if it has none. */
     pl_status (*create)(pl_descent *d);
     void (*destroy)(pl_descent *d);
-    /* Before the first iteration of a solve; NULL: `forget` is called. */
+    /* Called before the first iteration of a solve; if NULL, `forget` is called. */
     void (*begin)(pl_descent *d);
-    /* After the last iteration of one that did not fail; or NULL. */
+    /* Called after the last iteration of a successful solve; may be NULL. */
     void (*end)(pl_descent *d);
-    /* Forget what earlier iterations taught: the next direction is -p, or a multiple of it. */
+    /* Forgets what earlier iterations taught: the next direction is -p, or a multiple of it. */
     void (*forget)(pl_descent *d);
-    /* Whether nothing is known but p, so that forgetting would lead to the same direction. */
+    /* True if only p is known, so that forgetting would lead to the same direction. */
     bool (*bare)(const pl_descent *d);
-    /* p = B0 g at x, by pl_descent_apply or otherwise, after a step of alpha along d, if `stepped`.
-     * g_old and p_old are those before it. Leaves g . p in gp, NaN where it is not finite. */
+    /* Computes p = B0 g at x, by pl_descent_apply or otherwise, after a step of alpha along d if `stepped`. g_old
+     * and p_old are the values before the step. Sets gp to g . p, NaN if it is not finite. */
     pl_status (*precondition)(pl_descent *d, bool stepped);
-    /* Before `precondition`, P was replaced: NULL where nothing hangs on it. */
+    /* Called before `precondition` when P was replaced; NULL if nothing depends on P. */
     void (*refreshed)(pl_descent *d, const pl_array *inverse_old);
-    /* The direction: sets d->d to rows and d->slope to g . d. */
+    /* Sets d->d to the rows of the direction and d->slope to g . d. */
     void (*direction)(pl_descent *d);
     /* The first alpha to try. */
     double (*first)(const pl_descent *d);
-    double curvature; /* of Wolfe's second condition, where that is asked for */
+    double curvature; /* constant of Wolfe's second condition, where required */
     bool always_wolfe;
-    bool stays; /* where no direction goes down it ends there, not converged, and does not fail */
-    /* What the rule's own memory carries from solve to solve (solver.h); NULL, both: nothing. */
+    bool stays; /* if no direction goes down, the solve ends, not converged, instead of failing */
+    /* Saves and restores the part of the rule's memory that lasts from solve to solve (solver.h); both NULL if none
+     * does. */
     void (*save)(const pl_descent *d, pl_bytes_out *out);
     bool (*restore)(pl_descent *d, pl_bytes_in *in);
 } pl_descent_rule;
@@ -68,26 +67,26 @@ struct pl_descent {
     pl_array *g, *g_old, *p, *p_old; /* rows */
     pl_array *inverse, *inverse_old; /* rows of 1 / P; NULL with the constant matrix */
     pl_iteration *detail;            /* [iterations + 1], or NULL */
-    int64_t rows, recorded; /* of it; before this solve, which goes on from another's answer */
+    int64_t rows, recorded; /* of `detail`; before this solve, if it continues another's answer */
     pl_balance *balance;
-    /* The solve under way. */
+    /* The current solve. */
     pl_solve_result *out;
     const pl_backend_stage *stage;
-    const pl_array *x; /* positions, where g and p are of */
-    bool no_memory;    /* a rule's way to end the solve */
+    const pl_array *x; /* positions at which g and p were computed */
+    bool no_memory;    /* set by a rule to end the solve */
     double start_ms;
     const pl_array *d; /* rows: the direction */
     double objective, gp, slope;
-    double alpha, alpha_old; /* the last step's length, and the one's before; 0: none */
+    double alpha, alpha_old; /* lengths of the last step and the one before; 0: none */
     double gp_old;           /* gp before the last step */
-    double slope_old;        /* of the last step, at its beginning */
-    double slope_end;        /* and at its end: g . d with the g there */
+    double slope_old;        /* g . d of the last step, at its beginning */
+    double slope_end;        /* g . d of the last step at its end, with the new g */
     double trial_decrement;  /* of the last trial */
-    double first, bound;     /* the initial guess's decrement; what it has to come down to */
-    int64_t most;            /* iterations */
-    int patience;            /* iterations left to go on for what gaps lack */
-    double lack;             /* pl_contact_rows_renew's last, of the stage; 0 before */
-    int64_t renewed;         /* the iteration at which multipliers of contact last were */
+    double first, bound;     /* decrement of the initial guess; target for the decrement */
+    int64_t most;            /* maximum number of iterations */
+    int patience;            /* iterations left to close the gaps */
+    double lack;             /* of the last pl_contact_rows_renew of the stage; 0 before */
+    int64_t renewed;         /* iteration of the last renewal of contact multipliers */
     double energy_noise, decrement_noise;
 };
 
@@ -97,14 +96,14 @@ void pl_descent_destroy(pl_solver *solver);
 pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_array *x,
                            pl_array *gradient, pl_solve_result *out, pl_failure *failure);
 
-/* Rules that other rules go by. */
+/* Rules that other rules build on. */
 extern const pl_descent_rule pl_quasi_newton_rule, pl_newton_rule;
 
-/* The multipliers of held groups, and what the rule carries. */
+/* Save and restore the multipliers of held groups and the rule's lasting memory. */
 void pl_descent_save(const pl_solver *solver, pl_bytes_out *out);
 bool pl_descent_restore(pl_solver *solver, pl_bytes_in *in);
 
-/* The table of a descent method: pl_solver_NAME by the rule. */
+/* Defines the table of a descent method, pl_solver_NAME, from its rule. */
 #define PL_DESCENT_SOLVER(name, rule)                                                              \
     static pl_status name##_create(const pl_model *model, pl_backend *backend, pl_solver **out)    \
     {                                                                                              \
@@ -122,26 +121,27 @@ bool pl_descent_restore(pl_solver *solver, pl_bytes_in *in);
 pl_status pl_descent_apply(pl_descent *d, bool stepped);
 double pl_descent_first_is_one(const pl_descent *d);
 
-/* line_search.c: a step from x along d->d to x_new, with gradient and d->g there (d->g_old keeps the
- * old one), and alpha, objective and norms set. False: none goes down, and all is as it was. */
+/* line_search.c: a step from x along d->d to x_new. On success, gradient and d->g are those at x_new (d->g_old
+ * keeps the previous one), and alpha, objective and norms are set. False: no step goes down, and everything is
+ * unchanged. */
 bool pl_descent_search(pl_descent *d, const pl_backend_stage *stage, const pl_array *x,
                        pl_array *x_new, pl_array *gradient);
 
-/* Rows of 1 / P at x by the model's settings. Returns what the backend's `jacobi` does. */
+/* Computes rows of 1 / P at x by the model's settings. Returns the result of the backend's `jacobi`. */
 double pl_descent_make_inverse(pl_backend *backend, const pl_backend_stage *stage,
                                const pl_array *x, pl_array *inverse);
 
-/* A descent goes on for what gaps lack alone (pl_solver_lack) for so many looks: where constraints of contact
- * contradict each other it never comes to it. */
+/* Number of checks for which a descent continues only to close gaps (pl_solver_lack): contact constraints that
+ * contradict each other never close them. */
 enum { PL_DESCENT_PATIENCE = 10 };
 
-/* What a difference of energies must exceed to mean something: of rounded positions, or of sums. */
+/* Least significant difference of energies: the rounding of positions, or of sums. */
 double pl_descent_noise(const pl_backend_ops *ops, double objective, double energy_noise);
 
-/* Failures that every descent method tells alike. */
+/* Failures that every descent method reports in the same way. */
 pl_status pl_descent_fail_not_finite(pl_backend *backend, const char *what, const pl_array *where,
                                      pl_failure *failure);
-/* Where the start has no finite objective: names the element that makes it infinite. */
+/* The start has no finite objective: names the element that makes it infinite. */
 pl_status pl_descent_fail_start(pl_backend *backend, const char *what, const pl_array *x,
                                 pl_failure *failure);
 pl_status pl_descent_fail_search(pl_backend *backend, const pl_backend_stage *stage,

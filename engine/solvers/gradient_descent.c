@@ -1,5 +1,5 @@
-/* Descents that remember one direction at most, along rows that a diagonal P or the constant matrix
- * has scaled (descent.h):
+/* Descents that remember at most one direction, along rows scaled by a diagonal P or the constant matrix
+ * (descent.h):
  *
  *     gradient_descent           d = -p, backtracking from the last step's length / 0.7 (Wang 2016,
  *                                section 4.2, every iteration)
@@ -9,32 +9,32 @@
  *                                alpha = alpha_old g_old.p_old / (g.d_old - g_old.d_old).
  *     nonlinear_cg               d = -p + beta d_old with Polak and Ribiere's beta, never below 0:
  *                                beta = max(0, p.(g - g_old) / (g_old.p_old)). Wang 2016, eq. 4 has
- *                                Fletcher and Reeves's, g.p / (g_old.p_old), which creeps once a
- *                                step was short; this one restarts by itself then. The step is
- *                                Wolfe's with c = 0.1, first tried as long as makes the predicted
+ *                                Fletcher and Reeves's, g.p / (g_old.p_old), which becomes slow after
+ *                                a short step; this one then restarts by itself. The step satisfies
+ *                                Wolfe's conditions with c = 0.1; the first trial makes the predicted
  *                                decrease that of the last step, alpha g.d = alpha_old g_old.d_old.
  *     chebyshev_semi_iterative   d = -omega p + (omega - 1) (x - x_old) (Liu 2017, algorithm 3) with
  *                                p = A^-1 g; omega = 1 for ten iterations, then 2 / (2 - rho^2),
- *                                then 4 / (4 - rho^2 omega). Where that leads up, the momentum is
+ *                                then 4 / (4 - rho^2 omega). If that leads up, the momentum is
  *                                dropped and omega begins again.
  *
- * rho, the spectral radius of I - A^-1 H, is the solver's `rho`; or, with 0, what the decrement fell
- * by in the last of the plain iterations (Wang 2016, eq. 8), which comes out somewhat low: the
- * slowest part of the error is not alone after ten.
+ * rho, the spectral radius of I - A^-1 H, is the solver's `rho`. With 0, it is the ratio of decrements in the last
+ * of the plain iterations (Wang 2016, eq. 8). This is somewhat low: after ten iterations, the slowest part of the
+ * error is not yet alone.
  */
 #include "engine/solvers/descent.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Plain iterations before Chebyshev's weights (S of algorithm 3), and those of them, the last, that
- * rho is estimated from. */
+/* Plain iterations before Chebyshev's weights (S of algorithm 3), and the number of the last of them from which rho
+ * is estimated. */
 enum { PLAIN = 10, SEEN = 4 };
 static const double RHO_MOST = 0.9999;
 
 typedef struct directions {
     pl_array *now, *old; /* rows */
-    bool known;          /* whether old is that of the last step */
+    bool known;          /* true if old belongs to the last step */
     /* chebyshev_semi_iterative */
     int64_t k; /* iterations since omega began */
     double omega, rho;
@@ -74,7 +74,7 @@ static bool bare(const pl_descent *d)
     return !((const directions *)d->rule)->known;
 }
 
-/* now = on * old - by * p, and its slope; the last trial has found g . old. */
+/* now = on * old - by * p, and its slope; the last trial computed g . old. */
 static void make(pl_descent *d, double by, double on, bool remember)
 {
     const pl_backend_ops *ops = d->backend->ops;
@@ -114,7 +114,7 @@ static const pl_descent_rule GRADIENT_DESCENT = {
 
 /* ---- barzilai_borwein ---- */
 
-/* Where the slope did not rise along the last step there is no curvature to go by. */
+/* If the slope did not rise along the last step, there is no curvature to use. */
 static double by_the_last_curvature(const pl_descent *d)
 {
     double rise = d->slope_end - d->slope_old, alpha = d->alpha * d->gp_old / rise;

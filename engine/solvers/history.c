@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Curvature s.t / (t.w) that a pair must have at least. */
+/* Least curvature s.t / (t.w) of a pair. */
 static const double LEAST_CURVATURE = 1e-10;
 
 void pl_history_destroy(pl_history *h, pl_backend *backend)
@@ -49,7 +49,7 @@ void pl_history_forget(pl_history *h)
         h->order[i] = i;
 }
 
-/* Keep the pair in order[count], which the inner products are of, if its curvature is positive. */
+/* Keeps the pair in order[count], to which the inner products belong, if its curvature is positive. */
 static void remember(pl_history *h)
 {
     int32_t slot = h->order[h->count];
@@ -67,7 +67,7 @@ static void remember(pl_history *h)
     h->order[h->window] = oldest;
 }
 
-/* The inner products with a gradient that no step led to: the objective is another. */
+/* The inner products with a gradient that no step led to, because the objective has changed. */
 static void meet(pl_history *h, pl_backend *backend, const pl_array *g)
 {
     for (int32_t i = 0; i < h->count; i++) {
@@ -118,7 +118,7 @@ void pl_history_rescale(pl_history *h, pl_backend *backend, const pl_array *inve
                         const pl_array *inverse)
 {
     const pl_backend_ops *ops = backend->ops;
-    pl_array *t = h->w[h->order[h->count]]; /* the free slot's is not in use before the next pair */
+    pl_array *t = h->w[h->order[h->count]]; /* the free slot's is unused before the next pair */
     for (int32_t j = 0; j < h->count; j++) {
         int32_t newer = h->order[j];
         ops->rows->unscale(backend, inverse_old, h->w[newer], t);

@@ -1,37 +1,37 @@
-/* Line searches of the descent methods: backtracking to Armijo's condition (Liu 2017, algorithm 1),
- * or Wolfe's two conditions,
+/* Line searches of the descent methods: backtracking to Armijo's condition (Liu 2017, algorithm 1), or Wolfe's two
+ * conditions,
  *
  *     e(x + alpha d) <= e(x) + 1e-4 alpha g.d,     |g(x + alpha d).d| <= c |g.d|
  *
- * (Nocedal and Wright 2006, section 3.5). The second is looked for in a bracket: its lower end goes
- * down enough and is still falling, its upper end does not go down enough or rises. Where both ends
- * have a slope the next trial is where a straight line between the slopes is zero, kept away from
- * the ends; where the upper end is outside of the energy's domain, the middle; without an upper end,
- * twice as far, or up to ten times where the slopes say so. An end that stays twice counts with half
- * its slope (Illinois): next to the wall of a logarithm the other would creep.
+ * (Nocedal and Wright 2006, section 3.5). The second is searched for in a bracket: its lower end goes down enough
+ * and is still falling; its upper end does not go down enough, or rises. If both ends have a slope, the next trial
+ * is the zero of a straight line between the slopes, kept away from the ends. If the upper end is outside the
+ * energy's domain, it is the middle. Without an upper end, it is twice as far, or up to ten times if the slopes say
+ * so. An end that stays twice counts with half its slope (Illinois): next to the wall of a logarithm, the other end
+ * would otherwise barely move.
  *
- * A small c is for conjugate directions, which are worth it where the objective is nearly quadratic
- * along them: there the second trial is the minimum. Where two did not come close it is not, and
- * c = 0.5 is enough: on bodies far from rest a step took 3 to 8 evaluations before, and got no lower. */
+ * A small c is for conjugate directions, which pay off if the objective is nearly quadratic along them: the second
+ * trial is then the minimum. If two trials did not come close, it is not quadratic, and c = 0.5 is enough: on
+ * bodies far from rest, a step took 3 to 8 evaluations before, and got no lower. */
 #include "engine/solvers/descent.h"
 
 #include "engine/clock.h"
 
 #include <math.h>
 
-/* Armijo's fraction of the predicted decrease, and what a rejected step is multiplied by: Liu's. */
+/* Armijo's fraction of the predicted decrease, and the factor on a rejected step: Liu's. */
 static const double ARMIJO = 0.3, SHRINK = 0.5;
-/* The fraction of Wolfe's first condition, and c of the second after the first trials. */
+/* The fraction in Wolfe's first condition, and c of the second after the first trials. */
 static const double WOLFE = 1e-4, LOOSE = 0.5;
 enum { STRICT_TRIALS = 2 };
 /* Shorter steps are not tried. */
 static const double SHORTEST = 1e-12;
-/* Trials of a search for Wolfe's conditions: 2^-30 of a bracket is small enough to go on with. */
+/* Maximum trials of a search for Wolfe's conditions: 2^-30 of a bracket is small enough. */
 enum { TRIALS = 30 };
 
-/* Whether a trial goes down enough, by a fraction f of what the slope predicts. Where energies differ
- * by rounding only, their difference is taken from the slopes at both ends, alpha (g.d + g'.d) / 2,
- * which makes the condition g'.d <= (2 f - 1) g.d (Hager and Zhang 2005, "approximate Wolfe"). */
+/* True if a trial goes down enough, by a fraction f of what the slope predicts. If energies differ only by
+ * rounding, their difference is taken from the slopes at both ends, alpha (g.d + g'.d) / 2, which turns the
+ * condition into g'.d <= (2 f - 1) g.d (Hager and Zhang 2005, "approximate Wolfe"). */
 static bool goes_down(const pl_descent *d, double alpha, const pl_trial_sums *trial, double f)
 {
     if (!isfinite(trial->objective))
@@ -42,7 +42,7 @@ static bool goes_down(const pl_descent *d, double alpha, const pl_trial_sums *tr
     return change <= f * alpha * d->slope;
 }
 
-/* A search under way. */
+/* A search in progress. */
 typedef struct search {
     pl_descent *d;
     const pl_backend_stage *stage;
@@ -74,7 +74,7 @@ static bool backtrack(search *s)
     return false;
 }
 
-/* The zero of a straight line through the slopes at both ends, a tenth of the bracket inside. */
+/* The zero of a straight line through the slopes at both ends, kept a tenth of the bracket inside. */
 static double interpolate(double lo, double slope_lo, double hi, double slope_hi)
 {
     if (!isfinite(slope_hi) || !(slope_hi > slope_lo))
@@ -89,7 +89,7 @@ static double extrapolate(double lo, double slope_lo, double alpha, double slope
     return fmin(fmax(at, 2 * alpha), 10 * alpha);
 }
 
-/* What is known of a line: its lower and its upper end, and which of them moved last. */
+/* The bracket on a line: its lower and its upper end, and which of them moved last. */
 typedef struct bracket {
     double lo, slope_lo, hi, slope_hi;
     int moved; /* -1, 1; 0: neither */
@@ -124,7 +124,7 @@ static bool search_wolfe(search *s)
         move_end(&b, s, up);
         alpha = open ? next : interpolate(b.lo, b.slope_lo, b.hi, b.slope_hi);
     }
-    /* No flat enough place, but one that is lower. */
+    /* Not flat enough, but lower. */
     if (b.lo > 0)
         try_step(s, b.lo);
     return b.lo > 0 || (isfinite(b.hi) && backtrack(s));

@@ -1,27 +1,26 @@
-/* Newton's method, with Hessians made semidefinite element by element far from the minimum (Teran et
- * al. 2005):
+/* Newton's method, with Hessians made semidefinite element by element far from the minimum (Teran et al. 2005):
  *
  *     repeat   d <- -H(x)^-1 g(x),  H = M/(a h)^2 + sum of (projected) element Hessians
  *              alpha <- 1, halved until e(x + alpha d) <= e(x) + 0.3 alpha g.d     Armijo
  *              x <- x + alpha d
  *
- * A projected H is positive definite, so d goes down; the pattern and its symbolic factor are made
- * once. But where elements have negative curvature at the minimum it converges linearly only, on the
- * twisted box by 0.57 a step. So once the decrement is small against the first and a whole step was
- * taken, H is not projected, where it then has a factor, and the last few steps double the digits. It
- * is the reference that other methods' objectives are held against.
+ * A projected H is positive definite, so d goes down; the pattern and its symbolic factor are computed once. But if
+ * elements have negative curvature at the minimum, projection makes convergence linear, by 0.57 a step on the
+ * twisted box. So once the decrement is small relative to the first and a whole step was taken, H is used without
+ * projection, if it then has a factor, and the last few steps double the digits. Newton's method is the reference
+ * for other methods' objectives.
  *
- * With `linear` pcg, d is found by conjugate gradients, preconditioned by the constant matrix A, of
- * which the factor is there, or by the 3 x 3 blocks on H's diagonal. They stop where the residual
- * r = -g - H d, in the norm of the preconditioner's inverse, has fallen by
+ * With `linear` pcg, conjugate gradients compute d, preconditioned by the constant matrix A, whose factor exists
+ * already, or by the 3 x 3 blocks on H's diagonal. They stop when the residual r = -g - H d, in the norm of the
+ * preconditioner's inverse, has fallen by
  *
  *     eta = min(1/4, (decrement / first decrement)^(1/2))          Eisenstat, Walker 1996
  *
- * which keeps convergence superlinear and solves no step better than it deserves; every iterate of
- * conjugate gradients from 0 goes down, so ending early is safe.
+ * which keeps convergence superlinear without solving early steps too accurately. Every iterate of conjugate
+ * gradients from 0 goes down, so ending early is safe.
  *
- * The loop, its line search and its decrement |A^-1 g|_A are descent.c's, in the norm of the constant
- * matrix, so that `tolerance` means the same of all methods; where H gives no way down, d = -A^-1 g.
+ * The loop, its line search and its decrement |A^-1 g|_A are descent.c's, in the norm of the constant matrix, so
+ * that `tolerance` means the same for all methods. If H gives no way down, d = -A^-1 g.
  */
 #include "engine/solvers/descent.h"
 
@@ -30,16 +29,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Most of eta, and most conjugate gradients a step. */
+/* Largest eta, and maximum number of conjugate gradients per step. */
 static const double FORCING = 0.25;
-/* The decrement, of the first, below which H is tried as it is. */
+/* The decrement, relative to the first, below which H is tried without projection. */
 static const double NEAR = 1e-2;
 enum { MOST_GRADIENTS = 2000 };
 
 typedef struct newton {
     pl_array *d, *d_old;                      /* rows */
     pl_array *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
-    bool plain;                               /* Newton's direction led nowhere: -A^-1 g */
+    bool plain;                               /* Newton's direction failed: use -A^-1 g */
 } newton;
 
 enum { ARRAYS = 8, DIRECT_ARRAYS = 2 };
@@ -101,7 +100,7 @@ static double by_preconditioner(const pl_descent *d, const pl_array *r, pl_array
     return dot(d, r, z);
 }
 
-/* d = -H^-1 g to eta, by conjugate gradients from 0. */
+/* d = -H^-1 g to accuracy eta, by conjugate gradients from 0. */
 static void solve_by_gradients(pl_descent *d, double eta)
 {
     newton *s = d->rule;
@@ -128,7 +127,7 @@ static void solve_by_gradients(pl_descent *d, double eta)
     }
 }
 
-/* d = -H^-1 g, of H as it is or projected; g.d, or 0 where there is no factor. */
+/* d = -H^-1 g, for H as it is or projected; returns g.d, or 0 without a factor. */
 static double solve_for(pl_descent *d, bool exact)
 {
     newton *s = d->rule;
@@ -140,7 +139,7 @@ static double solve_for(pl_descent *d, bool exact)
     }
     double made = pl_clock_ms() - start;
     d->out->ms_local += made;
-    d->out->ms_global -= made; /* of which the loop counts all that a direction takes */
+    d->out->ms_global -= made; /* the loop counts all iterations of a direction */
     if (d->model->solver.linear != PL_LINEAR_DIRECT) {
         solve_by_gradients(d, fmin(FORCING, sqrt(d->out->decrement / d->first)));
         return dot(d, d->g, s->d);
@@ -155,7 +154,7 @@ static double solve_for(pl_descent *d, bool exact)
     return dot(d, d->g, s->d);
 }
 
-/* Newton's direction, or, where H gives none that goes down, -A^-1 g, which always does. */
+/* Newton's direction or, if H gives none that goes down, -A^-1 g, which always does. */
 static void direction(pl_descent *d)
 {
     newton *s = d->rule;
@@ -185,7 +184,7 @@ static bool bare(const pl_descent *d)
     return ((const newton *)d->rule)->plain;
 }
 
-/* A new point, with an H of its own. */
+/* A new point, with its own H. */
 static pl_status precondition(pl_descent *d, bool stepped)
 {
     ((newton *)d->rule)->plain = false;

@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-/* Lengths are changed by this many iterations, and are no shorter. */
+/* Lengths change by this many iterations, and are no shorter. */
 enum { STEP = 8 };
 static const double BETWEEN = 3, RHO_MOST = 0.99999;
-/* An error that falls by less than this is not worth another round. */
+/* An error that falls by less than this does not justify another round. */
 static const double WORTH = 1e-3;
 
 pl_phases pl_phases_default(int32_t count)
@@ -36,7 +36,7 @@ double pl_phases_omega(double rho, double omega, int64_t since)
     return since == 0 ? 1 : since == 1 ? 2 / (2 - rho * rho) : 4 / (4 - rho * rho * omega);
 }
 
-/* What is tried, by number: first every factor down and up, then every end. False: not possible. */
+/* The trials, by number: first every factor down and up, then every end. False: not possible. */
 static bool change(pl_phases *p, int32_t number, double epsilon)
 {
     int32_t which = number / 2, sign = number % 2 ? 1 : -1;

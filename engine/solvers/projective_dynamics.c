@@ -1,27 +1,26 @@
-/* Projective dynamics (Bouaziz et al. 2014; Narain 2016, section 3.2; Liu 2017, section 3): every
- * energy is a squared distance from a set, U_i(q) = k_i/2 |q - P_i(q)|^2 with P_i the projection
- * onto it, and the weights are the energies' own, w_i^2 = k_i.
+/* Projective dynamics (Bouaziz et al. 2014; Narain 2016, section 3.2; Liu 2017, section 3). Every energy is a
+ * squared distance from a set, U_i(q) = k_i/2 |q - P_i(q)|^2 with P_i the projection onto it, and the weights are
+ * the energies' own, w_i^2 = k_i.
  *
  *     x = x0
  *     repeat   p_i <- P_i(D_i x)
  *              x   <- A^-1 (M x~/(a h)^2 + D^T W^2 p)                        Liu 2017, eq. 7
  *
- * The right-hand side is that of ADMM's global step, with ADMM's local step at u = 0: the prox of
- * such an energy goes half of the way, z = (v + P(v)) / 2, so that with u' = v - z
+ * The right-hand side is that of ADMM's global step, with ADMM's local step at u = 0. The prox of such an energy
+ * goes half of the way, z = (v + P(v)) / 2, so that with u' = v - z
  *
  *     z - u' = 2 z - v = P(v).
  *
- * The whole is one call of the same phase, with a dual that stays 0. (And where P is affine, ADMM's
- * u is normal to the set, P(D x + u) = P(D x), and both make the same iterates: Narain 2016,
- * appendix A.)
+ * So one call of the same phase does it all, with a dual that stays 0. (If P is affine, ADMM's u is normal to the
+ * set, P(D x + u) = P(D x), and both make the same iterates: Narain 2016, appendix A.)
  *
- * k_i/2 |q - p_i|^2 lies above U_i and touches it at the p_i that was projected, so that e never
- * rises: no line search, and nothing that could fail but rounding. As D^T W^2 (D x - p) = grad U,
- * x(k+1) - x(k) = -A^-1 grad e(x(k)): the decrement |x(k+1) - x(k)|_A is quasi-Newton's, (grad e .
- * A^-1 grad e)^(1/2) of the iterate before, held against the first one.
+ * k_i/2 |q - p_i|^2 lies above U_i and touches it at the projected point p_i, so e never rises: there is no line
+ * search, and only rounding can fail. As D^T W^2 (D x - p) = grad U, x(k+1) - x(k) = -A^-1 grad e(x(k)). The
+ * decrement |x(k+1) - x(k)|_A is therefore quasi-Newton's, (grad e . A^-1 grad e)^(1/2) of the previous iterate,
+ * and is compared with the first.
  *
- * Contact between bodies is no such energy: its group (model/groups/touching.h) has ADMM's own local step, with a u
- * that is kept from iteration to iteration.
+ * Contact between bodies is not such an energy: its group (model/groups/touching.h) uses ADMM's own local step,
+ * with a u that is kept from iteration to iteration.
  */
 #include "engine/solvers/arrays.h"
 #include "engine/solvers/balance.h"
@@ -50,8 +49,8 @@ typedef struct projective {
     pl_global global;
     pl_balance *balance;
     pl_iteration *detail;   /* [iterations + 1], or NULL */
-    int64_t rows, recorded; /* of it; before this solve, which goes on from another's answer */
-    double start_ms;        /* of the solve under way */
+    int64_t rows, recorded; /* of it; before this solve, which continues from another's answer */
+    double start_ms;        /* of the current solve */
 } projective;
 
 static void projective_destroy(pl_solver *solver)
@@ -102,7 +101,7 @@ static pl_status begin(projective *s, const pl_backend_stage *stage, const pl_ar
             return status;
     }
     pl_global_begin(&s->global, stage, x);
-    /* The phase reads what it overwrites, times 0: nothing of a failed solve may be in there. */
+    /* The phase reads what it overwrites, times 0, so nothing of a failed solve may remain there. */
     for (int32_t g = 0; g < s->model->group_count; g++) {
         int64_t count = pl_group_values(&s->model->groups[g]);
         ops->memory->clear(s->backend, s->u[g], count);
@@ -124,7 +123,7 @@ static void project(projective *s, const pl_backend_stage *stage, const pl_array
         pl_rows_swap(&s->zero[s->apart], &s->u[s->apart]);
 }
 
-/* The gradient of the objective, and what contact adds. */
+/* The gradient of the objective, including contact. */
 static double find_gradient(projective *s, const pl_backend_stage *stage, const pl_array *x,
                             pl_array *gradient)
 {
@@ -132,7 +131,7 @@ static double find_gradient(projective *s, const pl_backend_stage *stage, const 
                                                 s->apart >= 0 ? s->zero : NULL, gradient);
 }
 
-/* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A out of the right-hand sides, as in admm.c. */
+/* x(k) = A^-1 b(k), and |x(k) - x(k-1)|_A from the right-hand sides, as in admm.c. */
 static pl_status global_step(projective *s, pl_array *x, pl_solve_result *out)
 {
     double start = pl_clock_ms();
@@ -173,7 +172,7 @@ static pl_status fail(projective *s, const pl_array *x, pl_failure *failure)
     return PL_FAILED;
 }
 
-/* Whether bodies are nearer to each other than they may be. */
+/* True if bodies are closer to each other than allowed. */
 static bool lacks(projective *s, const pl_backend_stage *stage, const pl_array *x)
 {
     return s->apart >= 0 && s->backend->ops->pairs->lack(s->backend, x) > pl_solver_lack(stage);
@@ -190,7 +189,7 @@ static pl_status fail_to_begin(pl_status status, pl_failure *failure)
     return PL_FAILED;
 }
 
-/* Whether x will do: by its decrement, and by the balance of bodies, for which its gradient is made. */
+/* True if x is the answer: by its decrement, and by the balance of bodies, for which its gradient is computed. */
 static bool is_done(projective *s, const pl_backend_stage *stage, const pl_array *x,
                     pl_array *gradient, double bound, double noise, pl_solve_result *out)
 {
@@ -230,7 +229,7 @@ static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *sta
         if (k == 1 && stage->bound == 0)
             out->bound = settings->tolerance * out->decrement;
         record(s, stage, x, gradient, k, out);
-        /* The first says nothing of itself, unless the initial guess was the answer. */
+        /* The first decrement alone decides nothing, unless the initial guess was the answer. */
         const bool known = k > 1 || stage->bound > 0;
         out->converged = is_done(s, stage, x, gradient, known ? out->bound * loose : 0, noise, out);
         out->stayed = out->converged && k == 1;
@@ -240,7 +239,7 @@ static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *sta
     return PL_OK;
 }
 
-/* Between solves only whether contact has weights survives. */
+/* Between solves, the only memory is whether contact has weights. */
 static void projective_save(const pl_solver *solver, pl_bytes_out *out)
 {
     const projective *s = (const projective *)solver;

@@ -1,13 +1,13 @@
-/* L-BFGS (Liu 2017, algorithms 1 and 2; history.h has the recursion), as two methods that differ in
- * what the history begins with:
+/* L-BFGS (Liu 2017, algorithms 1 and 2; history.h has the recursion), as two methods that differ in their initial
+ * matrix:
  *
- *     quasi_newton   B0 = A^-1, the constant matrix of ADMM, M/(a h)^2 + D^T W^2 D: one solve an
+ *     quasi_newton   B0 = A^-1, the constant matrix of ADMM, M/(a h)^2 + D^T W^2 D: one solve per
  *                    iteration
  *     lbfgs          B0 = P^-1, diagonal: Jacobi's (Wang 2016, section 4.1), or a multiple of the
- *                    identity, which with the history's gamma is Liu 2017, eq. 13. Where P is
- *                    refreshed the pairs are kept and their w = P^-1 t made anew.
+ *                    identity, which with the history's gamma is Liu 2017, eq. 13. When P is
+ *                    refreshed, the pairs are kept and their w = P^-1 t recomputed.
  *
- * Where energies are infinite (log J of an inverted element) a trial is outside and alpha is halved.
+ * Where energies are infinite (log J of an inverted element), a trial is outside the domain and alpha is halved.
  */
 #include "engine/solvers/descent.h"
 #include "engine/solvers/history.h"
@@ -27,7 +27,7 @@ static void forget(pl_descent *d)
     pl_history_forget(d->rule);
 }
 
-/* A solve that goes on has another objective, of nearly the same curvature: the pairs stay, where A does. */
+/* A solve that continues has another objective with nearly the same curvature: if A stays, the pairs stay. */
 static void begin(pl_descent *d)
 {
     if (d->stage->bound == 0 || !d->law->matrix)

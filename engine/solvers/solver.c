@@ -10,7 +10,7 @@ const pl_solver_ops *pl_solver_find(pl_method_kind method)
     return solvers[method];
 }
 
-/* Whoever sweeps to the answer counts on these (contact/set.h). */
+/* The sweep to the answer relies on these (contact/set.h). */
 static const double LACK = 0.1, LACK_LOOSE = 0.4;
 
 double pl_solver_lack(const pl_backend_stage *stage)

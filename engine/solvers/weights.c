@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the concavity: weights below the first are renewed, to the second. */
+/* Relative to the concavity: weights below the first are raised to the second. */
 static const double TOO_LOW = 2, ENOUGH = 4;
-/* Iterations between two looks; how often a solve changes its weights. */
+/* Number of iterations between two checks; maximum number of changes of weights per solve. */
 enum { LOOK = 10, RENEWALS = 3 };
-/* The weight of a level, of that at rest. */
+/* The weight of a level, relative to that at rest. */
 enum { LEVELS = 11 };
 static const double RAISED[LEVELS] = {1,  1.4142135623730951, 2, 2.8284271247461903,
                                       4,  5.656854249492381,  8, 11.313708498984761,
@@ -19,11 +19,11 @@ static const double RAISED[LEVELS] = {1,  1.4142135623730951, 2, 2.8284271247461
 struct pl_weights {
     const pl_model *rest;
     pl_backend *backend;
-    pl_model *heavier;     /* that of the levels, which the backend uses; NULL: all are 0 */
-    unsigned char **level; /* [group][block][L], of groups with a concavity; else NULL */
-    double **number;       /* the same for what is worked with */
-    int32_t renewals;      /* in this solve */
-    bool restored;         /* the levels are not those of `heavier` */
+    pl_model *heavier;     /* that of the levels, in use by the backend; NULL: all are 0 */
+    unsigned char **level; /* [group][block][L], for groups with a concavity; else NULL */
+    double **number;       /* the same for the weights in use */
+    int32_t renewals;      /* number in this solve */
+    bool restored;         /* the levels differ from those of `heavier` */
     int32_t apart;         /* the group `touching`, or -1 */
     bool touching;         /* it has weights */
 };
@@ -87,7 +87,7 @@ pl_status pl_weights_create(const pl_model *model, pl_backend *backend, bool fol
     return PL_OK;
 }
 
-/* `number` becomes the concavities at z. */
+/* Replaces `number` by the concavities at z. */
 static void look(pl_weights *w, pl_array *const *z)
 {
     for (int32_t g = 0; g < w->rest->group_count; g++)
@@ -106,7 +106,7 @@ static bool some_too_low(const pl_weights *w)
     return false;
 }
 
-/* The least level that is enough for a concavity; what is not a number is none. */
+/* The least level that is enough for a concavity; NaN needs none. */
 static int level_for(double weight, double concavity)
 {
     int level = 0;
@@ -133,7 +133,7 @@ static bool some_need_more(const pl_weights *w)
     return false;
 }
 
-/* The levels for the concavities; and in place of these, what weights are divided by. */
+/* Computes the levels for the concavities, and replaces these by the divisors of the weights. */
 static void set_levels(pl_weights *w, bool only_up)
 {
     for (int32_t g = 0; g < w->rest->group_count; g++)
@@ -163,7 +163,7 @@ static void rest_all(pl_weights *w)
             memset(w->level[g], 0, (size_t)terms_of(w, g));
 }
 
-/* The backend gets a model of the levels. */
+/* Gives the backend a model of the levels. */
 static pl_status use_levels(pl_weights *w)
 {
     w->restored = false;
@@ -173,7 +173,7 @@ static pl_status use_levels(pl_weights *w)
     for (int32_t g = 0; g < w->rest->group_count; g++)
         for (int64_t i = 0; i < terms_of(w, g); i++)
             w->number[g][i] = w->rest->groups[g].weight[i] * RAISED[w->level[g][i]];
-    if (w->touching) /* for the next call alone */
+    if (w->touching) /* only for the next call */
         w->number[w->apart] = ((const pl_touching *)w->rest->groups[w->apart].data)->weight;
     pl_model *heavier = NULL;
     pl_status status = pl_model_reweigh(w->rest, (const double *const *)w->number, &heavier);
@@ -183,7 +183,7 @@ static pl_status use_levels(pl_weights *w)
         status = w->backend->ops->matrix->use_model(w->backend, heavier);
     if (status != PL_OK) {
         pl_model_reweighed_destroy(heavier, w->rest);
-        w->restored = true; /* the levels, to be used when they are next needed */
+        w->restored = true; /* the levels, for use when next needed */
         return status;
     }
     w->heavier = heavier;

@@ -1,5 +1,5 @@
-/* What decides bits beside the scene: kept apart from state.c so that a program without BLAS can
- * ask. */
+/* The numerics class: what determines bits beside the scene. Separate from state.c, so that a program without BLAS
+ * can query it. */
 #include "engine/linear/linear.h"
 #include "engine/model/groups/isa.h"
 #include "engine/step/pliant.h"

@@ -70,7 +70,7 @@ void pl_dissipation_measure(const pl_dissipated *d, const pl_model *m, pl_metric
             const pl_dissipation by = pl_damping_by(&m->groups[g]);
             out->dissipation[by] = d->energy[by];
         }
-    /* What a control has switched off had its share; bodies rub each other when they touch. */
+    /* Damping that a control has switched off still has its share; bodies rub each other when they touch. */
     for (int k = 0; k < PL_DISSIPATION_COUNT; k++)
         if (d->energy[k] != 0)
             out->dissipation[k] = d->energy[k];

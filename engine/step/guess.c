@@ -25,10 +25,10 @@ static double stay(const pl_stepper *by, const pl_backend_stage *stage, pl_array
     return place(by, stage, stage->x_start, 0, NULL, 0, NULL, x);
 }
 
-/* Whichever of x~, x(n) and, for methods without a matrix, x(n) + h v + eta h (v - v_old) has the
- * lowest objective. In free flight x~ is the answer; at large steps it commonly lies far off, or
- * inverts an element and is outside the energy's domain. x(n) is the worst guess for what moves, and
- * a method of the first order is slowest with what goes on as it was. */
+/* Whichever of x~, x(n) and, for methods without a matrix, x(n) + h v + eta h (v - v_old) has the lowest objective.
+ * In free flight x~ is the answer; at large steps it usually lies far off, or inverts an element and is outside the
+ * energy's domain. x(n) is the worst guess for moving bodies, and a first-order method is slowest at continuing an
+ * existing motion. */
 static void lowest(const pl_stepper *by, const pl_backend_stage *stage, const pl_array *v,
                    const pl_array *v_old, pl_array *x)
 {
@@ -53,8 +53,8 @@ bool pl_guess_looks_back(const pl_model *model)
            (guess == PL_GUESS_BEST && !pl_method_uses_matrix(model->solver.method));
 }
 
-/* argmin over d of e(x(n)) + d v.g + d^2 / 2 v.H v (Wang 2016, eq. 10): g and H along v by
- * differences of the objective. 0 where it is infinite nearby, h where it is not convex. */
+/* argmin over d of e(x(n)) + d v.g + d^2 / 2 v.H v (Wang 2016, eq. 10): g and H along v by differences of the
+ * objective. 0 if it is infinite nearby, h if it is not convex. */
 static double step_along(const pl_stepper *by, const pl_backend_stage *stage, const pl_array *v,
                          pl_array *x)
 {

@@ -1,12 +1,12 @@
-/* Controls: what is changed of a model between two steps, and how that is kept (pliant.h). Layout of
- * saved controls, little-endian, every field of 8 bytes:
+/* Controls: changes of a model between two steps, and their saved form (pliant.h). Layout of saved controls,
+ * little-endian, every field of 8 bytes:
  *
  *     magic, format, size of the whole, counts of motions, forces and materials
  *     gravity[3]
  *     each motion: whether it was taken over, and if so the drive with its keyframes
  *     each force: wind's velocity[3], density, drag, force[3], pressure
- *     each material: young, poisson, lame[2], constants[4], of its damping viscosity, bulk_viscosity, beta,
- *         coefficient and mass, and air_damping; of format 1 the first eight
+ *     each material: young, poisson, lame[2], constants[4]; of its damping viscosity, bulk_viscosity, beta,
+ *         coefficient and mass; and air_damping. Format 1 has only the first eight
  */
 #include "engine/scene/change.h"
 #include "engine/model/hash.h"
@@ -18,7 +18,7 @@
 
 enum {
     FORMAT = 2,
-    FORMAT_UNDAMPED = 1, /* of materials nothing that damps */
+    FORMAT_UNDAMPED = 1, /* for materials: no damping */
     KEYFRAME = 8,
     FORCE = 9,
     STIFFNESS = 8,
@@ -30,9 +30,9 @@ static const char MAGIC[8] = "plctrl\n";
 
 _Static_assert(sizeof(pl_keyframe) == KEYFRAME * sizeof(double), "keyframes are saved as they lie");
 
-/* ---- taking effect ---- */
+/* ---- applying ---- */
 
-/* Of the numbers that controls may change, as they are. */
+/* The current values of the numbers that controls may change. */
 static uint64_t hash_changed(const pl_model *m)
 {
     uint64_t hash = pl_hash(m->built_hash, m->gravity, 3 * sizeof *m->gravity);
@@ -70,7 +70,7 @@ static void change_force(pl_scene_force *load, const pl_change_force *c)
         load->pressure = c->pressure;
 }
 
-/* The drives of a list of motions, made aside: `first` is the list's first in the model's. */
+/* The drives of a list of motions, prepared separately: `first` is the list's first in the model's. */
 static pl_status make_drives(const pl_model *m, const pl_change_motion *list, int32_t count,
                              int32_t first, double time, pl_drive *made)
 {
@@ -184,7 +184,7 @@ pl_status pl_changes_save(const pl_model *m, const pl_scene *scene, void **bytes
 
 /* ---- restoring ---- */
 
-/* Looks at the header, and leaves `in` at gravity. *material: numbers of each. */
+/* Checks the header, and leaves `in` at gravity. *material: count of numbers for each. */
 static bool header_good(pl_bytes_in *in, const void *bytes, size_t size, int64_t counts[3],
                         size_t *material)
 {
@@ -235,7 +235,7 @@ pl_status pl_changes_restore_scene(pl_scene *scene, const void *bytes, size_t si
     return PL_OK;
 }
 
-/* One drive; PL_INVALID where the bytes cannot be one. What was allocated is the drive's. */
+/* Reads one drive; PL_INVALID if the bytes cannot be one. The drive owns the allocated memory. */
 static pl_status get_drive(pl_bytes_in *in, pl_drive *d)
 {
     pl_motion *m = &d->motion;
@@ -317,7 +317,7 @@ static bool same_motion(const pl_motion *a, const pl_motion *b)
     return pl_hash_motion(PL_HASH_START, a) == pl_hash_motion(PL_HASH_START, b);
 }
 
-/* A drive goes along where the motion under it is the same. */
+/* A drive is carried over if the motion under it is the same. */
 static pl_status carry_drive(pl_model *to, int32_t i, const pl_model *from, int32_t j)
 {
     const pl_drive *drive = &from->drives[j];

@@ -1,15 +1,16 @@
 /* A state as bytes, little-endian, every field of 8 bytes:
  *
  *     magic, format, model hash, size of the whole, checksum of all else
- *     step, x[3n], v[3n], v of a step before[3n] (with initial_guess acceleration only), the
- *     integrator's past (step_history.h; of backward Euler none), what the last solve found, forces of pins and obstacles, sums of the scene's forces, contacts
- *     contacts of each obstacle (format 1 has none)
- *     energy and power by each function (of a model that dissipates alone), and their steps
- *     contacts between bodies, of a model that has any (touched.h; format 2 has no points of them)
+ *     step, x[3n], v[3n], v one step before[3n] (only with initial_guess acceleration), the integrator's
+ *         past (step_history.h; none for backward Euler), results of the last solve, forces of pins and
+ *         obstacles, sums of the scene's forces, contacts
+ *     contacts of each obstacle (missing in format 1)
+ *     energy and power by each function (only for a model that dissipates), and their steps
+ *     contacts between bodies, for a model that has any (touched.h; format 2 has no points of them)
  *     size of the solver's memory, and that memory (solver.h)
  *
- * Nothing of it is believed before size, hash and checksum are right; whatever then does not fit
- * the model is refused too, so no bytes can do harm. */
+ * Nothing is used before size, hash and checksum are verified. Anything that then does not fit the model is
+ * rejected too, so no bytes can do harm. */
 #include "engine/step/guess.h"
 #include "engine/model/hash.h"
 #include "engine/step/state.h"
@@ -25,7 +26,7 @@ typedef struct header {
     char magic[8];
     int64_t format;
     uint64_t model, size;
-    uint64_t checksum; /* of the header up to here and of all that follows it */
+    uint64_t checksum; /* of the header up to here and of everything after it */
 } header;
 
 static const char MAGIC[8] = "plstate\n";
@@ -61,7 +62,7 @@ static void get_solve(pl_bytes_in *in, pl_solve_result *r)
         *found[i] = pl_bytes_get_f64(in);
 }
 
-/* Positions or velocities out of the backend's memory. */
+/* Copies positions or velocities from the backend's memory. */
 static void put_array(const pl_state *s, pl_bytes_out *out, const pl_array *array)
 {
     int64_t count = 3 * s->model->vertices;
@@ -111,7 +112,7 @@ pl_status pl_state_save(const pl_state *s, void **bytes, size_t *size)
     return PL_OK;
 }
 
-/* Its format is one that is read, and all else is right. */
+/* True if its format is supported, and everything else is valid. */
 static bool header_good(const pl_state *s, const unsigned char *bytes, size_t size, int64_t *format)
 {
     header h;
@@ -124,7 +125,7 @@ static bool header_good(const pl_state *s, const unsigned char *bytes, size_t si
            h.checksum == checksum(bytes, size);
 }
 
-/* From bytes, or not known. */
+/* From bytes, or unknown. */
 static void put_touching(pl_state *s, const void *bytes)
 {
     if (bytes)
@@ -156,7 +157,7 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     b->ops->memory->download(from->whole.backend, x, from->x, count);
     b->ops->memory->download(from->whole.backend, x + count, from->v, count);
     b->ops->memory->download(from->whole.backend, x + 2 * count, from->v_old, count);
-    /* Of other groups than before it is refused: the solver then begins anew. */
+    /* If the groups differ from the saved ones, it is rejected: the solver then starts without memory. */
     pl_bytes_in in = {memory.data, memory.size, false};
     if (memory.size > 0)
         pl_stepper_restore(&s->whole, &in);
@@ -169,7 +170,7 @@ pl_status pl_state_follow(pl_state *s, const pl_state *from)
     return PL_OK;
 }
 
-/* The stepper's memory at the end of the bytes; the whole of it must be used. */
+/* The stepper's memory at the end of the bytes; all of it must be used. */
 static pl_status restore_stepper(pl_state *s, pl_bytes_in *in)
 {
     int64_t size = pl_bytes_get_i64(in);
@@ -213,7 +214,7 @@ pl_status pl_state_restore(pl_state *s, const void *bytes, size_t size)
         status = pl_touched_read(&touched, m->body_count, format > WITHOUT_POINTS, &in);
     if (status == PL_OK && (in.failed || !has_history || step < 0 || step > m->steps))
         status = PL_INVALID;
-    /* The stepper looks before it takes, and goes last: a refusal leaves the state as it was. */
+    /* The stepper checks before it takes, and goes last: a rejection leaves the state unchanged. */
     if (status == PL_OK)
         status = restore_stepper(s, &in);
     if (status != PL_OK) {

@@ -6,26 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A way, m, whose square overflows once masses and stiffnesses are multiplied on. */
+/* A distance, m, whose square overflows once multiplied by masses and stiffnesses. */
 static const double OUT_OF_RANGE = 1e100;
-/* Most times that a stage is solved again: for friction's grips, and for multipliers. */
+/* Maximum number of further solves of a stage: for friction's grips, and for multipliers. */
 enum { GRIP_ROUNDS = 100, HELD_ROUNDS = 300, CONTACT_ROUNDS = 60 };
 /* The same while the way to the answer is blocked. A pile of seven bodies needed more than 60. */
 enum { BLOCKED_ROUNDS = 150 };
 /* Contact's rows are straightened only in the first 1/STRAIGHTENED of a step's iterations. */
 enum { STRAIGHTENED = 4 };
-/* What grips leave of the decrement is about a tenth a round: a solve that goes further is for grips that will be
- * others. Friction takes half as many iterations so, or a third. */
+/* Grips leave about a tenth of the decrement in each round: a solve that goes further works with grips that are
+ * about to change. Stopping here makes friction take a half or a third of the iterations. */
 static const double ROUGH = 0.1;
-/* Iterations of a round while its answer passes through a surface: at least, beyond the most of a step; and at most,
- * as rows of a blocked way may contradict each other. */
+/* Iterations of a round while its answer passes through a surface: minimum, even beyond a step's maximum; and
+ * maximum, because rows of a blocked way may contradict each other. */
 enum { EXTRA = 32, BLOCKED = 200 };
 /* The factor on the bound of a solve while the way to its answer is blocked. */
 static const double LOOSE = 30;
 
-/* The vertex to look at where a number is not finite. A solve spreads it over a body, so the
- * solver's own answer `found` comes after a prediction that is bad already, by the state it came
- * from: one that is not finite, or so far off that only its square is not. */
+/* The vertex to report if a number is not finite. A solve spreads it over a body, so the solver's own answer
+ * `found` comes after a bad prediction, given the state before it: one that is not finite, or so far off that only
+ * its square is not. */
 static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const pl_array *x,
                             int64_t found)
 {
@@ -37,8 +37,8 @@ static int64_t find_culprit(const pl_state *s, const pl_stepper *by, const pl_ar
     return most > OUT_OF_RANGE || found < 0 ? farthest : found;
 }
 
-/* Whether a stage that ran out of iterations may stand. Where not, the vertex with the largest
- * gradient is what the failure names. */
+/* True if a stage that exhausted its iterations is accepted. Otherwise the failure names the vertex with the
+ * largest gradient. */
 static bool accepted(const pl_stepper *by, const pl_array *gradient, const pl_solve_result *solve,
                      pl_failure *failure)
 {
@@ -69,8 +69,8 @@ static void add_work(pl_step_totals *totals, const pl_solve_result *solve)
     totals->ms_collision += solve->ms_collision;
 }
 
-/* What elements accelerate vertices by at the step's start, where no step before has left it. Where an
- * energy is infinite there is no such thing: the step then begins as if there were none. */
+/* Acceleration of vertices by elements at the step's start, if no previous step has left it. If an energy is
+ * infinite, it does not exist: the step then begins without it. */
 static void find_inner(pl_state *s, const pl_substep *substep, pl_array *inner)
 {
     pl_backend *b = substep->by->backend;
@@ -147,7 +147,7 @@ static pl_backend_stage stage_of(const pl_state *s, const pl_substep *substep,
         .stays = substep->stays};
 }
 
-/* The scene's forces as the stage takes them: constant, by where it begins. */
+/* The scene's forces as the stage uses them: constant, from its start. */
 static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o, int32_t k,
                        double time)
 {
@@ -160,8 +160,8 @@ static void load_stage(pl_state *s, const pl_substep *substep, const pl_stage_st
         b->ops->kinematics->blend(b, s->load, o->span / within - 1, s->load, 0, NULL, s->load);
 }
 
-/* The stage is solved, for `solved`: positions and velocities at its end, and what comes after it
- * is to know. True if a vertex has landed. */
+/* The stage is solved, for `solved`: sets positions and velocities at its end, and the data for the next step. True
+ * if a vertex has landed. */
 static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_start *o,
                       const pl_backend_stage *stage, const pl_solve_result *solve, int32_t k,
                       pl_array *solved)
@@ -206,7 +206,7 @@ static bool end_stage(pl_state *s, const pl_substep *substep, const pl_stage_sta
 
 /* ---- rounds ---- */
 
-/* The solves of one stage, each of which takes as given what the answer before it tells better. */
+/* The solves of one stage. Each takes as fixed what the previous answer determines better. */
 typedef struct rounds {
     pl_state *state;
     const pl_stepper *by;
@@ -214,11 +214,11 @@ typedef struct rounds {
     pl_array *x;
     pl_step_totals *totals;
     pl_failure *failure;
-    int64_t iterations;         /* of all solves */
+    int64_t iterations;         /* over all solves */
     pl_contact_advance contact; /* of the last answer, with contact between bodies */
 } rounds;
 
-/* Under other integrators steps that touch are repeated by backward Euler (step.c). */
+/* Under other integrators, backward Euler repeats steps that touch (step.c). */
 static bool touches(const rounds *r)
 {
     return r->by->model->touching && r->state->integrator->is_euler;
@@ -280,15 +280,15 @@ static pl_status solve_once(rounds *r, pl_solve_result *solve)
     return status;
 }
 
-/* Whether the set has any rows to solve with. */
+/* True if the set has rows to solve with. */
 static bool near_others(const rounds *r)
 {
     return pl_contact_set_rows(r->by->backend->ops->pairs->set(r->by->backend))->count > 0;
 }
 
-/* What a solve takes as given and its answer tells better: the grip of friction's energy, which is the force
- * that presses a vertex on an obstacle, of the step before where what has just landed would have none; and the
- * multipliers of held constraints. False: neither is there. */
+/* Inputs that a solve takes as fixed and its answer improves: the grip of friction's energy, which is the force
+ * that presses a vertex onto an obstacle, and which from the previous step would be missing for a vertex that has
+ * just landed; and the multipliers of held constraints. False: there are neither. */
 static bool renew(rounds *r)
 {
     pl_backend *b = r->by->backend;
@@ -304,14 +304,14 @@ static bool renew(rounds *r)
     return true;
 }
 
-/* Whether what a solve takes as given is to be renewed by its answer: unless it needed no iteration. */
+/* True if an answer is to renew the fixed inputs of the next solve: unless it needed no iteration. */
 static bool goes_on(const pl_solve_result *solve)
 {
     return solve->rough || (solve->converged && solve->iterations > 0);
 }
 
-/* Solves again from the answer, with what it has renewed and by the bound of the first solve, until that
- * needs no iteration. */
+/* Solves again from the answer, with renewed inputs and by the bound of the first solve, until a solve needs no
+ * iteration. */
 static pl_status solve_again(rounds *r, pl_solve_result *solve)
 {
     const int64_t most = r->by->model->solver.iterations;
@@ -349,7 +349,7 @@ static pl_status advance(rounds *r, bool keep)
     return status;
 }
 
-/* Iterations of a round on a blocked way, with so many left in the step. */
+/* Iterations of a round on a blocked way, given those left in the step. */
 static int64_t of_blocked(int64_t left)
 {
     if (left < EXTRA)
@@ -357,8 +357,8 @@ static int64_t of_blocked(int64_t left)
     return left < BLOCKED ? left : BLOCKED;
 }
 
-/* Solves and advances in turn, loosely while the way to the answer is blocked, until the answer is reached with
- * the rows that it was solved with. */
+/* Solves and advances in turn, loosely while the way to the answer is blocked, until the answer is reached with the
+ * rows with which it was solved. */
 static pl_status solve_touching(rounds *r, pl_solve_result *solve)
 {
     const int64_t most = r->by->model->solver.iterations;
@@ -390,14 +390,14 @@ static pl_status solve_touching(rounds *r, pl_solve_result *solve)
         status = solve_once(r, solve);
         if (status == PL_OK && keep)
             status = solve_again(r, solve);
-        /* Without an iteration: what gaps fall short is within the tolerance. */
+        /* No iteration was needed: the shortfall of gaps is within the tolerance. */
         if (status != PL_OK ||
             (keep && solve->converged && (solve->stayed || r->iterations == before)))
             return status;
     }
 }
 
-/* The stage's minimum, into x, which has the guess. */
+/* Computes the stage's minimum, into x, which holds the guess. */
 static pl_status solve_stage(rounds *r, pl_solve_result *solve)
 {
     const bool touching = touches(r);
@@ -411,7 +411,7 @@ static pl_status solve_stage(rounds *r, pl_solve_result *solve)
     return status;
 }
 
-/* Contacts are looked for where the stage begins. */
+/* Contacts are searched for at the stage's start. */
 static pl_status begin_contact(rounds *r)
 {
     pl_backend *b = r->by->backend;
@@ -423,7 +423,7 @@ static pl_status begin_contact(rounds *r)
     return status;
 }
 
-/* What contacts do at the answer; false: no memory. */
+/* Effect of contacts at the answer; false: out of memory. */
 static bool measure_contact(rounds *r)
 {
     pl_state *s = r->state;

@@ -1,5 +1,4 @@
-/* The public face: a state, stepped by an integrator whose stages a solver minimises on a backend.
- */
+/* The public interface: a state, stepped by an integrator whose stages a solver minimises on a backend. */
 #include "engine/clock.h"
 #include "engine/model/other_steps.h"
 #include "engine/step/state.h"
@@ -62,8 +61,8 @@ void pl_state_destroy(pl_state *s)
     free(s);
 }
 
-/* Whether a stage is solved again for what its answer makes of friction: obstacles that are springs, with
- * friction, of which an energy takes the grip as given. */
+/* True if a stage is solved again for the friction that its answer implies: obstacles that are springs, with
+ * friction, whose energy takes the grip as fixed. */
 static bool grips(const pl_model *m)
 {
     bool springs = false;
@@ -171,7 +170,7 @@ pl_status pl_state_set_threads(pl_state *s, int32_t threads)
 
 void pl_state_enter(pl_state *s, int64_t step, const double *x, const double *v)
 {
-    pl_state_put(s, x, v, v); /* what it was a step before is not known: no acceleration */
+    pl_state_put(s, x, v, v); /* the velocity one step before is unknown: no acceleration */
     s->step = step;
     pl_state_settle(s);
 }
@@ -187,14 +186,14 @@ void pl_state_put(pl_state *s, const double *x, const double *v, const double *v
     pl_state_moved(s);
 }
 
-/* ---- what the host sees of it ---- */
+/* ---- the host's view of it ---- */
 
 void pl_state_moved(pl_state *s)
 {
     s->shows_x = s->shows_v = false;
 }
 
-/* The host's copy of an array, brought up to date where it is not; a copy is no part of the state. */
+/* The host's copy of an array, updated if it is outdated; copies are not part of the state. */
 static const double *shown(const pl_state *s, const pl_array *array, double *copy,
                            const bool *current)
 {
@@ -265,7 +264,7 @@ const pl_contact_point *pl_state_contacts(const pl_state *state, int64_t *count)
     return state->touched.points.point;
 }
 
-/* How deep vertices are in obstacles, where those stand now. */
+/* Depth of vertices in obstacles at the obstacles' current pose. */
 static void measure_penetration(const pl_model *m, pl_state *s)
 {
     pl_backend *b = s->whole.backend;

@@ -1,7 +1,6 @@
-/* A step: the integrator's stages, each minimised by the solver. A step that fails leaves no trace
- * but its time and is tried once more as two half steps, unless it was out of memory: half the way
- * for pins and obstacles, four times the inertia against the same elastic energy, and so a problem
- * nearer to its initial guess.
+/* A step: the integrator's stages, each minimised by the solver. A step that fails leaves no trace but its time. It
+ * is tried once more as two half steps, unless it ran out of memory: half the motion of pins and obstacles, four
+ * times the inertia against the same elastic energy, and so a problem closer to its initial guess.
  */
 #include "engine/step/stages.h"
 #include "engine/model/other_steps.h"
@@ -14,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Share of the energy that a step may gain before it is repeated by backward Euler: if a vertex landed in it, and if
- * none did. Second-order rules swing by a little without any contact. */
+/* Share of the energy that a step may gain before backward Euler repeats it: if a vertex landed in it, and if none
+ * did. Second-order rules oscillate a little even without contact. */
 static const double GAINED_LANDING = 1e-9, GAINED_ELSE = 1e-3;
 
-/* Fill in which body a failure's vertex or element belongs to, and its id there. */
+/* Sets the body of a failure's vertex or element, and its id there. */
 static void locate(const pl_state *s, pl_failure *failure)
 {
     const pl_model *m = s->model;
@@ -68,13 +67,13 @@ static void scale(pl_force *force, double by)
         force->newton[c] *= by;
 }
 
-/* What pins and obstacles pushed with in the step that ends, from the gradient at its result. */
+/* The forces of pins and obstacles in the step that ends, from the gradient at its result. */
 static void keep_forces(pl_state *s, const pl_stepper *by)
 {
     const pl_model *m = s->model;
     const pl_backend_ops *ops = by->backend->ops;
     const pl_array *x = s->integrator->extrapolation > 1 ? s->x_stage
-                                                         : s->x; /* that was solved for */
+                                                         : s->x; /* the time it was solved for */
     for (int32_t p = 0; p < m->pin_count; p++) {
         ops->kinematics->pin_force(by->backend, p, s->gradient, s->pins[p].newton);
         scale(&s->pins[p], s->share);
@@ -103,7 +102,7 @@ static void begin_sums(pl_state *s)
     pl_touched_begin(&s->touched_new, &s->touched);
 }
 
-/* x_new, v_new, what the last solve found and what is to be remembered become the state. */
+/* Makes x_new, v_new, the results of the last solve and the data to remember the state. */
 static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *solve,
                    bool history_known)
 {
@@ -124,7 +123,7 @@ static void commit(pl_state *s, const pl_stepper *by, const pl_solve_result *sol
     memcpy(s->forces, s->forces_new, (size_t)s->model->loads.count * sizeof *s->forces);
 }
 
-/* The memory of one stepper, into s->memory. */
+/* Saves the memory of one stepper to s->memory. */
 static bool take_memory(pl_state *s, const pl_stepper *from)
 {
     s->memory.size = 0;
@@ -133,14 +132,14 @@ static bool take_memory(pl_state *s, const pl_stepper *from)
     return !s->memory.failed;
 }
 
-/* ... and into another: of the same model, so it fits. */
+/* ... and restores it into another, of the same model, so it fits. */
 static void give_memory(pl_state *s, const pl_stepper *to)
 {
     pl_bytes_in in = {s->memory.data, s->memory.size, false};
     pl_stepper_restore(to, &in);
 }
 
-/* Bodies touch under backward Euler alone. */
+/* Bodies touch under backward Euler only. */
 static bool touches_by_euler(const pl_state *s)
 {
     return s->model->touching && !s->integrator->is_euler;
@@ -190,11 +189,11 @@ __attribute__((format(printf, 2, 3))) static void report_more(pl_failure *failur
     va_end(args);
 }
 
-/* See advance_in_halves; `euler`: in place of the own integrator, which the caller brings back. */
+/* See advance_in_halves; `euler`: replaces the scene's integrator, which the caller restores. */
 static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *totals,
                                    pl_failure *failure)
 {
-    give_memory(s, &s->whole); /* the failed solve's is not to be seen again */
+    give_memory(s, &s->whole); /* the failed solve's result must not be visible again */
     if (!prepare_halves(s)) {
         failure->code = PL_FAILURE_OUT_OF_MEMORY;
         report_more(failure, " Out of memory for two half steps.");
@@ -209,7 +208,7 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
     pl_failure other = {.vertex = -1, .element = -1};
     begin_sums(s);
     const bool stays = s->model->solver.on_not_converged == PL_NOT_CONVERGED_CONTINUE;
-    /* What was a whole step ago is of no use to half of one. */
+    /* The values of a whole step ago are useless to half a step. */
     pl_step_history before = s->history;
     before.known = before.known && !s->integrator->remembers;
     pl_substep substep = {.by = &s->half,
@@ -266,7 +265,7 @@ static pl_status advance_by_halves(pl_state *s, bool euler, pl_step_totals *tota
     return PL_OK;
 }
 
-/* The step that failed, in two. `failure` keeps what the whole step failed of. */
+/* Repeats a failed step as two halves. `failure` keeps the reason for the whole step's failure. */
 static pl_status advance_in_halves(pl_state *s, pl_step_totals *totals, pl_failure *failure)
 {
     const pl_integrator *own = s->integrator;
@@ -302,9 +301,9 @@ static energy energy_of(const pl_state *s, const pl_array *x, const pl_array *v)
     return (energy){motion.kinetic + motion.gravity + elastic, motion.kinetic + fabs(elastic)};
 }
 
-/* True if the step from x, v to x_new, v_new must be repeated by backward Euler, which gains no energy. Contact sets
- * the velocity of a landing vertex without its neighbours; an integrator that looks back, or is half explicit, can
- * turn that into energy. A limit that becomes tight does the same. The energies of a single step cannot show it if
+/* True if backward Euler, which gains no energy, must repeat the step from x, v to x_new, v_new. Contact sets the
+ * velocity of a landing vertex without its neighbours; an integrator that looks back, or is half explicit, can turn
+ * that into energy. A limit that becomes tight does the same. The energies of a single step cannot show the gain if
  * the integrator remembers an earlier step, or if something does work: then every landing step is repeated. */
 static bool gains(const pl_state *s, bool landed)
 {
@@ -317,7 +316,7 @@ static bool gains(const pl_state *s, bool landed)
     return after.all - before.all > (landed ? GAINED_LANDING : GAINED_ELSE) * before.scale;
 }
 
-/* Repeat the step by backward Euler. The next step starts without a history. */
+/* Repeats the step by backward Euler. The next step starts without a history. */
 static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_totals *totals,
                                   pl_failure *failure)
 {
@@ -347,8 +346,8 @@ static pl_status advance_by_euler(pl_state *s, const pl_substep *taken, pl_step_
 
 /* ---- contact under other integrators ---- */
 
-/* Whether bodies touch in the step from x to x_new, which was solved as if they could not; or have touched
- * in the step before. */
+/* True if bodies touch in the step from x to x_new, which was solved without contact between them, or touched in
+ * the previous step. */
 static pl_status find_touch(pl_state *s, pl_step_totals *totals, bool *touch)
 {
     pl_backend *b = s->whole.backend;
@@ -366,7 +365,7 @@ static pl_status find_touch(pl_state *s, pl_step_totals *totals, bool *touch)
 
 /* ---- a step ---- */
 
-/* The step by the own integrator. *again: it must be repeated by backward Euler. */
+/* The step by the scene's integrator. *again: it must be repeated by backward Euler. */
 static pl_status advance_once(pl_state *s, const pl_substep *substep, pl_solve_result *solve,
                               pl_step_totals *totals, bool *again, pl_failure *failure)
 {
@@ -374,7 +373,7 @@ static pl_status advance_once(pl_state *s, const pl_substep *substep, pl_solve_r
     *again = touches_by_euler(s) && s->touched.active > 0;
     if (*again)
         return PL_OK;
-    if (touches_by_euler(s)) /* no rows of the last look take part */
+    if (touches_by_euler(s)) /* no rows of the last search take part */
         pl_contact_set_restore(s->whole.backend->ops->pairs->set(s->whole.backend), NULL, 0);
     pl_status status = pl_stages_run(s, substep, solve, totals, &landed, failure);
     *again = status == PL_OK && gains(s, landed);
@@ -424,7 +423,7 @@ pl_status pl_state_advance(pl_state *s, pl_step_totals *totals, pl_failure *fail
         if (status != PL_OK) {
             locate(s, &found);
             s->solve.detail_count = 0; /* the rows were overwritten */
-            /* Halves would have another result than the step has where there is memory. */
+            /* Halves would give a different result from that of the step with enough memory. */
             if (found.code == PL_FAILURE_OUT_OF_MEMORY)
                 give_memory(s, &s->whole);
             else

@@ -1,11 +1,10 @@
-/* Stress, from the forces that the elements themselves say they exert.
+/* Stress, from the forces that the elements exert.
  *
- * A linear element's gradient at its corners is g_c = V0 P b_c, with the columns b_c of the shape
- * functions' gradients, so that sum_c g_c x_c^T = V0 P F^T = v sigma: its current volume times Cauchy's
- * stress, whatever the material and the factors on it (the virial). Over its volume it is the element's. At a
- * vertex stand the sums of its tetrahedra's virials over the sum of their volumes, the mean weighted by
- * volume. Of a triangle v is its area as it stands times its thickness at rest: how much thinner it has
- * become is not known here.
+ * A linear element's gradient at its corners is g_c = V0 P b_c, with the columns b_c of the shape functions'
+ * gradients. So sum_c g_c x_c^T = V0 P F^T = v sigma: its current volume times Cauchy stress, whatever the material
+ * and its factors (the virial). Divided by its volume, it is the element's stress. A vertex has the sum of its
+ * tetrahedra's virials over the sum of their volumes, the mean weighted by volume. For a triangle, v is its current
+ * area times its thickness at rest: its thinning is unknown here.
  */
 #include "engine/model/damping/damping.h"
 #include "engine/model/groups/terms.h"
@@ -20,7 +19,7 @@
 /* The virial, (xx, yy, zz, xy, xz, yz), and the volume. */
 enum { ENTRIES = 7 };
 
-/* What is added up. */
+/* The accumulated sums. */
 typedef struct sums {
     const pl_model *model;
     int32_t threads;
@@ -76,7 +75,7 @@ static void add_term(const sums *s, const pl_group *g, int64_t t)
         at[c] = s->x + 3 * (int64_t)corner[c * PL_BLOCK];
     add_virial(corners, at, s->contributions + g->contribution + b * 3 * corners * PL_BLOCK + lane,
                own);
-    const bool of_terms = is_membrane(g) || g->ops->dissipate; /* what is merged is of terms, too */
+    const bool of_terms = is_membrane(g) || g->ops->dissipate; /* merged terms are terms, too */
     int64_t element = of_terms ? pl_terms_of(g)->element[t] : pl_tets_of(g)->element[t];
     own[6] = measure(corners, at) / 6;
     if (is_membrane(g)) {
@@ -99,7 +98,7 @@ static void add_group(const sums *s, const pl_group *g)
         add_term(s, g, t);
 }
 
-/* What is no number of a float is none that is stored: an element outside of its material's domain. */
+/* A number that does not fit a float is stored as 0: an element outside its material's domain. */
 static double bounded(double value)
 {
     return fabs(value) <= (double)FLT_MAX ? value : 0;
@@ -131,7 +130,7 @@ static pl_status add_groups(const sums *s)
         pl_group still, *g = &m->groups[k];
         if (!is_solid(g) && !(is_membrane(g) && s->element))
             continue;
-        if (g->ops->dissipate) /* merged with its energy: that alone is left where nothing moves */
+        if (g->ops->dissipate) /* merged with its energy: only that remains without motion */
             status = pl_damping_at_rest(g, m->vertices, s->x, &still);
         if (status == PL_OK)
             add_group(s, g->ops->dissipate ? &still : g);

@@ -113,7 +113,7 @@ static void get_vector(pl_bytes_in *in, double out[3])
         out[c] = pl_bytes_get_f64(in);
 }
 
-/* A list of items of so many bytes: how many there are, or -1. */
+/* The length of a list of items of that size, or -1. */
 static int64_t get_count(pl_bytes_in *in, uint64_t bytes)
 {
     int64_t count = pl_bytes_get_i64(in);
@@ -176,7 +176,7 @@ pl_status pl_touched_read(pl_touched *t, int32_t bodies, bool has_points, pl_byt
     return PL_OK;
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
 void pl_touched_measure(const pl_touched *t, pl_contact_metrics *out)
 {

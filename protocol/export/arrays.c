@@ -10,7 +10,7 @@
 
 typedef struct npz_pass {
     pl_export *e;
-    uint32_t field; /* which the pass is of */
+    uint32_t field; /* that the pass writes */
     int64_t rows;   /* vertices, or elements */
 } npz_pass;
 
@@ -55,8 +55,8 @@ static void put_array(pl_export *e, const char *name, const pl_npy_shape *shape,
 
 typedef struct contact_pass {
     pl_export *e;
-    int64_t *offset;  /* [frames + 1]: where the points of each frame begin */
-    int first, count; /* which of a point's seven numbers; count 0: its bodies */
+    int64_t *offset;  /* [frames + 1]: start of each frame's points */
+    int first, count; /* index among a point's seven numbers; count 0: its bodies */
 } contact_pass;
 
 static bool count_contacts(void *context, const pl_export_frame *f)
@@ -66,7 +66,7 @@ static bool count_contacts(void *context, const pl_export_frame *f)
     return true;
 }
 
-/* What the pass is of. */
+/* Data written by the pass. */
 static void put_point(const contact_pass *p, const pl_contact_point *point)
 {
     const double number[] = {point->place[0],  point->place[1],  point->place[2], point->newton[0],
@@ -159,8 +159,8 @@ static bool pc2_frame(void *context, const pl_export_frame *f)
     return true;
 }
 
-/* A piece of the frame at a time, highest byte first, made where it leaves from: while the processor
- * still has it at hand. */
+/* Sends a piece of the frame at a time, big-endian, converted just before it is sent, while it is in the
+ * processor's cache. */
 static bool mdd_frame(void *context, const pl_export_frame *f)
 {
     enum { PIECE = PL_OUTLET_BUFFER / 4 };
@@ -194,7 +194,7 @@ static bool check_pc2(pl_export *e)
     return check_mdd(e);
 }
 
-/* "POINTCACHE2", version, points, first frame, frames from one to the next, frames. */
+/* "POINTCACHE2", version, points, first frame, frame step, frames. */
 static bool write_pc2(pl_export *e)
 {
     char head[32] = "POINTCACHE2";
@@ -217,7 +217,7 @@ static void put_swapped(pl_export *e, const void *value)
     pl_outlet_put(&e->out, &bits, sizeof bits);
 }
 
-/* Frames, points, then the times, all highest byte first. */
+/* Frames, points, then the times, all big-endian. */
 static bool write_mdd(pl_export *e)
 {
     int32_t frames = (int32_t)e->count, points = (int32_t)e->shape.vertices;

@@ -1,4 +1,4 @@
-/* The metrics as a table: a row a frame, a column for each number of the first record. */
+/* The metrics as a table: one row per frame, one column for each number of the first record. */
 #include "protocol/export/exporter.h"
 
 #include "protocol/text/json.h"
@@ -53,7 +53,7 @@ static void add_cell(row *r, const char *name, char *text)
     r->count++;
 }
 
-/* A text without its quotes, null as nothing. */
+/* A text without its quotes, null as an empty field. */
 static void add_value(row *r, const char *name, char *text)
 {
     size_t n = strlen(text);
@@ -66,7 +66,7 @@ static void add_value(row *r, const char *name, char *text)
     add_cell(r, name, text);
 }
 
-/* What the items of a list are changes from row to row: no column could hold it. */
+/* A list whose items change from row to row cannot be a column. */
 static bool varies(const char *name)
 {
     return strcmp(name, "contact.forces") == 0;
@@ -104,7 +104,7 @@ static void flatten(row *r, const char *name, const pl_json *value)
     }
 }
 
-/* The value of the column: most often where it was in the first record. */
+/* The value of the column: usually at the same place as in the first record. */
 static const char *find(const row *r, size_t column, const char *name)
 {
     for (size_t k = 0; k < r->count; k++) {
@@ -144,7 +144,7 @@ static bool put_record(table *t, const char *text, size_t length)
     return good || pl_export_no_memory(t->e);
 }
 
-/* A record that is damaged is left out, as a frame of a series is. */
+/* A damaged record is left out, like a frame of a series. */
 static bool put_rows(table *t)
 {
     pl_export *e = t->e;

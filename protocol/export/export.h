@@ -1,19 +1,18 @@
-/* export.h - a session's run in formats that other tools load, from its directory, in one go: the
- * command line writes files so, and the daemon replies.
+/* export.h - exports a session's run in one pass, from its directory, in formats that other tools load; for files
+ * of the command line and for replies of the daemon.
  *
- * One frame is in memory, beside what the format needs of the mesh, whatever the length of the run.
- * What comes out depends on the session and the order alone, so that it is the same bytes wherever it
- * is made. Frames that were not to be kept are left out, and damaged ones. One that turns out to be
- * damaged only when its values are read is left out where each frame is a file; elsewhere the count was
- * said before, and the export fails.
+ * One frame is in memory, beside the mesh data that the format needs, whatever the length of the run. The result
+ * depends on the session and the request alone, so it has the same bytes wherever it is made. Pruned and damaged
+ * frames are left out. A frame found damaged only when its values are read is left out if each frame is a file; in
+ * other formats the count has already been written, and the export fails.
  */
 #ifndef PLIANT_PROTOCOL_EXPORT_EXPORT_H
 #define PLIANT_PROTOCOL_EXPORT_EXPORT_H
 
 #include "protocol/export/zip.h"
 
-/* Every format: DO(KIND, name, what a person reads of it; lines after the first are indented by five).
- * A new format is a row here, and a file that defines its pl_export_kind (exporter.h). */
+/* Every format: DO(KIND, name, description; lines after the first are indented by five). A new format is a row
+ * here, and a file that defines its pl_export_kind (exporter.h). */
 #define PL_EXPORT_EACH(DO)                                                                         \
     DO(NPZ, npz,                                                                                   \
        "for numpy.load: positions (frames, n, 3); velocities, stress (frames, n, 3) and\n"         \
@@ -48,7 +47,7 @@ typedef enum pl_export_format {
 #undef DO
 } pl_export_format;
 
-/* As string literals: "npz, vtu", "npz, vtu, ", "npz|vtu|", and a line of the manual for each. */
+/* As string literals: "npz, vtu", "npz, vtu, ", "npz|vtu|", and one line of the manual for each. */
 #define PL_EXPORT_NAME_(KIND, name, doc)  ", " #name
 #define PL_EXPORT_COMMA_(KIND, name, doc) #name ", "
 #define PL_EXPORT_BAR_(KIND, name, doc)   #name "|"
@@ -58,76 +57,75 @@ typedef enum pl_export_format {
 #define PL_EXPORT_BARS                    PL_EXPORT_EACH(PL_EXPORT_BAR_)
 #define PL_EXPORT_LINES                   PL_EXPORT_EACH(PL_EXPORT_LINE_)
 
-/* What callers know of a format. */
+/* Properties of a format. */
 typedef struct pl_export_about {
     const char *name, *media_type;
-    bool series;       /* each frame is a file: with a name, for a folder or an archive */
-    bool bodies;       /* there are bodies to choose from */
+    bool series;       /* each frame is a file, in a folder or an archive */
+    bool bodies;       /* a body can be selected */
     bool moves_mesh;   /* it holds positions alone, of the vertices of an .obj */
-    const char *index; /* ending of the file that a series is opened by, ".pvd"; NULL: no series */
+    const char *index; /* extension of the file that opens a series, ".pvd"; NULL: not a series */
 } pl_export_about;
 const pl_export_about *pl_export_describe(pl_export_format format);
 bool pl_export_format_parse(const char *name, pl_export_format *out);
 
-/* What is wanted. */
+/* A request. */
 typedef struct pl_export_order {
     pl_export_format format;
-    /* Frames from, from + every, .. up to `to`, as far as they are there; from -1: from the first that
-     * is kept on. */
+    /* Frames from, from + every, .. up to `to`, where available; from -1: from the first kept frame on. */
     int64_t from, to, every;
     bool plain;       /* a series of one frame, as the file itself */
-    const char *body; /* of this one alone, by its name; NULL: of all */
-    bool surface;     /* only what is drawn: triangles and ropes, and the vertices that they have */
-    const char *name; /* what files of a series are called by: NAME_000012.vtu */
+    const char *body; /* this body alone, by its name; NULL: all */
+    bool surface;     /* only the drawn parts: triangles and ropes, and their vertices */
+    const char *name; /* file names in a series: NAME_000012.vtu */
 } pl_export_order;
 
 typedef enum pl_export_why {
     PL_EXPORT_FINE,
-    PL_EXPORT_NO_FRAMES,  /* there is none yet */
-    PL_EXPORT_NO_SUCH,    /* none of those that are wanted is there */
-    PL_EXPORT_PRUNED,     /* `from` was not to be kept: first_available is the next */
-    PL_EXPORT_UNEVEN,     /* frames are missing, and the format has one time step */
+    PL_EXPORT_NO_FRAMES,  /* there are no frames yet */
+    PL_EXPORT_NO_SUCH,    /* none of the requested frames exists */
+    PL_EXPORT_PRUNED,     /* `from` was pruned: first_available is the next frame */
+    PL_EXPORT_UNEVEN,     /* frames are missing, and the format needs constant time steps */
     PL_EXPORT_NO_SURFACE, /* there is nothing to draw */
-    PL_EXPORT_NO_BODY,    /* no body has the name that is asked for */
-    PL_EXPORT_TOO_LARGE,  /* more than the format can hold */
+    PL_EXPORT_NO_BODY,    /* no body has the requested name */
+    PL_EXPORT_TOO_LARGE,  /* too large for the format */
     PL_EXPORT_NO_SHAPE,   /* the session has no topology: it was not checked */
-    PL_EXPORT_DAMAGED,    /* a file of the session is not as it was written */
+    PL_EXPORT_DAMAGED,    /* a file of the session is damaged */
     PL_EXPORT_UNREADABLE, /* a file of the session cannot be read */
     PL_EXPORT_NO_MEMORY,
-    PL_EXPORT_STOPPED, /* the sink takes no more */
+    PL_EXPORT_STOPPED, /* the sink accepts no more */
 } pl_export_why;
 typedef struct pl_export_fault {
     pl_export_why why;
-    int64_t first_available; /* of PL_EXPORT_PRUNED */
-    char text[240];          /* for people */
+    int64_t first_available; /* for PL_EXPORT_PRUNED */
+    char text[240];          /* human-readable */
 } pl_export_fault;
 
-/* Where it goes. A function that gives false stops the export. */
+/* The destination. A function that returns false stops the export. */
 typedef struct pl_export_sink {
     void *context;
-    /* The next bytes. A series that has no `file` comes as a zip archive. */
+    /* Takes the next bytes. A series without `file` comes as a zip archive. */
     bool (*write)(void *context, const void *data, size_t size);
-    /* A whole file of a series; one that was given before is replaced. */
+    /* Takes a whole file of a series; replaces an earlier file of that name. */
     bool (*file)(void *context, const char *name, const pl_span *spans, int count);
-    /* After each frame of each pass; false stops it. Or NULL. */
+    /* Called after each frame of each pass; false stops it. May be NULL. */
     bool (*progress)(void *context, int64_t done, int64_t count);
-    /* A frame is damaged, or not kept any more, and left out; or NULL. */
+    /* Called for a frame that is damaged or pruned, and so left out; may be NULL. */
     void (*left_out)(void *context, int64_t frame);
 } pl_export_sink;
 
 typedef struct pl_export pl_export;
-/* Look at the session in dir_fd (which is not kept), choose the frames, and judge whether it can be:
- * false with *fault. Frames that come later are not seen. */
+/* Opens the session in dir_fd (which is not kept), selects the frames, and checks that the export is possible:
+ * false with *fault. Frames that arrive later are ignored. */
 bool pl_export_open(int dir_fd, const pl_export_order *order, pl_export **out,
                     pl_export_fault *fault);
-/* The frames that were chosen: how many, and the numbers of the first and the last. */
+/* The selected frames: their number, and the numbers of the first and the last. */
 int64_t pl_export_count(const pl_export *e);
 int64_t pl_export_first(const pl_export *e);
 int64_t pl_export_last(const pl_export *e);
-/* What its bytes hang on, as 64 hex digits: where it is the same, so are they. Of the session that is not part of it.
- * False without memory. */
+/* A digest of all inputs of the export's bytes, as 64 hex digits: equal digests mean equal bytes. The session is
+ * not part of it. False if out of memory. */
 bool pl_export_identity(const pl_export *e, char out[65]);
-/* Make it, once. */
+/* Makes the export, once. */
 bool pl_export_run(pl_export *e, const pl_export_sink *sink, pl_export_fault *fault);
 void pl_export_close(pl_export *e);
 

@@ -57,11 +57,11 @@ int64_t pl_export_last(const pl_export *e)
     return e->frames[e->count - 1];
 }
 
-/* Frames that are there stay as they are, so their numbers tell what they hold. */
+/* Existing frames never change, so their numbers identify their content. */
 bool pl_export_identity(const pl_export *e, char out[65])
 {
     const pl_export_order *o = &e->order;
-    bool named = pl_export_kind_of(e)->about.series && !o->plain; /* its files have the name */
+    bool named = pl_export_kind_of(e)->about.series && !o->plain; /* its files contain the name */
     pl_sha256 *s = pl_sha256_create();
     uint64_t numbers[] = {
         (uint64_t)o->format, (uint64_t)o->every, (uint64_t)o->plain, (uint64_t)o->surface,
@@ -79,7 +79,7 @@ bool pl_export_identity(const pl_export *e, char out[65])
     return out[0] != '-';
 }
 
-/* ---- what went wrong ---- */
+/* ---- faults ---- */
 
 bool pl_export_fail(pl_export *e, pl_export_why why, const char *format, ...)
 {
@@ -130,9 +130,9 @@ bool pl_export_put_numbered(pl_export *e, const pl_export_frame *frame, const pl
     return good;
 }
 
-/* ---- choosing the frames ---- */
+/* ---- selection of frames ---- */
 
-/* A frame's time, and whether it can be had; of a table of metrics the latter alone. */
+/* A frame's time, and whether it is available; for a table of metrics only the latter. */
 static pl_log_outcome look_at(pl_export *e, int64_t frame, pl_frame_header *h)
 {
     pl_log_range range;
@@ -226,7 +226,7 @@ static bool read_document(pl_export *e, pl_session_file file, char **text, size_
                                            : strerror(errno));
 }
 
-/* Which body is asked for, -1 for all. */
+/* Index of the requested body, -1 for all. */
 static bool find_body(pl_export *e, const pl_json *topology, int32_t *out)
 {
     const pl_json *bodies = pl_json_at(topology, "bodies");
@@ -293,7 +293,7 @@ static char up_axis(const pl_json *scene)
     return fabs(pl_json_number(scene, "gravity/2", 0)) > y ? 'Z' : 'Y';
 }
 
-/* Read the scene's name and which axis is up, for formats that store them. An unreadable scene has no name. */
+/* Reads the scene's name and up axis, for formats that store them. An unreadable scene has no name. */
 static bool read_scene(pl_export *e)
 {
     e->up_axis = 'Y';
@@ -311,9 +311,9 @@ static bool read_scene(pl_export *e)
     return e->scene_name || pl_export_no_memory(e);
 }
 
-/* ---- from order to end ---- */
+/* ---- from request to end ---- */
 
-/* The topology, or what is asked for of it. */
+/* The topology, or the requested part of it. */
 static bool read_shape(pl_export *e)
 {
     if (!read_bodies(e, &e->body) ||

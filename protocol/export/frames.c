@@ -1,5 +1,5 @@
-/* Reading the frames of an export: checked, of the vertices that were chosen, float64 or float32 as
- * the format takes them. Values that lie in the record as they are wanted are not copied. */
+/* Reads the frames of an export: checked, for the selected vertices, in float64 or float32 as the format needs.
+ * Values already in the right form in the record are not copied. */
 #include "protocol/export/exporter.h"
 
 #include "protocol/log/log_index.h"
@@ -13,7 +13,7 @@
 
 enum { POSITION, VELOCITY, STRESS, ELEMENT_STRESS }; /* pl_export.made */
 
-/* Whether the frame's numbers are those that the format takes. */
+/* True if the frame's numbers have the format's type. */
 static bool as_stored(const pl_export *e, const pl_frame_header *h)
 {
     return (h->dtype == PL_DTYPE_F64) == e->wide;
@@ -26,7 +26,7 @@ static void *room_for(pl_export *e, int field, int64_t items)
     return e->made[field];
 }
 
-/* Three values of each item, from `stored` on, as the format takes them. */
+/* Three values of each item, from `stored` on, in the format's type. */
 static void take_values(const pl_export *e, const pl_frame_header *h, const unsigned char *stored,
                         int64_t items, void *out)
 {
@@ -42,7 +42,7 @@ static void take_values(const pl_export *e, const pl_frame_header *h, const unsi
             ((float *)out)[i] = (float)wide[i];
 }
 
-/* Of the chosen vertices; `all` may be `out` itself, as none moves down. */
+/* Gathers the selected vertices; `all` may be `out` itself, because no vertex moves to a higher index. */
 static void choose(const pl_export *e, const unsigned char *all, unsigned char *out)
 {
     const int64_t item = (int64_t)pl_export_item_bytes(e);
@@ -81,7 +81,7 @@ bool pl_export_has_element_stress(const pl_export *e)
     return e->fields & PL_FIELD_ELEMENT_STRESS && pl_export_kind_of(e)->tets && !e->order.surface;
 }
 
-/* Of the tetrahedra and the sheets of the shape; NULL without memory. */
+/* A field of the tetrahedra and the sheets of the shape; NULL if out of memory. */
 static const void *read_elements(pl_export *e, const pl_frame_header *h)
 {
     const pl_shape *s = &e->shape;
@@ -99,7 +99,7 @@ static const void *read_elements(pl_export *e, const pl_frame_header *h)
     return out;
 }
 
-/* The points of the frame that are of the chosen body, or all; false: no memory. */
+/* The frame's points that belong to the selected body, or all; false: out of memory. */
 static bool read_contacts(pl_export *e, const pl_frame_header *h, pl_export_frame *out)
 {
     const unsigned char *stored = pl_frame_contacts_at(h, e->payload);

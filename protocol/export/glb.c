@@ -1,8 +1,8 @@
-/* A moving surface as one binary glTF 2.0 file: the first frame, a morph target for every other frame
- * (what its vertices are moved by), and an animation that gives each its time.
+/* A moving surface as one binary glTF 2.0 file: the first frame, a morph target for every other frame (the
+ * displacements of its vertices), and an animation that gives each its time.
  *
- * The JSON comes before the data and holds their least and greatest values, so that the frames are read
- * twice. One is in memory; the weights of n frames are n^2 numbers, so long runs are refused.
+ * The JSON precedes the data and contains their least and greatest values, so the frames are read twice. One frame
+ * is in memory. The weights of n frames are n^2 numbers, so long runs are rejected.
  */
 #include "protocol/export/exporter.h"
 
@@ -21,8 +21,8 @@ typedef struct bounds {
 
 typedef struct glb {
     pl_export *e;
-    int64_t used;             /* vertices that triangles or edges have */
-    int32_t *vertex, *number; /* [used] of the session; [vertices] here, -1: none */
+    int64_t used;             /* number of vertices that triangles or edges have */
+    int32_t *vertex, *number; /* [used] index in the session; [vertices] index here, -1: none */
     float *base, *moved;      /* [used][3] */
     bounds *of;               /* [frames] */
     bool looking;             /* the first pass, for the bounds */
@@ -70,7 +70,7 @@ static void clear(glb *g)
 
 /* ---- the data ---- */
 
-/* Where what begins in the binary chunk: triangles, edges, times, weights, then the frames. */
+/* Offsets in the binary chunk: triangles, edges, times, weights, then the frames. */
 typedef struct places {
     uint64_t triangles, edges, times, weights, frames, end;
 } places;
@@ -148,7 +148,7 @@ static void put_bounds(pl_json_writer *w, const char *key, const float *values, 
 
 enum { OF_VERTICES = 34962, OF_CORNERS = 34963 };
 
-/* target 0: none is said. */
+/* target 0: omitted */
 static void put_view(pl_json_writer *w, uint64_t at, uint64_t size, int target)
 {
     pl_json_begin_object(w);
@@ -173,10 +173,10 @@ static void begin_accessor(pl_json_writer *w, int view, uint64_t at, bool index,
     pl_json_set_string(w, "type", type);
 }
 
-/* The numbers of views and accessors follow from what there is; -1: none. */
+/* The numbers of views and accessors follow from which parts exist; -1: none. */
 typedef struct numbers {
     int triangles, edges, animation,
-        frames; /* views; the first accessor of each has its number, too */
+        frames; /* views; the first accessor of each view has the same number */
     int first;  /* accessor of frame 0 */
 } numbers;
 

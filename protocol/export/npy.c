@@ -37,7 +37,7 @@ uint64_t pl_npy_bytes(const pl_npy_shape *shape)
     return bytes;
 }
 
-/* Our own writer's dictionary order is not relied upon: only what follows each key. */
+/* Does not rely on our writer's dictionary order: only on the text after each key. */
 static const char *dict_value(const char *dict, const char *key)
 {
     const char *at = strstr(dict, key);

@@ -15,12 +15,12 @@ typedef struct pl_npy_shape {
     int64_t dims[3];
 } pl_npy_shape;
 
-/* The header of an array in C order; a multiple of 64 bytes, which is returned. */
+/* Writes the header of an array in C order and returns its size, a multiple of 64 bytes. */
 size_t pl_npy_header(const pl_npy_shape *shape, char out[PL_NPY_HEADER_MAX]);
 /* Bytes of the array's items. */
 uint64_t pl_npy_bytes(const pl_npy_shape *shape);
-/* Read an int32 array of shape (m, columns) from a file's bytes; *out is malloc'ed. PL_INVALID
- * where the bytes are none. */
+/* Reads an int32 array of shape (m, columns) from a file's bytes; *out is malloc'ed. PL_INVALID if the bytes are
+ * not such an array. */
 pl_status pl_npy_read_int32(const char *bytes, size_t size, int64_t columns, int32_t **out,
                             int64_t *rows);
 

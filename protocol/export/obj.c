@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINE = 80 }; /* at most: three numbers of 16 characters */
+enum { LINE = 80 }; /* maximum: three numbers of 16 characters */
 
 /* All vertices, the triangles and the edges. */
 static bool describe(const pl_shape *shape, const float *x, pl_text *out)

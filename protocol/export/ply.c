@@ -1,5 +1,5 @@
-/* A series of .ply files (Turk 1994), binary with the lowest byte first: positions, velocities where they
- * are stored, the triangles and the edges of ropes. */
+/* A series of .ply files (Turk 1994), binary little-endian: positions, velocities if they are stored, the triangles
+ * and the edges of ropes. */
 #include "protocol/export/exporter.h"
 
 #include <inttypes.h>

@@ -20,10 +20,10 @@ typedef struct vtu_series {
     pl_vtu vtu;
     pl_vtu_file file;
     float *displacement;           /* [vertices][3]: of the current frame from frame 0 */
-    float *volume_ratio, *stretch; /* [cells], against frame 0 */
+    float *volume_ratio, *stretch; /* [cells], relative to frame 0 */
     float *stress[3];              /* [vertices]: von Mises', greatest principal, mean */
-    float *of_cells[3];            /* [cells]: the same; 0 of ropes */
-    int64_t *frames;               /* [count]: those that were written */
+    float *of_cells[3];            /* [cells]: the same; 0 for ropes */
+    int64_t *frames;               /* [count]: those written */
     double *times;                 /* [count] */
     int64_t done;
     pl_contact_series contacts;
@@ -46,7 +46,7 @@ static bool put_pvd(vtu_series *s)
     return good;
 }
 
-/* Against frame 0, the cells in the order of the file. */
+/* Relative to frame 0, the cells in the order of the file. */
 static void measure(vtu_series *s, const float *x)
 {
     const pl_shape *shape = &s->e->shape;
@@ -62,7 +62,8 @@ static void measure(vtu_series *s, const float *x)
                        s->stretch + at);
 }
 
-/* Add the numbers of an object under names like energy_kinetic. What was not computed is null and left out. */
+/* Adds the numbers of an object under names like energy_kinetic. Values that were not computed are null and left
+ * out. */
 static void add_numbers(vtu_series *s, const char *name, const pl_json *value)
 {
     char inner[PL_VTU_NAME];
@@ -141,7 +142,7 @@ static bool vtu_frame(void *context, const pl_export_frame *f)
         good = pl_contact_series_put(&s->contacts, e, f);
     s->frames[s->done] = f->frame;
     s->times[s->done++] = f->time;
-    /* Where they lie in a folder it can be watched while it is written. */
+    /* In a folder, a series can be watched while it is written. */
     bool early = e->sink->file && !e->order.plain && s->done % PVD_EVERY == 0;
     return good && (!early || put_pvd(s));
 }
@@ -174,7 +175,7 @@ static bool prepare(vtu_series *s)
     return good || pl_export_no_memory(s->e);
 }
 
-/* What frames are held against. Whether it is there decides what the export's bytes are, so it is looked at first. */
+/* The reference for displacements. Whether it exists affects the export's bytes, so this is checked first. */
 static bool check_vtu(pl_export *e)
 {
     pl_export_frame f;

@@ -15,7 +15,7 @@ static size_t count_corners(const pl_json *bodies, const char *key)
     return corners;
 }
 
-/* Append a body's vertex numbers; false where one is of no vertex. */
+/* Appends a body's vertex numbers; false if one is out of range. */
 static bool read_corners(const pl_json *list, int64_t vertices, int32_t *out, int64_t *at)
 {
     for (size_t i = 0; i < pl_json_count(list); i++) {
@@ -91,7 +91,7 @@ pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, cons
     return PL_OK;
 }
 
-/* ---- a part of it ---- */
+/* ---- parts of a shape ---- */
 
 static void mark(const int32_t *corner, int64_t corners, bool *drawn)
 {
@@ -99,8 +99,8 @@ static void mark(const int32_t *corner, int64_t corners, bool *drawn)
         drawn[corner[i]] = true;
 }
 
-/* Elements of the vertices that stay (to[v] >= 0), which are moved up, and the first of them. An element is of
- * one body. */
+/* Keeps the elements of the remaining vertices (to[v] >= 0), moving them forward, and returns the index of the
+ * first. An element belongs to one body. */
 static int64_t renumber(int32_t *corner, int corners, int64_t count, const int32_t *to,
                         int64_t *first)
 {

@@ -1,4 +1,4 @@
-/* shape.h - what a session's vertices belong to: the bodies' surfaces, cloth, ropes and tetrahedra. */
+/* shape.h - the elements over a session's vertices: the bodies' surfaces, cloth, ropes and tetrahedra. */
 #ifndef PLIANT_PROTOCOL_EXPORT_SHAPE_H
 #define PLIANT_PROTOCOL_EXPORT_SHAPE_H
 
@@ -13,20 +13,20 @@ typedef struct pl_shape {
     int32_t *triangle;              /* [triangles][3]: surfaces of tetrahedra, and cloth */
     int32_t *sheet;                 /* [sheet_triangles][3]: of cloth only */
     int32_t *edge;                  /* [edges][2]: ropes */
-    int32_t *tet;                   /* [tets][4]; none where not asked for */
-    int64_t all_tets, all_sheets;   /* of the session, where a part was chosen of it */
-    int64_t first_tet, first_sheet; /* of the part, among those */
+    int32_t *tet;                   /* [tets][4]; empty if not requested */
+    int64_t all_tets, all_sheets;   /* of the session, if a part of it was selected */
+    int64_t first_tet, first_sheet; /* index of the part among those */
     int32_t bodies;                 /* of the session */
     char **name;                    /* [bodies] */
 } pl_shape;
 
-/* From the topology document. PL_INVALID with *why (static) where it is not as it should be. */
+/* From the topology document. PL_INVALID with *why (static) if it is not as expected. */
 pl_status pl_shape_read(const pl_json *topology, pl_shape *out, const char **why);
-/* The tetrahedra of tets.npy's bytes, after the other. */
+/* Reads the tetrahedra from tets.npy's bytes; call it after the other. */
 pl_status pl_shape_read_tets(const char *bytes, size_t size, pl_shape *out, const char **why);
-/* Leave one body (from 0; -1: all) and, with `surface`, what is drawn: the surfaces as sheets, ropes, no
- * tetrahedra. Vertices that are left are numbered anew: *kept [out->vertices], malloc'ed, are the numbers
- * they had, ascending. PL_NO_MEMORY leaves the shape as it was. */
+/* Reduces the shape to one body (from 0; -1: all) and, with `surface`, to the drawn parts: the surfaces as sheets,
+ * ropes, no tetrahedra. Remaining vertices are renumbered: *kept [out->vertices], malloc'ed, holds their previous
+ * numbers, ascending. PL_NO_MEMORY leaves the shape unchanged. */
 pl_status pl_shape_choose(pl_shape *shape, int32_t body, bool surface, int32_t **kept);
 void pl_shape_clear(pl_shape *shape);
 

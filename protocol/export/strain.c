@@ -23,7 +23,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The edges' inner products: D^T D. */
+/* The inner products of the edges: D^T D. */
 static void gram(int n, const edges *d, double g[3][3])
 {
     for (int i = 0; i < n; i++)
@@ -31,7 +31,7 @@ static void gram(int n, const edges *d, double g[3][3])
             g[i][j] = dot(d->e[i], d->e[j]);
 }
 
-/* The lower triangle L of L L^T = g; false where g is not positive definite. */
+/* The lower triangle L of L L^T = g; false if g is not positive definite. */
 static int factor(int n, double g[3][3])
 {
     for (int j = 0; j < n; j++) {
@@ -107,11 +107,11 @@ static void measure_one(int corners, const int32_t *corner, const float *x, cons
 }
 
 /* ---- tetrahedra ---- */
-/* Most of what there is, so they are done some at a time, without a branch. */
+/* Most elements are tetrahedra, so several are done at a time, without a branch. */
 
 enum { LANES = 16 };
 
-/* Corners of some tetrahedra at rest and in the frame: [corner][coordinate][lane]. */
+/* Corners of several tetrahedra at rest and in the frame: [corner][coordinate][lane]. */
 typedef struct block {
     float rest[4][3][LANES], now[4][3][LANES];
     float ratio[LANES], stretch[LANES];
@@ -133,8 +133,8 @@ static void gather(block *b, int count, const int32_t *corner, const float *x, c
     }
 }
 
-/* 2 cos(acos(r) / 3) for r from -1 to 1, to 2e-10: with s = cos(acos(r) / 2) it is 2 cos(2 acos(s) / 3),
- * which is smooth from 0 to 1, as a polynomial in 2 s - 1. */
+/* 2 cos(acos(r) / 3) for r from -1 to 1, to 2e-10. With s = cos(acos(r) / 2) it is 2 cos(2 acos(s) / 3), which is
+ * smooth from 0 to 1, as a polynomial in 2 s - 1. */
 __attribute__((always_inline)) static inline double third_of_angle(double r)
 {
     double t = 2 * sqrt(0.5 * (1 + r)) - 1, y = -4.146575091699543e-07;
@@ -151,7 +151,7 @@ __attribute__((always_inline)) static inline double third_of_angle(double r)
     return y;
 }
 
-/* One of them: F = D D0^-1, whose rows are F_i = sum_k D_ik (D0^-1)_k, then det F = det D / det D0 and the
+/* One tetrahedron: F = D D0^-1, whose rows are F_i = sum_k D_ik (D0^-1)_k, then det F = det D / det D0 and the
  * largest eigenvalue of C = F^T F (Smith 1961). */
 __attribute__((always_inline)) static inline void measure_lane(block *b, int l)
 {

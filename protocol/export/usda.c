@@ -1,9 +1,10 @@
-/* A run as USD text: for each body a Mesh of its surface, or BasisCurves of its ropes, whose points (and velocities,
- * where they are stored) are time samples.
+/* A run as USD text: for each body a Mesh of its surface, or BasisCurves of its ropes, whose points (and
+ * velocities, if they are stored) are time samples.
  *
- * The samples of an attribute stand together, but frames are read one after the other. So a pass over the frames writes
- * as many attributes as fit into BUDGET, each into a text of its own; one that does not fit has a pass to itself and
- * goes straight out. Attributes may come in any order, so the extent, known at the end, is written behind the points.
+ * The samples of an attribute are contiguous, but frames are read one after the other. So each pass over the frames
+ * writes as many attributes as fit into BUDGET, each into its own text. An attribute that does not fit gets a pass
+ * of its own and is written directly. Attributes may come in any order, so the extent, known at the end, follows
+ * the points.
  */
 #include "protocol/export/exporter.h"
 
@@ -15,9 +16,9 @@
 #include <string.h>
 
 enum { POINT_ROOM = 64, NAME_ROOM = 80, BUDGET = 32 << 20 };
-static const double DEFAULT_RATE = 24; /* time codes a second of a single frame */
+static const double DEFAULT_RATE = 24; /* time codes per second for a single frame */
 
-/* sRGB of the bodies in turn, as in pictures. */
+/* sRGB colours of the bodies in turn, as in pictures. */
 static const unsigned char palette[][3] = {{0xee, 0x6c, 0x3a}, {0x1f, 0x8f, 0xa3},
                                            {0xf0, 0xb6, 0x2e}, {0x7a, 0x62, 0xb8},
                                            {0x57, 0xa6, 0x5b}, {0xd3, 0x52, 0x84}};
@@ -29,7 +30,7 @@ typedef struct prim {
     char name[NAME_ROOM];
     int64_t first, end; /* of its triangles or edges */
     int64_t used;
-    int32_t *vertex; /* [used] what its points are, by the shape's numbers */
+    int32_t *vertex; /* [used] its vertices, as indices of the shape */
     float lo[3], hi[3];
 } prim;
 
@@ -42,7 +43,7 @@ typedef struct channel {
 
 typedef struct usda {
     pl_export *e;
-    double rate; /* time codes a second */
+    double rate; /* time codes per second */
     int32_t prims, channels;
     prim *prim;
     channel *channel;
@@ -50,7 +51,7 @@ typedef struct usda {
     int32_t first, last; /* channels of the pass */
 } usda;
 
-/* ---- what there is to write ---- */
+/* ---- prims and attributes ---- */
 
 /* The end of the run of elements, from `first` on, that belong to the first one's body. */
 static int64_t end_of_body(const pl_shape *s, const int32_t *corner, int corners, int64_t first,
@@ -80,7 +81,7 @@ static bool list_vertices(usda *u, prim *p)
     return true;
 }
 
-/* Edges that follow each other are one curve. */
+/* Consecutive connected edges are one curve. */
 static bool begins_curve(const prim *p, const int32_t *edge, int64_t i)
 {
     return i == p->first || edge[2 * i] != edge[2 * i - 1];
@@ -107,7 +108,7 @@ static bool is_taken(const usda *u, const prim *p)
     return false;
 }
 
-/* A name as USD takes it, which no prim before has. */
+/* A valid USD name that no earlier prim has. */
 static void name_prim(usda *u, prim *p)
 {
     const char *name = u->e->shape.name[p->body];
@@ -366,7 +367,7 @@ static bool take_frame(void *context, const pl_export_frame *f)
     return true;
 }
 
-/* Choose the channels of the next pass. */
+/* Selects the channels of the next pass. */
 static void begin_pass(usda *u)
 {
     double size = 0;

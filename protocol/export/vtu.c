@@ -23,7 +23,7 @@ static void list_cells(const pl_vtu_mesh *m, cells out[PL_VTU_KINDS])
     out[3] = (cells){m->points, 1, 1, m->point};
 }
 
-/* ---- what frames share ---- */
+/* ---- shared by frames ---- */
 
 pl_status pl_vtu_open(pl_vtu *v, const pl_vtu_mesh *mesh)
 {
@@ -61,7 +61,7 @@ void pl_vtu_clear(pl_vtu *v)
 typedef struct block {
     const char *section, *type, *name;
     int components;
-    const void *data; /* NULL: the cells' corners, a kind after the other */
+    const void *data; /* NULL: the cells' corners, one kind after the other */
     uint64_t bytes;
     pl_span_sum *sum;
 } block;

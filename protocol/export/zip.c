@@ -8,7 +8,7 @@
 enum {
     VERSION = 20,
     VERSION_64 = 45,
-    STREAMED = 1 << 3, /* flag: sum and sizes come after the data */
+    STREAMED = 1 << 3, /* flag: CRC and sizes follow the data */
     DATE = 0x21,       /* 1 January 1980, so that equal runs give equal archives */
 };
 
@@ -96,7 +96,7 @@ static void put_local(pl_zip *z, const pl_zip_member *m)
     }
 }
 
-/* Of a span that does not change it is made once. */
+/* The CRC of a constant span is computed once. */
 static uint32_t sum_of(const pl_span *s)
 {
     if (s->sum && s->sum->known)
@@ -201,7 +201,7 @@ static void put_end(pl_zip *z, uint64_t start, uint64_t size)
     fields f = {.length = 0};
     if (big) {
         put(&f, 4, 0x06064b50);
-        put(&f, 8, 44); /* what follows of this record */
+        put(&f, 8, 44); /* the following size of this record */
         put(&f, 2, (3 << 8) | VERSION_64);
         put(&f, 2, VERSION_64);
         put(&f, 4, 0);

@@ -21,7 +21,7 @@ pl_status pl_zpack_deflate(const void *data, size_t size, unsigned char **out, s
         return PL_NO_MEMORY;
     if (compress2(packed, &bound, data, (uLong)size, 6) != Z_OK) {
         free(packed);
-        return PL_NO_MEMORY; /* its only failure, the buffer being compressBound's */
+        return PL_NO_MEMORY; /* its only possible failure: the buffer has compressBound's size */
     }
     *out = packed;
     *out_size = bound;

@@ -74,7 +74,7 @@ pl_status pl_checkpoint_decode_header(const void *bytes, size_t size, pl_checkpo
     return PL_OK;
 }
 
-/* Size of the file that the header belongs to. */
+/* Size of the file to which the header belongs. */
 static uint64_t whole_size(const pl_checkpoint *c)
 {
     return PL_CHECKPOINT_HEADER + c->payload_size + c->control_size + SEAL;
@@ -183,7 +183,7 @@ pl_status pl_checkpoint_last_control(int dir_fd, const char *name, int64_t *numb
 
 pl_status pl_checkpoint_check_file(int dir_fd, const char *name, pl_checkpoint *out)
 {
-    /* Bytes with their own CRC behind them have the CRC that four zeros have, whatever they are. */
+    /* Bytes followed by their own CRC have the same CRC as four zeros, whatever they are. */
     const uint32_t residue = pl_crc32c(0, "\0\0\0", 4);
     pl_checkpoint c;
     pl_file_sum sum;

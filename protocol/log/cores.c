@@ -32,7 +32,7 @@ pl_status pl_cores_read(int dir_fd, const char *name, pl_cores *out)
     return PL_OK;
 }
 
-/* By temporary and rename, so that it is read whole or not at all. */
+/* Written by temporary and rename, so that it is read completely or not at all. */
 static pl_status replace(int dir_fd, const char *name, const char *text)
 {
     char temporary[64];

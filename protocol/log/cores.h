@@ -1,10 +1,10 @@
-/* cores.h - how many cores a running worker computes with, as two small files of the session directory:
+/* cores.h - the number of cores that a running worker uses, as two small files of the session directory:
  *
- *     cores.json     {"attempt", "number", "cores"}   daemon: compute with so many from the next step's end on
- *     threads.json   the same                         worker: it does since it has read the one of that number;
- *                                                     number 0: it will follow them, and computes with so many
+ *     cores.json     {"attempt", "number", "cores"}   daemon: use this many from the end of the next step on
+ *     threads.json   the same                         worker: in use, as of the request with that number;
+ *                                                     number 0: it will follow requests, and uses this many
  *
- * Both by rename, and not synced: they are of one attempt and mean nothing after it.
+ * Both are written by rename and not synced: they belong to one attempt and mean nothing after it.
  */
 #ifndef PLIANT_PROTOCOL_LOG_CORES_H
 #define PLIANT_PROTOCOL_LOG_CORES_H
@@ -18,7 +18,7 @@
 
 typedef struct pl_cores {
     int32_t attempt, cores;
-    int64_t number; /* of the request, from 1, growing in an attempt; 0: none yet */
+    int64_t number; /* of the request, increasing from 1 within an attempt; 0: none yet */
 } pl_cores;
 /* Errors: PL_IO with errno (ENOENT: no such file), PL_INVALID: damaged. */
 pl_status pl_cores_read(int dir_fd, const char *name, pl_cores *out);

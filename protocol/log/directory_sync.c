@@ -22,7 +22,7 @@
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-/* Session directories are a few deep; the bound keeps a strange one from using up the stack. */
+/* Session directories are a few levels deep; the bound keeps an unusual one from exhausting the stack. */
 enum { DEPTH_MAX = 16, DIRTY_MOST_KB = 32 << 10 };
 
 /* ---- file by file ---- */
@@ -46,7 +46,7 @@ static bool sync_entry(int dir_fd, const char *name, int depth)
 {
     struct stat st;
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT; /* a temporary file of somebody else */
+        return errno == ENOENT; /* another process's temporary file */
     if (S_ISREG(st.st_mode))
         return sync_and_close(openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (!S_ISDIR(st.st_mode))
@@ -58,7 +58,7 @@ static bool sync_entry(int dir_fd, const char *name, int depth)
     return good;
 }
 
-/* What is in it, then the directory. */
+/* Syncs the content, then the directory. */
 static bool sync_tree(int dir_fd, int depth)
 {
     int fd = open_folder(dir_fd, ".");
@@ -76,7 +76,7 @@ static bool sync_tree(int dir_fd, int depth)
     return good && fsync(dir_fd) == 0;
 }
 
-/* The directories that hold the entries of a path: "a/b" and "a" of "a/b/c". */
+/* Syncs the directories that hold the entries of a path: "a/b" and "a" of "a/b/c". */
 static bool sync_parents(int base_fd, const char *path)
 {
     char parent[PATH_MAX];
@@ -97,15 +97,15 @@ typedef struct waiter {
 } waiter;
 
 static struct {
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the following */
     pthread_cond_t done;
-    waiter *waiting; /* for a sync that has not begun */
-    bool leading;    /* one has begun */
-    dev_t device;    /* of the file system that all of them are on */
+    waiter *waiting; /* waiting for a sync that has not begun */
+    bool leading;    /* a sync is running */
+    dev_t device;    /* of the file system that holds all of them */
     bool known;
 } together = {.mutex = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
-/* An error is reported to one syncfs, which may not be the one that waits for the file. */
+/* An error is reported to only one syncfs, possibly not the one that waits for the file. */
 static atomic_bool distrusted;
 
 static bool reports_errors(void)
@@ -133,7 +133,7 @@ static bool is_trusted(int fd)
     }
 }
 
-/* Bytes of the whole machine that are not on their disks yet, in KB. */
+/* Dirty data of the whole machine that is not on disk yet, in KB. */
 static long dirty_kb(void)
 {
     long dirty = DIRTY_MOST_KB, kb;
@@ -159,7 +159,7 @@ static bool sync_file_system(int fd)
     return good;
 }
 
-/* The mutex is held. One for all that wait. */
+/* Runs with the mutex held. One sync for all waiting threads. */
 static void lead(int fd)
 {
     waiter *all = together.waiting;
@@ -177,7 +177,7 @@ static void lead(int fd)
     pthread_cond_broadcast(&together.done);
 }
 
-/* False where it was not done, or failed. */
+/* False if it was not done, or failed. */
 static bool sync_together(int fd)
 {
     struct stat st;

@@ -79,7 +79,7 @@ bool pl_frame_variant_settle(pl_frame_variant *v, const pl_frame_header *stored)
     return v->dtype == stored->dtype && v->fields == stored->fields && !v->surface;
 }
 
-/* Where the values of a field begin in a payload; NULL where there are none. */
+/* Start of a field's values in a payload; NULL if it has none. */
 static const char *field_values(const pl_frame_header *h, const char *payload, uint32_t field)
 {
     if (!(h->fields & field))
@@ -89,7 +89,7 @@ static const char *field_values(const pl_frame_header *h, const char *payload, u
            before * h->count * pl_frame_value_bytes(h);
 }
 
-/* The chosen vertices' values together, 3 x `width` bytes each. */
+/* Gathers the selected vertices' values, 3 x `width` bytes each. */
 static void gather(const char *values, size_t width, const int32_t *map, int64_t count, char *out)
 {
     if (width == sizeof(float)) {
@@ -101,9 +101,9 @@ static void gather(const char *values, size_t width, const int32_t *map, int64_t
     }
 }
 
-/* Least and greatest of each coordinate, then q = round(65535 (x - least) / (greatest - least)). In
- * double, so that the rounding is right whatever the box; by a product, as a division would be most of
- * the time. Four vertices go together, in loops of twelve that become vector instructions. */
+/* Least and greatest of each coordinate, then q = round(65535 (x - least) / (greatest - least)). In double, so that
+ * the rounding is right whatever the box; by a product, because divisions would take most of the time. Four
+ * vertices go together, in loops of twelve that become vector instructions. */
 enum { TOGETHER = 12 };
 #define QUANTISE(type)                                                                             \
     static void box_of_##type(const type *x, int64_t n, double box[6])                             \
@@ -157,7 +157,7 @@ enum { TOGETHER = 12 };
 QUANTISE(float)
 QUANTISE(double)
 
-/* One field from the stored numbers to those of the variant. `box` is where the u16's box goes. */
+/* Converts one field from the stored numbers to those of the variant. `box` is the place of the u16's box. */
 static void convert(uint32_t from, const char *x, uint32_t to, int64_t count, char *box, char *out)
 {
     const float *narrow = (const float *)x;
@@ -180,13 +180,13 @@ static void convert(uint32_t from, const char *x, uint32_t to, int64_t count, ch
     }
 }
 
-/* Whether the map's vertices are all among the frame's: it is ascending, so its last tells. */
+/* True if the map's vertices are all among the frame's: it is ascending, so its last one tells. */
 static bool map_fits(const pl_frame_header *h, const int32_t *map, int64_t count)
 {
     return count == 0 || (map[0] >= 0 && (uint64_t)map[count - 1] < h->count);
 }
 
-/* Where things lie in the record that is made. */
+/* Layout of the new record. */
 typedef struct layout {
     pl_frame_header header;
     uint64_t length; /* of the payload */
@@ -209,7 +209,7 @@ static bool lay_out(const pl_frame_variant *v, const pl_frame_header *stored, in
     return out->length <= PL_RECORD_MAX_PAYLOAD;
 }
 
-/* The points, which are of the whole frame whatever vertices are chosen. */
+/* The points, which belong to the whole frame whatever the selected vertices. */
 static void copy_contacts(const pl_frame_header *stored, const char *payload,
                           const pl_frame_header *to, char *out)
 {
@@ -223,7 +223,7 @@ static void copy_contacts(const pl_frame_header *stored, const char *payload,
     }
 }
 
-/* map NULL: all vertices. `gathered` has room for the chosen ones where they are converted after. */
+/* map NULL: all vertices. `gathered` has room for the selected ones if they are converted afterwards. */
 static void fill(const layout *to, const pl_frame_header *stored, const char *payload,
                  const int32_t *map, char *gathered, char *out)
 {

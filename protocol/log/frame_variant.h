@@ -1,6 +1,6 @@
-/* frame_variant.h - a frame's record in another form than the log holds it in: other numbers (half the
- * bytes as u16, quantised in the frame's own box), the vertices of the surface alone, some of the
- * fields. Pure functions of bytes; who keeps what they make is the caller's.
+/* frame_variant.h - a frame's record in a form other than the stored one: other numbers (half the bytes as u16,
+ * quantised in the frame's own box), only the vertices of the surface, some of the fields. Pure functions of bytes;
+ * the caller may cache results.
  */
 #ifndef PLIANT_PROTOCOL_LOG_FRAME_VARIANT_H
 #define PLIANT_PROTOCOL_LOG_FRAME_VARIANT_H
@@ -17,27 +17,26 @@ typedef struct pl_frame_variant {
 /* "f32", "f64", "u16"; NULL for another value. */
 const char *pl_dtype_name(uint32_t dtype);
 bool pl_dtype_parse(const char *name, uint32_t *out);
-/* "position", "position,velocity": the bits of a list of names of what is sent, each at most once. False where one is
- * unknown; it then is at *wrong, up to a comma or the end. */
+/* "position", "position,velocity": the bits of a list of field names, each at most once. False if a name is
+ * unknown; *wrong then points at it, up to a comma or the end. */
 bool pl_fields_parse(const char *list, uint32_t *out, const char **wrong);
-/* The name of one bit, of PL_FIELD_ELEMENT_STRESS too; NULL for another value. And the bit of one name, or 0. */
+/* The name of one bit, including PL_FIELD_ELEMENT_STRESS; NULL for another value. And the bit of one name, or 0. */
 const char *pl_field_name(uint32_t field);
 uint32_t pl_field_parse(const char *name);
 
-/* Fill in what a variant leaves to what is stored. True where nothing is then left to do: the stored
- * record is the one that is asked for. */
+/* Fills in a variant's open choices from the stored record. True if the stored record is then already the requested
+ * one. */
 bool pl_frame_variant_settle(pl_frame_variant *v, const pl_frame_header *stored);
 
-/* The whole record, header and padding included, malloc'ed, of a stored frame's payload, whose CRC
- * was checked. `map` are the surface's vertices ascending (of a variant with `surface`). PL_INVALID
- * where the payload is no frame of floats, lacks a field that is asked for, or a vertex of the map;
- * PL_NO_MEMORY. */
+/* The whole record, header and padding included, malloc'ed, of a stored frame's payload, whose CRC the caller has
+ * checked. `map` lists the surface's vertices in ascending order (for a variant with `surface`). PL_INVALID if the
+ * payload is not a frame of floats, or lacks a requested field or a vertex of the map; PL_NO_MEMORY. */
 pl_status pl_frame_variant_encode(const pl_frame_variant *v, const pl_record *stored,
                                   const char *payload, const int32_t *map, int64_t map_count,
                                   char **out, size_t *size);
 
-/* Values of one field of a frame's payload, whatever its dtype, as floats: out[count][3]. False where
- * the frame has no such field. The header is the payload's. */
+/* Values of one field of a frame's payload, whatever its dtype, as floats: out[count][3]. False if the frame has no
+ * such field. The header is the payload's. */
 bool pl_frame_values(const pl_frame_header *h, const char *payload, uint32_t field, float *out);
 
 #endif

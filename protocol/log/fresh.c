@@ -6,7 +6,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-/* Not in the headers of Debian 12. */
+/* Missing from the headers of Debian 12. */
 #define LUSTRE_MAGIC 0x0BD00BD0UL
 #define BEEGFS_MAGIC 0x19830326UL
 #define GPFS_MAGIC   0x47504653UL

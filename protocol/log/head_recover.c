@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Set a segment's first frame and length by its file. False where no record in it is good: then
- * nothing is known of it but its name. */
+/* Sets a segment's first frame and length from its file. False if it has no good record: then only its name is
+ * known. */
 static bool look_inside(int dir_fd, pl_segment *segment)
 {
     char name[PL_SEGMENT_NAME];
@@ -38,8 +38,8 @@ static int newest_first(const void *left, const void *right)
     return (a->number < b->number) - (a->number > b->number);
 }
 
-/* Segments of no file for the frames from `first` to before `end`, which reading finds as gaps; put
- * in backwards, as the chain is made. `unused` is the next number that no file of the attempt has.
+/* Adds segments without files for the frames from `first` to before `end`, which readers find as gaps; backwards,
+ * as the chain is built. `unused` is the next number without a file of the attempt.
  */
 static bool add_lost(pl_segment_list *chain, int32_t attempt, int32_t *unused, int64_t first,
                      int64_t end)
@@ -55,10 +55,10 @@ static bool add_lost(pl_segment_list *chain, int32_t attempt, int32_t *unused, i
     return true;
 }
 
-/* The chain, newest segment first, of what was found, newest first. */
+/* Builds the chain, newest segment first, from the segments found, newest first. */
 static pl_status build_chain(int dir_fd, const pl_segment_list *found, pl_segment_list *chain)
 {
-    int64_t end = INT64_MAX; /* the frame that the chain so far begins with */
+    int64_t end = INT64_MAX; /* first frame of the chain so far */
     for (int64_t i = 0; i < found->count && end > 0; i++) {
         pl_segment s = found->items[i];
         int32_t unused = pl_segment_next_number(found->items, found->count, s.attempt);
@@ -67,7 +67,7 @@ static pl_status build_chain(int dir_fd, const pl_segment_list *found, pl_segmen
         if (chain->count == 0) {
             s.length = -1; /* a worker may still be writing it */
         } else {
-            /* More frames than a segment holds lie between the two: whole segments are lost. */
+            /* The gap between the two exceeds a segment: whole segments are lost. */
             s.frames = end - s.first_frame;
             if (s.frames > PL_SEGMENT_FRAMES)
                 s.frames = PL_SEGMENT_FRAMES;

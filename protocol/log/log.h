@@ -1,12 +1,11 @@
-/* log.h - a session's log: appending frames and metrics to it, and reading them back while it
- * grows.
+/* log.h - a session's log: appends frames and metrics, and reads them while it grows.
  *
- * A frame k is two records, frame first and metrics second, both with seq = frame = k; it is
- * committed when its metrics record is in. The index (.idx beside each .seg) has one fixed-size
- * entry a committed frame and is written last; it is a second witness: a reader checks what it
- * says against the record headers, and where it is missing or wrong it is rebuilt by scanning the
- * segment. Readers follow head.json only, never a directory listing, so what a stale worker
- * writes is never read. Never mmap: the files grow and may be truncated by a full disk.
+ * A frame k is two records, frame first and metrics second, both with seq = frame = k; it is committed once its
+ * metrics record is written. The index (.idx beside each .seg) has one fixed-size entry for each committed frame
+ * and is written last. It is a second witness: a reader checks it against the record headers and, if it is missing
+ * or wrong, rebuilds it by scanning the segment. Readers follow head.json only, never a directory listing, so they
+ * never read what a stale worker writes. Files are never mapped (mmap), because they grow and a full disk may
+ * truncate them.
  */
 #ifndef PLIANT_PROTOCOL_LOG_LOG_H
 #define PLIANT_PROTOCOL_LOG_LOG_H
@@ -27,68 +26,67 @@ typedef struct pl_index_entry {
 
 /* ---- writer (the worker, holding the lock) ---- */
 typedef struct pl_log_writer pl_log_writer;
-/* Start attempt `attempt` of the session in dir_fd at frame `first_frame` (0 for a new run): writes
- * its first segment and publishes head.json with earlier segments cut before first_frame.
- * PL_LOG_CONTINUE: after the last committed frame, so that nothing is cut but a torn tail.
- * PL_INVALID if head shows a newer attempt. An epoch record with `epoch_json` opens the segment. */
+/* Starts attempt `attempt` of the session in dir_fd at frame `first_frame` (0 for a new run): writes its first
+ * segment and publishes head.json with earlier segments cut before first_frame. PL_LOG_CONTINUE: after the last
+ * committed frame, so that only a torn tail is cut. PL_INVALID if head has a newer attempt. With `epoch_json`, an
+ * epoch record opens the segment. */
 enum { PL_LOG_CONTINUE = -1 };
 pl_status pl_log_writer_open(int dir_fd, int32_t attempt, int64_t first_frame,
                              const char *epoch_json, pl_log_writer **out);
-/* Append frame k: one write for the frame record, one for the metrics record, one index entry.
- * k must be the next frame. values: [count][3] of each field, then [elements][3], then the contacts, as they are
- * stored. Rolls segments at PL_SEGMENT_BYTES
- * or PL_SEGMENT_FRAMES. A short write or ENOSPC leaves the log readable to the last committed frame
- * (the torn tail is cut) and returns PL_IO with errno; the same frame may be tried again.
- * An index entry that cannot be written is no failure: it is tried again with the next frame. */
+/* Appends frame k: one write for the frame record, one for the metrics record, one index entry. k must be the next
+ * frame. values: [count][3] of each field, then [elements][3], then the contacts, as they are stored. Starts a new
+ * segment at PL_SEGMENT_BYTES or PL_SEGMENT_FRAMES. A short write or ENOSPC leaves the log readable to the last
+ * committed frame (the torn tail is cut) and returns PL_IO with errno; the same frame may be tried again. An index
+ * entry that cannot be written is not a failure: it is tried again with the next frame. */
 pl_status pl_log_append(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                         const void *values, const char *metrics_json, size_t metrics_length);
-/* Prune what is sealed at each roll, and roll so that little more than `last` frames stay. What cannot
- * be pruned (a full disk) is tried again at the next. At any time; from the appender's thread. */
+/* Prunes sealed segments at each new segment, and starts segments so that little more than `last` frames stay.
+ * Pruning that fails (a full disk) is tried again at the next. At any time; from the appender's thread. */
 struct pl_log_keep;
 void pl_log_writer_keep(pl_log_writer *w, const struct pl_log_keep *keep);
-/* Append an epoch record: something that holds from the next frame on. */
+/* Appends an epoch record: information that applies from the next frame on. */
 pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json);
-/* Number of the frame that comes next: so many are committed. */
+/* Number of the next frame, which is also the number of committed frames. */
 int64_t pl_log_writer_next(const pl_log_writer *w);
-/* Where the committed records end: the open segment, and the bytes in it. */
+/* The end of the committed records: the open segment, and the number of bytes in it. */
 void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number, uint64_t *end);
-/* True where head.json shows a newer attempt: nobody reads what is appended here any more. Where it
- * shows an older one, whose rename came late, ours is published again. One stat where head.json has
- * not changed since the last call. Only from the appender's thread. */
+/* True if head.json has a newer attempt: nobody reads what is appended here any more. If it has an older attempt,
+ * whose rename came late, ours is published again. Costs one stat if head.json has not changed since the last call.
+ * Only from the appender's thread. */
 bool pl_log_writer_fenced(pl_log_writer *w);
-/* fdatasync what is open; may be called from another thread than the appender. */
+/* fdatasync of open files; callable from a thread other than the appender's. */
 pl_status pl_log_sync(pl_log_writer *w);
-/* Make appended records visible to other machines of a network file system, without waiting for durability. Callable
+/* Makes appended records visible to other machines of a network file system, without waiting for durability. Callable
  * from any thread. */
 void pl_log_send(pl_log_writer *w);
-/* Seal the last segment in head.json and close. */
+/* Seals the last segment in head.json and closes. */
 pl_status pl_log_writer_close(pl_log_writer *w);
 
 /* ---- reader (any process) ---- */
 typedef struct pl_log_reader pl_log_reader;
-/* A reader keeps its own copy of dir_fd. Works before head.json exists (no frames yet). Not
- * thread-safe: one a stream. Holds at most two more descriptors open. */
+/* A reader keeps its own copy of dir_fd. It works before head.json exists (no frames yet). Not thread-safe: use one
+ * per stream. Holds at most two more descriptors open. */
 pl_status pl_log_reader_open(int dir_fd, pl_log_reader **out);
 void pl_log_reader_close(pl_log_reader *r);
-/* Number of committed frames to be had, so frames 0 .. n-1; looks at the disk again. */
+/* Number of committed frames available, so frames 0 .. n-1; checks the disk again. */
 int64_t pl_log_reader_refresh(pl_log_reader *r);
-/* The first frame of which anything is kept, as of the last refresh; 0 where nothing was pruned. */
+/* The first frame that is kept at least in part, as of the last refresh; 0 if nothing was pruned. */
 int64_t pl_log_reader_first(const pl_log_reader *r);
-/* True where head.json is damaged or lost and the frames are those that the segments show
- * (head_recover.h): worth saying to a person. */
+/* True if head.json is damaged or lost and the frames come from the segments (head_recover.h): users should be
+ * told. */
 bool pl_log_reader_recovered(const pl_log_reader *r);
 
 typedef enum pl_log_outcome {
     PL_LOG_OK,
     PL_LOG_NOT_YET, /* frame not committed (yet) */
-    PL_LOG_CORRUPT, /* its bytes are damaged or gone: report a gap, go on with the next */
+    PL_LOG_CORRUPT, /* its bytes are damaged or missing: report a gap, continue with the next */
     PL_LOG_ERROR,   /* errno */
-    PL_LOG_PRUNED,  /* was there, and was not to be kept (log_prune.h) */
+    PL_LOG_PRUNED,  /* existed, but was pruned (log_prune.h) */
 } pl_log_outcome;
 typedef enum pl_log_part { PL_LOG_FRAME = 1, PL_LOG_METRICS = 2 } pl_log_part;
 
-/* Where a record of frame k lies: a descriptor that stays valid until the next call on the reader,
- * offset and whole size. The header was checked (not the payload's CRC). */
+/* Position of a record of frame k: a descriptor that stays valid until the next call on the reader, offset and
+ * whole size. The header has been checked (not the payload's CRC). */
 typedef struct pl_log_range {
     int fd;
     uint64_t offset, size;
@@ -96,21 +94,21 @@ typedef struct pl_log_range {
 } pl_log_range;
 pl_log_outcome pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl_log_range *out);
 
-/* Read a record's payload whole, checking its CRC. *payload malloc'ed (a NUL follows). */
+/* Reads a whole record's payload and checks its CRC. *payload malloc'ed (a NUL follows). */
 pl_log_outcome pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, char **payload,
                            uint64_t *length);
 
-/* The epoch record that the attempt which wrote frame k began with; *payload malloc'ed as above. */
+/* The epoch record at the start of the attempt that wrote frame k; *payload malloc'ed as above. */
 pl_log_outcome pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uint64_t *length);
 
-/* The epoch records that stand between frame k and what is before it in its segment, in order: what a
- * worker noted of the step that led to frame k. A note that no frame follows is of no frame. `see` gets
- * each payload (a NUL follows); false ends the walk. Damaged ones are passed over. */
+/* Visits the epoch records between frame k and the previous frame of its segment, in order: a worker's notes on the
+ * step that led to frame k. A note that no frame follows belongs to no frame. `see` gets each payload (a NUL
+ * follows); false ends the walk. Damaged records are skipped. */
 typedef bool (*pl_log_see)(void *context, const char *payload, uint64_t length);
 pl_log_outcome pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, void *context);
 
-/* Rebuild the index of every segment in head by scanning; for tools, and not while a worker lives.
- * Returns the frames found, or -1 with errno. */
+/* Rebuilds the index of every segment in head by scanning; for tools, and not while a worker lives. Returns the
+ * number of frames found, or -1 with errno. */
 int64_t pl_log_reindex(int dir_fd);
 
 #endif

@@ -94,7 +94,7 @@ bool pl_entry_holds(int fd, const pl_segment *segment, const pl_index_entry *ent
            record->attempt == (uint32_t)segment->attempt && pl_record_size(record->length) == size;
 }
 
-/* CRC of a stored payload against its header, in pieces. */
+/* Compares the CRC of a stored payload with its header, in pieces. */
 static bool payload_good(int fd, uint64_t offset, const pl_record *record)
 {
     unsigned char piece[16384];
@@ -146,8 +146,8 @@ uint64_t pl_next_header(int fd, uint64_t from, uint64_t limit)
     return limit;
 }
 
-/* The entry of a frame, with blank ones before it for frames that were not found. NULL with
- * *status set where memory ran out, or with PL_OK where the frame is none of this segment. */
+/* The entry of a frame, with blank entries before it for frames that were not found. NULL with *status set if
+ * memory ran out, or with PL_OK if the frame is not in this segment. */
 static pl_index_entry *entry_for(pl_segment_scan *scan, int64_t *found, const pl_segment *segment,
                                  uint64_t frame, pl_status *status)
 {
@@ -157,7 +157,7 @@ static pl_index_entry *entry_for(pl_segment_scan *scan, int64_t *found, const pl
         return NULL;
     int64_t i = (int64_t)frame - scan->first;
     if (i < scan->count)
-        return NULL; /* committed already: what comes first stands */
+        return NULL; /* already committed: the first one counts */
     if (i >= scan->capacity) {
         int64_t capacity = 2 * i + 16;
         pl_index_entry *larger = realloc(scan->entries, (size_t)capacity * sizeof *scan->entries);
@@ -174,8 +174,7 @@ static pl_index_entry *entry_for(pl_segment_scan *scan, int64_t *found, const pl
     return &scan->entries[i];
 }
 
-/* Note the record at `offset`. *found counts entries begun; scan->count those that are committed.
- */
+/* Notes the record at `offset`. *found counts entries begun; scan->count counts committed ones. */
 static pl_status scan_record(pl_segment_scan *scan, int64_t *found, const pl_segment *segment,
                              const pl_record *record, uint64_t offset)
 {
@@ -200,8 +199,8 @@ static pl_status scan_record(pl_segment_scan *scan, int64_t *found, const pl_seg
     return PL_OK;
 }
 
-/* A frame at the end of an open segment whose payloads are not right is not committed yet, or was
- * torn: either way the walk will start over before it. */
+/* A frame at the end of an open segment with bad payloads is not committed yet, or was torn: in either case the
+ * walk will restart before it. */
 static void drop_torn_tail(pl_segment_scan *scan, int64_t before, uint64_t before_end, int fd,
                            const pl_segment *segment, uint64_t limit)
 {
@@ -242,7 +241,7 @@ pl_status pl_segment_scan_run(pl_segment_scan *scan, int fd, const pl_segment *s
     if (segment->frames < 0) {
         drop_torn_tail(scan, before, before_end, fd, segment, limit);
     } else {
-        /* Head counts a sealed segment's frames: the last may have lost its metrics only. */
+        /* Head counts a sealed segment's frames: the last may have lost only its metrics. */
         int64_t sealed = segment->first_frame + segment->frames - scan->first;
         scan->count = found < sealed ? found : sealed;
     }

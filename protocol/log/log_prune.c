@@ -12,11 +12,11 @@
 
 /* ---- thinning ---- */
 
-/* A sealed segment being written again. */
+/* A sealed segment being rewritten. */
 typedef struct thinning {
     int dir_fd, from, to;
     int64_t every;
-    pl_segment segment; /* as it will be */
+    pl_segment segment; /* its new entry */
     uint64_t end;       /* bytes written */
     pl_index_entry entries[PL_SEGMENT_FRAMES];
     char buffer[256 << 10];
@@ -50,7 +50,7 @@ static bool copy_record(thinning *t, uint64_t at, uint64_t size)
     return true;
 }
 
-/* Copy a record unless it is a frame that goes, and note where it lies then. */
+/* Copies a record unless it is a removed frame, and notes its new position. */
 static bool take_record(thinning *t, const pl_record *r, uint64_t at)
 {
     uint64_t size = pl_record_size(r->length), begin = t->end;
@@ -72,7 +72,7 @@ static bool take_record(thinning *t, const pl_record *r, uint64_t at)
     return true;
 }
 
-/* Records of the old file into the new one; bytes that are no record stay behind. */
+/* Copies records of the old file to the new one; bytes that are not records stay behind. */
 static bool copy_records(thinning *t, uint64_t limit)
 {
     unsigned char header[PL_RECORD_HEADER];
@@ -117,7 +117,7 @@ static int create_temporary(int dir_fd, const char *name)
     return openat(dir_fd, temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
 }
 
-/* Bring it to the disk and put it in its place, or remove it. Closes. */
+/* Syncs it and renames it into place, or removes it. Closes. */
 static bool settle_temporary(int dir_fd, const char *name, int fd, bool good)
 {
     char temporary[PL_SEGMENT_NAME + 4];
@@ -131,8 +131,8 @@ static bool settle_temporary(int dir_fd, const char *name, int fd, bool good)
     return good;
 }
 
-/* The new files of t->segment, and its length. The segment goes before its index: a reader in between
- * finds that the index does not fit and walks the segment. */
+/* Publishes the new files of t->segment, and its length. The segment is replaced before its index: a reader in
+ * between finds that the index does not match and walks the segment. */
 static bool write_files(thinning *t, uint64_t limit)
 {
     char seg[PL_SEGMENT_NAME], idx[PL_SEGMENT_NAME];
@@ -180,7 +180,7 @@ static pl_status thin(int dir_fd, pl_segment *segment, int64_t every)
     return good ? PL_OK : PL_IO;
 }
 
-/* ---- what goes ---- */
+/* ---- selection ---- */
 
 pl_status pl_log_prune(int dir_fd, pl_head *head, int64_t frames, const pl_log_keep *keep,
                        int64_t *dropped, bool *changed)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What makes a look at head.json or an index a new one. */
+/* Properties of head.json or an index that show a change since the last read. */
 typedef struct file_stamp {
     bool present;
     dev_t device;
@@ -20,12 +20,12 @@ typedef struct file_stamp {
     struct timespec changed;
 } file_stamp;
 
-/* The open last segment of the chain, as far as it is known. Its frames are those that the index
- * lists well, then those that a scan finds after them: the index may lag, be torn or be gone. */
+/* The open last segment of the chain, as far as it is known. Its frames are those with a good index entry, then
+ * those that a scan finds after them: the index may lag, be torn or be missing. */
 typedef struct log_tail {
-    int32_t attempt, number; /* whose tail; attempt -1: none */
+    int32_t attempt, number; /* segment of the tail; attempt -1: none */
     int64_t indexed;
-    uint64_t indexed_end; /* where the last indexed frame ends */
+    uint64_t indexed_end; /* end of the last indexed frame */
     pl_segment_scan scan;
     file_stamp seg, idx;
 } log_tail;
@@ -34,14 +34,14 @@ struct pl_log_reader {
     int dir_fd;
     pl_head head;
     file_stamp head_stamp;
-    bool recovered; /* head is what the segments say, head.json being no good */
+    bool recovered; /* head comes from the segments, because head.json is unusable */
     log_tail tail;
     int64_t frames;
     /* The segment whose files are open. */
     int32_t attempt, number; /* attempt -1: none */
-    int seg, idx;            /* idx -1: there is none */
-    pl_segment_scan scan;    /* what a walk found, where the index was no good */
-    uint64_t scanned;        /* bytes of the segment that the walk has seen */
+    int seg, idx;            /* idx -1: missing */
+    pl_segment_scan scan;    /* result of a walk, if the index was unusable */
+    uint64_t scanned;        /* bytes of the segment covered by the walk */
 };
 
 /* ---- files ---- */
@@ -72,7 +72,7 @@ static void leave_segment(pl_log_reader *r)
     pl_segment_scan_clear(&r->scan);
 }
 
-/* Open the files of a segment, unless they are. False with errno where the segment is not there. */
+/* Opens the files of a segment, unless they are open. False with errno if the segment is missing. */
 static bool enter_segment(pl_log_reader *r, const pl_segment *segment)
 {
     char name[PL_SEGMENT_NAME];
@@ -94,7 +94,7 @@ static bool enter_segment(pl_log_reader *r, const pl_segment *segment)
     return true;
 }
 
-/* End of the bytes of a segment that may be read. */
+/* End of the readable bytes of a segment. */
 static uint64_t readable(int fd, const pl_segment *segment)
 {
     uint64_t length = pl_file_length(fd);
@@ -102,7 +102,7 @@ static uint64_t readable(int fd, const pl_segment *segment)
                                                                       : length;
 }
 
-/* A few entries of an index that are read at once, as it is gone through in order. */
+/* A few entries of an index, read at once because it is traversed in order. */
 enum { ENTRIES_AT_ONCE = 64 };
 typedef struct entry_window {
     int64_t first; /* frame of the first */
@@ -133,8 +133,7 @@ static bool read_entry(int idx, const pl_segment *segment, int64_t frame, pl_ind
 
 /* ---- the tail ---- */
 
-/* Take in the index entries that came since the last look, as far as they are good and what they
- * point at is there. */
+/* Takes in the index entries added since the last check, as far as they are good and their records exist. */
 static void follow_index(pl_log_reader *r, const pl_segment *segment, uint64_t limit)
 {
     log_tail *t = &r->tail;
@@ -154,8 +153,8 @@ static void follow_index(pl_log_reader *r, const pl_segment *segment, uint64_t l
     }
     if (t->indexed == before)
         return;
-    /* The newest entry must point at a frame's records: on a disk that lost power the index can be
-     * ahead of the segment. */
+    /* The newest entry must point at a frame's records: on a disk that lost power, the index can be ahead of the
+     * segment. */
     read_entry(r->idx, segment, segment->first_frame + t->indexed - 1, &e);
     if (!pl_entry_holds(r->seg, segment, &e, PL_LOG_FRAME, limit, &record) ||
         !pl_entry_holds(r->seg, segment, &e, PL_LOG_METRICS, limit, &record)) {
@@ -168,7 +167,7 @@ static void follow_index(pl_log_reader *r, const pl_segment *segment, uint64_t l
     t->scan.end = t->indexed_end;
 }
 
-/* Frames of the open segment now. Looks inside its files only where they have changed. */
+/* Number of frames of the open segment now. Reads its files only if they have changed. */
 static int64_t follow_tail(pl_log_reader *r, const pl_segment *segment)
 {
     log_tail *t = &r->tail;
@@ -187,7 +186,7 @@ static int64_t follow_tail(pl_log_reader *r, const pl_segment *segment)
     if (enter_segment(r, segment)) {
         uint64_t limit = readable(r->seg, segment);
         follow_index(r, segment, limit);
-        /* Out of memory leaves the scan where it was: the frames are found at the next look. */
+        /* Out of memory leaves the scan unchanged: the next check finds the frames. */
         if (pl_segment_scan_run(&t->scan, r->seg, segment, limit) == PL_OK) {
             t->seg = seg;
             t->idx = idx;
@@ -198,8 +197,8 @@ static int64_t follow_tail(pl_log_reader *r, const pl_segment *segment)
 
 /* ---- opening and refreshing ---- */
 
-/* Read head.json again where it is another file than last time. Where there is none, the folder of
- * segments tells whether there is something new to find. */
+/* Reads head.json again if it is a different file from last time. If it is missing, the folder of segments shows
+ * whether there is anything new. */
 static void follow_head(pl_log_reader *r)
 {
     file_stamp now = stamp_of(r->dir_fd, "head.json");
@@ -268,7 +267,7 @@ void pl_log_reader_close(pl_log_reader *r)
 
 /* ---- finding and reading ---- */
 
-/* The segment that frame < r->frames lies in: the last whose first frame is not after it. */
+/* The segment that contains frame < r->frames: the last whose first frame is not after it. */
 static const pl_segment *segment_of(const pl_log_reader *r, int64_t frame)
 {
     int64_t lo = 0, hi = r->head.segment_count - 1;
@@ -290,7 +289,7 @@ static bool scan_entry(const pl_segment_scan *scan, int64_t frame, pl_index_entr
     return true;
 }
 
-/* Walk the segment, or what it has grown by since; the entries then stand in for the index. */
+/* Walks the segment, or its growth since the last walk; the entries then replace the index. */
 static pl_status scan_segment(pl_log_reader *r, const pl_segment *segment, uint64_t limit)
 {
     if (r->scanned >= limit)
@@ -303,7 +302,7 @@ static pl_status scan_segment(pl_log_reader *r, const pl_segment *segment, uint6
     return status;
 }
 
-/* The entry by what is known already: a walk's, or the index's. */
+/* The entry from what is already known: a walk's, or the index's. */
 static bool known_entry(const pl_log_reader *r, const pl_segment *segment, int64_t frame,
                         pl_index_entry *out)
 {
@@ -327,7 +326,7 @@ pl_log_outcome pl_log_find(pl_log_reader *r, int64_t frame, pl_log_part part, pl
     pl_record record;
     if (!known_entry(r, segment, frame, &e) ||
         !pl_entry_holds(r->seg, segment, &e, part, limit, &record)) {
-        /* The index or the record is damaged; only the segment itself can tell which. */
+        /* The index or the record is damaged; only the segment itself shows which. */
         if (scan_segment(r, segment, limit) != PL_OK) {
             errno = ENOMEM;
             return PL_LOG_ERROR;
@@ -373,7 +372,7 @@ pl_log_outcome pl_log_read(pl_log_reader *r, int64_t frame, pl_log_part part, ch
     return PL_LOG_OK;
 }
 
-/* The epoch record that a segment begins with. */
+/* The epoch record at the start of a segment. */
 static pl_log_outcome read_epoch(const pl_log_reader *r, const pl_segment *segment, char **payload,
                                  uint64_t *length)
 {
@@ -404,7 +403,7 @@ static pl_log_outcome read_epoch(const pl_log_reader *r, const pl_segment *segme
     return outcome;
 }
 
-/* Where what stands before frame k in its segment begins: behind the frame before, if that is there. */
+/* Start of the records before frame k in its segment: after the previous frame, if that is there. */
 static uint64_t notes_begin(pl_log_reader *r, int64_t frame)
 {
     pl_log_range before;
@@ -422,7 +421,7 @@ pl_log_outcome pl_log_notes(pl_log_reader *r, int64_t frame, pl_log_see see, voi
         return PL_LOG_NOT_YET;
     uint64_t begin = notes_begin(r, frame);
     pl_log_outcome outcome = pl_log_find(r, frame, PL_LOG_FRAME, &range);
-    /* Where the frame was thinned out, its notes are before its metrics. */
+    /* If the frame was thinned out, its notes come before its metrics. */
     if (outcome == PL_LOG_PRUNED || outcome == PL_LOG_CORRUPT)
         outcome = pl_log_find(r, frame, PL_LOG_METRICS, &range);
     if (outcome != PL_LOG_OK)
@@ -458,7 +457,7 @@ pl_log_outcome pl_log_epoch(pl_log_reader *r, int64_t frame, char **payload, uin
     const pl_segment *own = segment_of(r, frame);
     pl_segment first = {.attempt = own->attempt};
     pl_log_outcome outcome = read_epoch(r, &first, payload, length);
-    /* Of a log that was pruned the attempt's first segment may be gone; each has a copy. */
+    /* The attempt's first segment of a pruned log may be gone; each segment has a copy. */
     return outcome == PL_LOG_CORRUPT ? read_epoch(r, own, payload, length) : outcome;
 }
 
@@ -472,7 +471,7 @@ static bool whole(pl_log_reader *r, int64_t frame)
         pl_log_outcome outcome = pl_log_read(r, frame, (pl_log_part)part, &payload, &length);
         if (outcome == PL_LOG_OK)
             free(payload);
-        /* A read that failed (no memory, bad disk) does not show a torn record. */
+        /* A failed read (out of memory, bad disk) does not prove a torn record. */
         if (outcome != PL_LOG_OK && outcome != PL_LOG_ERROR)
             return false;
     }
@@ -503,7 +502,7 @@ pl_status pl_log_committed(int dir_fd, const pl_head *head, int64_t *frames)
 
 /* ---- rebuilding ---- */
 
-/* Scan one segment and put its index in place of the present one; its frames, or -1. */
+/* Scans one segment and replaces its index; returns its number of frames, or -1. */
 static int64_t reindex_segment(int dir_fd, const pl_segment *segment)
 {
     char name[PL_SEGMENT_NAME];

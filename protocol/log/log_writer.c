@@ -17,22 +17,22 @@
 struct pl_log_writer {
     int dir_fd;
     pl_head head;            /* as published; the last segment is the open one */
-    pthread_mutex_t lock;    /* of the descriptors, which pl_log_sync duplicates */
+    pthread_mutex_t lock;    /* guards the descriptors, which pl_log_sync duplicates */
     pl_segment_files files;  /* files of the open segment */
     pl_segment_files rolled; /* files of the previous segment, until pl_log_sync has synced them */
-    uint64_t end;            /* of the last committed record in the open segment */
-    int64_t count;           /* frames in the open segment */
-    int64_t indexed;         /* of them, entries that are on disk */
+    uint64_t end;            /* end of the last committed record in the open segment */
+    int64_t count;           /* number of frames in the open segment */
+    int64_t indexed;         /* of these, entries that are on disk */
     pl_index_entry *entries; /* [PL_SEGMENT_FRAMES], of the open segment */
-    struct stat head_seen;   /* head.json when pl_log_writer_fenced last read it */
+    struct stat head_seen;   /* head.json as last read by pl_log_writer_fenced */
     bool fenced;
-    /* Epoch records since the last frame: where the segment is rolled before the next one, they are
-     * written once more into the new one, so that they stand before it (pl_log_notes). */
+    /* Epoch records since the last frame. If a new segment starts before the next frame, they are repeated in it,
+     * so that they precede the frame (pl_log_notes). */
     char **notes;              /* [note_count] */
-    int64_t note_count, noted; /* of them, those in the open segment */
+    int64_t note_count, noted; /* of these, those in the open segment */
     pl_log_keep keep;
-    int64_t segment_frames; /* when to roll, at the latest */
-    char *epoch;            /* the attempt's; a log that is pruned repeats it in each segment */
+    int64_t segment_frames; /* frame at which a new segment starts at the latest */
+    char *epoch;            /* the attempt's; a pruned log repeats it in each segment */
 };
 
 static pl_segment *open_segment(pl_log_writer *w)
@@ -42,7 +42,7 @@ static pl_segment *open_segment(pl_log_writer *w)
 
 /* ---- writing ---- */
 
-/* Write all parts at `offset` as one write wherever the kernel takes it whole. */
+/* Writes all parts at `offset`, as one write if the kernel accepts all of it. */
 static pl_status write_parts(int fd, struct iovec *parts, int count, uint64_t offset)
 {
     while (count > 0) {
@@ -62,7 +62,7 @@ static pl_status write_parts(int fd, struct iovec *parts, int count, uint64_t of
     return PL_OK;
 }
 
-/* One record at *end: header, the payload in two pieces, padding. *end moves on success only. */
+/* Writes one record at *end: header, the payload in two pieces, padding. *end moves only on success. */
 static pl_status write_record(int fd, pl_record *record, const void *first, size_t first_size,
                               const void *second, size_t second_size, uint64_t *end)
 {
@@ -88,9 +88,8 @@ static pl_status write_record(int fd, pl_record *record, const void *first, size
     return status;
 }
 
-/* Bring the index up to the committed frames. It is only a witness, which readers can do without:
- * where it cannot be written, the frames stay committed and the entries are tried again with the
- * next frame. */
+/* Brings the index up to the committed frames. It is only a witness that readers can do without: if it cannot be
+ * written, the frames stay committed and the entries are tried again with the next frame. */
 static void write_index(pl_log_writer *w)
 {
     while (w->indexed < w->count) {
@@ -114,7 +113,7 @@ static pl_status publish(pl_log_writer *w)
     return pl_head_write(w->dir_fd, &w->head);
 }
 
-/* Room for one segment more in the head's list. */
+/* Ensures room for one more segment in the head's list. */
 static pl_status grow_head(pl_head *head)
 {
     if (head->segment_count >= PL_HEAD_SEGMENTS_MAX) {
@@ -131,8 +130,8 @@ static pl_status grow_head(pl_head *head)
 
 /* ---- opening ---- */
 
-/* Where frame `frame` - 1 of a segment ends, by index or scan: what a chain that goes on with
- * `frame` may still read of it. */
+/* End of frame `frame` - 1 of a segment, from index or scan: the readable part for a chain that continues with
+ * `frame`. */
 static pl_status cut_length(int dir_fd, const pl_segment *segment, int64_t frame, int64_t *length)
 {
     char name[PL_SEGMENT_NAME];
@@ -158,7 +157,7 @@ static pl_status cut_length(int dir_fd, const pl_segment *segment, int64_t frame
     return status;
 }
 
-/* Cut the chain so that it ends before `frame`. PL_INVALID where it does not reach that far. */
+/* Cuts the chain so that it ends before `frame`. PL_INVALID if it does not reach that far. */
 static pl_status cut_chain(int dir_fd, pl_head *head, int64_t frame)
 {
     while (head->segment_count > 0 && head->segments[head->segment_count - 1].first_frame >= frame)
@@ -180,7 +179,8 @@ static pl_status cut_chain(int dir_fd, pl_head *head, int64_t frame)
     return PL_OK;
 }
 
-/* Read the present head, refuse if we are stale, and leave in w->head the chain to go on from. */
+/* Reads the present head, returns an error if this attempt is stale, and sets w->head to the chain to continue
+ * from. */
 static pl_status adopt_chain(pl_log_writer *w, int32_t attempt, int64_t first_frame)
 {
     pl_status status = pl_head_load(w->dir_fd, &w->head, NULL);
@@ -275,8 +275,7 @@ void pl_log_writer_keep(pl_log_writer *w, const pl_log_keep *keep)
     }
 }
 
-/* Let go of what is not to be kept, and publish that. Nothing that goes on depends on it, so a failure
- * is left for the next time. */
+/* Prunes, and publishes the result. Nothing else depends on it, so a failure is left for the next time. */
 static void prune(pl_log_writer *w)
 {
     int64_t dropped;
@@ -298,8 +297,8 @@ static void prune(pl_log_writer *w)
     }
 }
 
-/* The attempt's epoch once more, as the first record of a segment: the one that it began with may be pruned,
- * also where nobody thinks of that yet. */
+/* Repeats the attempt's epoch as the first record of a segment, because the one at its start may be pruned,
+ * possibly by a later setting. */
 static pl_status repeat_epoch(pl_log_writer *w)
 {
     if (!*w->epoch)
@@ -310,8 +309,8 @@ static pl_status repeat_epoch(pl_log_writer *w)
     return write_record(w->files.seg, &epoch, w->epoch, strlen(w->epoch), NULL, 0, &w->end);
 }
 
-/* Seal the open segment and go on in a new one. The head in memory changes only when the one on
- * disk has, so that a failed roll can be tried again. */
+/* Seals the open segment and continues in a new one. The head in memory changes only after the one on disk, so that
+ * a failed change can be tried again. */
 static pl_status roll(pl_log_writer *w)
 {
     pl_segment_files files = {-1, -1};
@@ -352,8 +351,8 @@ static pl_status roll(pl_log_writer *w)
     return repeat_epoch(w);
 }
 
-/* Both records at the end of the open segment; on failure the segment is cut back to its committed
- * frames. (Where even the cut fails, the next try writes over the torn bytes.) */
+/* Writes both records at the end of the open segment; on failure the segment is cut back to its committed
+ * frames. (If even the cut fails, the next try overwrites the torn bytes.) */
 static pl_status append_records(pl_log_writer *w, int64_t frame, const pl_frame_header *header,
                                 const void *values, size_t values_size, const char *metrics_json,
                                 size_t metrics_length)
@@ -453,12 +452,12 @@ pl_status pl_log_append_epoch(pl_log_writer *w, const char *epoch_json)
         return PL_NO_MEMORY;
     w->note_count++;
     pl_status status = write_notes(w);
-    if (status != PL_OK) /* what could not be written is the caller's to try again */
+    if (status != PL_OK) /* the caller tries again with what could not be written */
         free(larger[--w->note_count]);
     return status;
 }
 
-/* ---- how it stands ---- */
+/* ---- status ---- */
 
 int64_t pl_log_writer_next(const pl_log_writer *w)
 {
@@ -478,7 +477,7 @@ bool pl_log_writer_fenced(pl_log_writer *w)
     struct stat now;
     if (w->fenced || pl_stat_fresh_at(w->dir_fd, "head.json", &now) != 0)
         return w->fenced;
-    /* head.json is only ever replaced whole: another file, or the same one. */
+    /* head.json is only ever replaced as a whole: a different file, or the same one. */
     if (now.st_ino == w->head_seen.st_ino && now.st_dev == w->head_seen.st_dev &&
         now.st_ctim.tv_sec == w->head_seen.st_ctim.tv_sec &&
         now.st_ctim.tv_nsec == w->head_seen.st_ctim.tv_nsec)
@@ -487,7 +486,7 @@ bool pl_log_writer_fenced(pl_log_writer *w)
     if (pl_head_read(w->dir_fd, &head) == PL_OK) {
         w->fenced = head.attempt > w->head.attempt;
         w->head_seen = now;
-        /* An older attempt renamed its head over ours after it had looked at the head. */
+        /* An older attempt renamed its head over ours after it had checked the head. */
         if (head.attempt < w->head.attempt)
             publish(w);
         pl_head_clear(&head);
@@ -505,14 +504,14 @@ pl_status pl_log_sync(pl_log_writer *w)
     pl_segment_files open = pl_segment_files_copy(&w->files);
     int dir = fcntl(w->dir_fd, F_DUPFD_CLOEXEC, 0);
     pthread_mutex_unlock(&w->lock);
-    /* The waiting happens on copies, outside the lock: a roll never waits for the disk here. */
+    /* The wait uses duplicates, outside the lock: a new segment never waits for the disk here. */
     pl_status status = pl_segment_files_settle(&rolled);
     if (open.seg < 0 || open.idx < 0 || dir < 0)
         status = PL_IO;
     else if (pl_segment_files_settle(&open) != PL_OK)
         status = PL_IO;
     int kept = errno;
-    /* The names too: of the segments, and of the head.json that lists them. */
+    /* Also sync the names: of the segments, and of the head.json that lists them. */
     int log = dir >= 0 ? openat(dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (status == PL_OK && (log < 0 || fsync(log) != 0 || fsync(dir) != 0)) {
         status = PL_IO;

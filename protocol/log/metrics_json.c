@@ -83,7 +83,7 @@ static void put_body_force(pl_json_writer *w, const pl_body_force *f, const pl_s
     pl_json_end_object(w);
 }
 
-/* Null where the scene has no contact between bodies. */
+/* Null if the scene has no contact between bodies. */
 static void set_contact(pl_json_writer *w, const pl_contact_metrics *c, const pl_scene *scene)
 {
     pl_json_key(w, "contact");
@@ -142,7 +142,7 @@ static void set_state(pl_json_writer *w, const pl_metrics *m)
     pl_json_end_object(w);
 }
 
-/* Milliseconds are measured to a microsecond at best: seven digits are more than enough. */
+/* Milliseconds are measured to a microsecond at best: seven digits suffice. */
 static void set_ms(pl_json_writer *w, const char *key, double ms)
 {
     pl_json_key(w, key);
@@ -215,7 +215,7 @@ char *pl_metrics_encode(const pl_metrics *m, const pl_scene *scene, size_t *leng
     return pl_json_finish(&w, length);
 }
 
-/* The writer gives 17 digits, so that equal texts are equal bits; -0 is not 0. */
+/* The writer gives 17 digits, so that equal texts are equal bits; -0 differs from 0. */
 static bool same_value(const pl_json *a, const pl_json *b)
 {
     char *x = pl_json_dump(a, false), *y = pl_json_dump(b, false);
@@ -236,7 +236,7 @@ static bool same_rows(const pl_json *a, const pl_json *b)
     return same;
 }
 
-/* Members in the same order with the same values, "ms" excepted. */
+/* True for the same members in the same order with the same values, except "ms". */
 static bool same_members(const pl_json *a, const pl_json *b)
 {
     size_t count = pl_json_count(a);

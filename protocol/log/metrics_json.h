@@ -8,17 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One line of JSON without newline, as malloc'ed text. NaN becomes null. The scene's pins, obstacles,
- * forces and bodies name what the metrics list in their order. NULL when out of memory. */
+/* One line of JSON without newline, as malloc'ed text. NaN becomes null. The scene's pins, obstacles, forces and
+ * bodies give the names of the metrics' entries, in order. NULL if out of memory. */
 typedef struct pl_scene pl_scene; /* engine/scene/scene.h */
 char *pl_metrics_encode(const pl_metrics *m, const pl_scene *scene, size_t *length);
 
-/* Whether two such texts say the same but for the wall times: "realtime" and "ms" of the record and "ms"
- * of each of its iterations. False where one is no JSON object, and without memory: with errno ENOMEM then, and
- * never otherwise. */
+/* True if two such texts are equal except for wall times: "realtime" and "ms" of the record and "ms" of each of its
+ * iterations. False if one is not a JSON object, and if out of memory: errno is then ENOMEM, and never otherwise. */
 bool pl_metrics_same(const char *a, size_t a_length, const char *b, size_t b_length);
 
-/* The numbers a progress display needs, read back from such a text. Missing or null is NaN. */
+/* The numbers for a progress display, read back from such a text. Missing or null is NaN. */
 typedef struct pl_metrics_digest {
     int64_t frame, iterations, unconverged, halved, inverted, contacts;
     int64_t pairs; /* of contact between bodies; -1: it is off */

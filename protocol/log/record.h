@@ -1,8 +1,8 @@
 /* record.h - the record: the one binary form of everything that a session writes and streams.
  *
- * Layout, little-endian, 8-aligned: a 48-byte header, the payload, zero bytes up to the next
- * multiple of 8 (not counted in `length`). The records in a session's log and in an HTTP stream of
- * frames are the same bytes, so a stored range is sent as it lies.
+ * Layout, little-endian, 8-aligned: a 48-byte header, the payload, zero bytes up to the next multiple of 8 (not
+ * counted in `length`). The records in a session's log and in an HTTP stream of frames are the same bytes, so a
+ * stored range is sent unchanged.
  *
  *   offset size
  *        0    4  magic "PLR1"
@@ -32,10 +32,10 @@ typedef enum pl_record_type {
     PL_RECORD_METRICS = 3,   /* JSON */
     PL_RECORD_EPOCH = 4,     /* JSON: a worker's attempt begins or its numerics changed */
     PL_RECORD_HEARTBEAT = 5, /* empty, from the server */
-    PL_RECORD_GAP = 6,       /* JSON, from the server: frames that cannot be had, and why */
+    PL_RECORD_GAP = 6,       /* JSON, from the server: unavailable frames, and the reason */
     PL_RECORD_END = 7,       /* JSON, from the server: {"reason", "state"}; nothing follows */
     PL_RECORD_CONTROL = 8,   /* JSON, in control.log: {"action": "cancel"} */
-    PL_RECORD_STATE = 9,     /* JSON, from the server: the session, as it is from now on */
+    PL_RECORD_STATE = 9,     /* JSON, from the server: the session's new state */
 } pl_record_type;
 
 typedef struct pl_record {
@@ -46,7 +46,7 @@ typedef struct pl_record {
     uint32_t payload_crc; /* as in the header */
 } pl_record;
 
-/* Bytes that a record with this payload takes, padding included. */
+/* Size of a record with this payload, padding included. */
 static inline uint64_t pl_record_size(uint64_t payload_length)
 {
     return PL_RECORD_HEADER + ((payload_length + 7) & ~(uint64_t)7);
@@ -54,10 +54,10 @@ static inline uint64_t pl_record_size(uint64_t payload_length)
 
 /* CRC-32C (Castagnoli), reflected, init and xorout ~0; `crc` is 0 or a previous result. */
 uint32_t pl_crc32c(uint32_t crc, const void *data, size_t size);
-/* The same by tables, without the processor's instruction; what pl_crc32c falls back to. */
+/* The same from tables, without the processor's instruction; pl_crc32c falls back to it. */
 uint32_t pl_crc32c_portable(uint32_t crc, const void *data, size_t size);
 
-/* Write the header of `r` to out[48]; r->payload_crc must be set. */
+/* Writes the header of `r` to out[48]; r->payload_crc must be set. */
 void pl_record_encode(const pl_record *r, unsigned char *out);
 
 typedef enum pl_record_outcome {
@@ -66,7 +66,7 @@ typedef enum pl_record_outcome {
     PL_RECORD_CORRUPT, /* magic, header CRC or a length beyond PL_RECORD_MAX_PAYLOAD */
     PL_RECORD_FOREIGN, /* a good header of a format version that this build does not read */
 } pl_record_outcome;
-/* Read a header. Says nothing about the payload: compare pl_crc32c of it with payload_crc. */
+/* Reads a header. Does not check the payload: compare its pl_crc32c with payload_crc. */
 pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_record *out);
 
 /* ---- the payload of a frame record ---- */
@@ -74,31 +74,31 @@ pl_record_outcome pl_record_decode(const unsigned char *bytes, size_t size, pl_r
 /* F32 and F64 are stored and sent; U16 is only sent. */
 typedef enum pl_dtype { PL_DTYPE_F32 = 1, PL_DTYPE_F64 = 2, PL_DTYPE_U16 = 3 } pl_dtype;
 enum { PL_FIELD_POSITION = 1, PL_FIELD_VELOCITY = 2, PL_FIELD_STRESS = 4, PL_FIELDS_KNOWN = 7 };
-/* Of elements instead of vertices: stored behind the others, and never sent. Of the frame: points where bodies push
- * each other (frame_contacts.h), last of all. */
+/* Fields of elements instead of vertices: stored after the others, and never sent. Fields of the frame: points at
+ * which bodies push each other (frame_contacts.h), last of all. */
 enum { PL_FIELD_ELEMENT_STRESS = 8, PL_FIELD_CONTACTS = 16 };
 enum { PL_FIELDS_SENT = PL_FIELDS_KNOWN | PL_FIELD_CONTACTS };
 
-/* 32 bytes: dtype u32, fields u32 (bit set), vertex count u32, count of contacts u32, simulated time f64, step
- * u64; then for each field in bit order count x 3 values, (x, y, z) of a vertex together; of stress von Mises', the
- * greatest principal and the mean one, Pa; of PL_FIELD_ELEMENT_STRESS the same three of each tetrahedron
- * and then of each triangle of cloth; of PL_FIELD_CONTACTS the points, to the payload's end. With U16 the
- * vertices' fields' boxes come before all values: for each field six f64, the least x, y, z and the greatest; a value
- * q stands for least + q (greatest - least) / 65535. */
+/* 32 bytes: dtype u32, fields u32 (bit set), vertex count u32, count of contacts u32, simulated time f64, step u64.
+ * Then for each field in bit order count x 3 values, (x, y, z) of a vertex together; for stress von Mises, the
+ * greatest principal and the mean stress, Pa. Then for PL_FIELD_ELEMENT_STRESS the same three of each tetrahedron
+ * and then of each triangle of cloth, and for PL_FIELD_CONTACTS the points, to the payload's end. With U16, boxes
+ * of the vertices' fields precede all values: for each field six f64, the least x, y, z and the greatest; a value q
+ * stands for least + q (greatest - least) / 65535. */
 typedef struct pl_frame_header {
     uint32_t dtype, fields;
     uint64_t count;
     double time;
     uint64_t step;
-    uint64_t elements; /* that have values; told by the payload's length */
+    uint64_t elements; /* that have values; follows from the payload's length */
     uint64_t contacts; /* points */
 } pl_frame_header;
-/* How many fields of vertices there are. */
+/* Number of fields of vertices. */
 static inline uint64_t pl_frame_fields(const pl_frame_header *h)
 {
     return (uint64_t)__builtin_popcount(h->fields & PL_FIELDS_KNOWN);
 }
-/* Bytes of the three values that one vertex has in one field. */
+/* Bytes of the three values of one vertex in one field. */
 static inline uint64_t pl_frame_value_bytes(const pl_frame_header *h)
 {
     return h->dtype == PL_DTYPE_F64   ? 3 * sizeof(double)
@@ -115,7 +115,7 @@ static inline uint64_t pl_frame_point_bytes(const pl_frame_header *h)
 {
     return 8 + 7 * (h->dtype == PL_DTYPE_F64 ? sizeof(double) : sizeof(float));
 }
-/* Bytes of all that follows the header. */
+/* Bytes of everything after the header. */
 static inline uint64_t pl_frame_body_bytes(const pl_frame_header *h)
 {
     return pl_frame_box_bytes(h) +
@@ -123,7 +123,7 @@ static inline uint64_t pl_frame_body_bytes(const pl_frame_header *h)
            h->contacts * pl_frame_point_bytes(h);
 }
 void pl_frame_header_encode(const pl_frame_header *h, unsigned char *out);
-/* False where the header is none, or its counts do not add up to the payload's length. */
+/* False if it is not a header, or its counts do not match the payload's length. */
 bool pl_frame_header_decode(const unsigned char *payload, uint64_t length, pl_frame_header *out);
 
 #endif

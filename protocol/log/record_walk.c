@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Read ahead in pieces that a disk likes; a record's header never costs a call of its own. */
+/* Reads ahead in pieces of a good size for disks; a record's header never costs a separate call. */
 enum { WINDOW = 1 << 20 };
 
-/* `size` bytes at `at`, within the limit; NULL with errno (0: the file ends before). */
+/* `size` bytes at `at`, within the limit; NULL with errno (0: the file ends earlier). */
 static const unsigned char *look(pl_record_walk *w, uint64_t at, size_t size)
 {
     if (!w->window && !(w->window = malloc(WINDOW))) {
@@ -27,7 +27,7 @@ static const unsigned char *look(pl_record_walk *w, uint64_t at, size_t size)
     return w->window + (at - w->window_at);
 }
 
-/* Payload and padding of the record at w->offset, which lies within the limit. */
+/* Checks payload and padding of the record at w->offset, which lies within the limit. */
 static bool check_payload(pl_record_walk *w)
 {
     enum { PIECE = 64 << 10 };

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* The seal as it stands at the end of every text: everything before it is what it covers. */
+/* The form of the seal at the end of every text: it covers everything before it. */
 #define SEAL_FORMAT ",\"crc32c\":\"%08" PRIx32 "\"}"
 enum { SEAL_LENGTH = sizeof ",\"crc32c\":\"00000000\"}" - 1 };
 
 typedef enum when { PUT, REPLACE, REPLACE_DURABLY } when;
 
-/* Seal the first `length` bytes of an object's text, all but its closing brace, and write it. */
+/* Seals the first `length` bytes of an object's text, all but its closing brace, and writes it. */
 static pl_status write_sealed(int dir_fd, const char *name, const char *object, size_t length,
                               when synced)
 {

@@ -1,6 +1,5 @@
-/* sealed.h - small JSON documents of a session directory that carry their own checksum, so that a
- * flipped bit is found and never believed: the last member is "crc32c", eight hex digits over every
- * byte before its comma.
+/* sealed.h - small JSON documents of a session directory with their own checksum, so that a flipped bit is always
+ * detected. The last member is "crc32c", eight hex digits over every byte before its comma.
  *
  *     {"format": 1, "attempt": 3, "crc32c": "a1b2c3d4"}
  */
@@ -13,24 +12,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* End the object that w holds open at its outermost level with its seal, and write it by temporary,
- * fsync and rename; `durable` also syncs the directory. The writer is zeroed. PL_NO_MEMORY, PL_IO.
+/* Ends the object that w holds open at its outermost level with its seal, and writes it by temporary, fsync and
+ * rename; `durable` also syncs the directory. The writer is zeroed. PL_NO_MEMORY, PL_IO.
  */
 pl_status pl_sealed_write(int dir_fd, const char *name, pl_json_writer *w, bool durable);
 /* The same without any sync, in a directory that is made durable as a whole (directory_sync.h). */
 pl_status pl_sealed_put(int dir_fd, const char *name, pl_json_writer *w);
 
-/* The same of an object's text that exists already. */
+/* The same for the text of an existing object. */
 pl_status pl_sealed_write_text(int dir_fd, const char *name, const char *object, bool durable);
-/* And back as it was given, malloc'ed, where the seal fits; "format" is not looked at. */
+/* Returns the original text, malloc'ed, if the seal is right; ignores "format". */
 pl_status pl_sealed_read_text(int dir_fd, const char *name, size_t limit, char **object);
 
-/* Read a sealed document of at most `limit` bytes whose "format" is from 1 to `format`. PL_IO with
- * errno ENOENT, or EBADMSG where it is damaged: no JSON, a format of the future, or a seal that is
- * missing or does not fit. Free with pl_json_free. */
+/* Reads a sealed document of at most `limit` bytes whose "format" is from 1 to `format`. PL_IO with errno ENOENT,
+ * or EBADMSG if it is damaged: not JSON, a future format, or a missing or wrong seal. Free with pl_json_free. */
 pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out);
-/* The same of a kind of document that is sealed only from format `sealed_since` on: an older one
- * may go without. One that names a "crc32c" is never taken for an older one. */
+/* The same for a kind of document that is sealed only from format `sealed_since` on: an older one may lack a seal.
+ * A document with a "crc32c" never counts as an older one. */
 pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32_t sealed_since,
                                int32_t format, pl_json **out);
 

@@ -28,7 +28,7 @@ bool pl_segment_list_add(pl_segment_list *list, const pl_segment *segment)
     return true;
 }
 
-/* Read "0003-0001.seg"; only what pl_segment_name writes counts. */
+/* Parses "0003-0001.seg"; accepts only names written by pl_segment_name. */
 static bool parse_name(const char *name, pl_segment *out)
 {
     char again[PL_SEGMENT_NAME];

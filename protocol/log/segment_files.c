@@ -50,7 +50,7 @@ pl_status pl_segment_files_settle(pl_segment_files *files)
 
 void pl_segment_files_send(const pl_segment_files *files)
 {
-    /* Some clients also send when a duplicate is closed. The next fdatasync reports an error again. */
+    /* Some clients also send dirty data when a duplicate is closed. The next fdatasync reports an error again. */
     sync_file_range(files->seg, 0, 0, SYNC_FILE_RANGE_WRITE);
     sync_file_range(files->idx, 0, 0, SYNC_FILE_RANGE_WRITE);
 }

@@ -19,8 +19,8 @@ pl_status pl_session_lock(int dir_fd, bool create, int *out_fd)
     int fd = openat(dir_fd, "lock", O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0640);
     if (fd < 0)
         return PL_IO;
-    /* An open file description lock: it dies with the last copy of the descriptor, and no other
-     * open and close of the file in this process can drop it, as with POSIX locks. */
+    /* An open file description lock: it is released with the last copy of the descriptor and, unlike a POSIX lock,
+     * no other open and close of the file in this process can release it. */
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_OFD_SETLK, &whole) == 0) {
         *out_fd = fd;
@@ -43,7 +43,7 @@ bool pl_session_locked(int dir_fd)
     return locked;
 }
 
-/* The lock's own time of change: it has no other use. */
+/* The lock's modification time, which has no other use. */
 void pl_session_beat(int lock_fd)
 {
     futimens(lock_fd, NULL);
@@ -71,7 +71,7 @@ static pl_segment segment_decode(const pl_json *s)
     };
 }
 
-/* Segments follow one another without a hole, and only the last is open. */
+/* Segments follow one another without a gap, and only the last is open. */
 static bool segment_fits(const pl_segment *s, const pl_segment *before, bool last, bool pruned)
 {
     bool sealed = s->frames >= 0 && s->length >= 0;
@@ -159,7 +159,7 @@ pl_status pl_head_write(int dir_fd, const pl_head *head)
     pl_status status = pl_head_read(dir_fd, &present);
     int32_t newest = present.attempt;
     pl_head_clear(&present);
-    /* A head that is lost or damaged says nothing: the segments' names then say who is stale. */
+    /* A head that is lost or damaged tells nothing: the segments' names then show who is stale. */
     if (status == PL_IO && (errno == ENOENT || errno == EBADMSG))
         newest = pl_log_newest_attempt(dir_fd);
     else if (status != PL_OK)

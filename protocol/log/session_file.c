@@ -59,8 +59,8 @@ pl_status pl_file_sum_read(int fd, pl_file_sum *out)
     return PL_OK;
 }
 
-/* What preflight.json says of a file. `known` is false where it says nothing: it is not there yet,
- * is of an older format, or is damaged itself. */
+/* The entry of a file in preflight.json. `known` is false if preflight.json has none, because it is missing, of an
+ * older format, or damaged itself. */
 static pl_file_sum expected_sum(int dir_fd, pl_session_file file)
 {
     pl_preflight p = {0};

@@ -74,8 +74,8 @@ pl_status pl_exit_read(int dir_fd, pl_exit *out)
     return PL_OK;
 }
 
-/* A failure as the next value of a document being written: the object above, ids that apply to
- * nothing null; null for PL_FAILURE_NONE. */
+/* A failure as the next value of a document: the object above, with null for ids that do not apply; null for
+ * PL_FAILURE_NONE. */
 static void encode_failure(pl_json_writer *w, const pl_failure *failure)
 {
     if (failure->code == PL_FAILURE_NONE) {
@@ -136,7 +136,7 @@ static pl_status bodies_decode(const pl_json *list, pl_preflight *out)
     return PL_OK;
 }
 
-/* Those of an earlier version stand among its warnings, all sentences. */
+/* Earlier versions list remarks among the warnings, as sentences. */
 static pl_status remarks_decode(const pl_json *document, pl_preflight *out)
 {
     const pl_json *list = pl_json_at(document, "remarks");

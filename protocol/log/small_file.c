@@ -32,7 +32,7 @@ void pl_close_fd(int fd)
     errno = kept;
 }
 
-/* fsync the directory that `name` lies in, so that its entry survives a power cut. */
+/* fsync of the directory of `name`, so that its entry survives a power cut. */
 static pl_status sync_parent(int dir_fd, const char *name)
 {
     char parent[256] = ".";
@@ -115,7 +115,7 @@ pl_status pl_file_put_text(int dir_fd, const char *name, const char *text, size_
     return pl_file_put(dir_fd, name, &(struct iovec){(void *)text, length}, 1);
 }
 
-/* Read to the end of fd, at most `limit` bytes, into a buffer of `capacity` that grows. */
+/* Reads to the end of fd, at most `limit` bytes, into a buffer of `capacity` that grows. */
 static pl_status read_all(int fd, size_t limit, size_t capacity, char **out, size_t *size)
 {
     size_t used = 0;
@@ -154,7 +154,7 @@ static pl_status read_all(int fd, size_t limit, size_t capacity, char **out, siz
 pl_status pl_file_read(int dir_fd, const char *name, size_t limit, char **out, size_t *size)
 {
     struct stat st;
-    /* O_NONBLOCK: a FIFO put in the place of the file must not hang the reader. */
+    /* O_NONBLOCK: a FIFO in place of the file must not block the reader. */
     int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return PL_IO;

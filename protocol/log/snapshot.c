@@ -97,10 +97,10 @@ pl_status pl_snapshot_write(int dir_fd, const pl_snapshot *s, int pin_fd, const 
         return PL_IO;
     }
     pl_snapshot_file(s->name, path);
-    unlinkat(dir_fd, path, 0); /* of one that was not finished */
+    unlinkat(dir_fd, path, 0); /* from an unfinished one */
     if (s->checkpoint >= 0 && linkat(pin_fd, pin, dir_fd, path, 0) != 0)
         return PL_IO;
-    /* Its checkpoint is there before the document says so. */
+    /* Its checkpoint must exist before the document refers to it. */
     pl_status status = sync_folder(dir_fd, PL_SNAPSHOT_FOLDER);
     if (status == PL_OK && fresh)
         status = sync_folder(dir_fd, ".");
@@ -131,7 +131,7 @@ pl_status pl_snapshot_remove(int dir_fd, const char *name)
 
 /* ---- all of them ---- */
 
-/* The name that a file is of, where it ends so. */
+/* The snapshot's name, if the file name has this ending. */
 static bool name_in(const char *file, const char *suffix, char out[PL_SNAPSHOT_NAME + 1])
 {
     size_t length = strlen(file), tail = strlen(suffix);

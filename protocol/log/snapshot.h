@@ -1,10 +1,11 @@
-/* snapshot.h - states of a session that are kept by name, DIR/snapshots: of each
+/* snapshot.h - states of a session that are kept by name in DIR/snapshots, each as
  *
- *     NAME.bin     a checkpoint (checkpoint.h) that is not after the frame; none where the run begins there
+ *     NAME.bin     a checkpoint (checkpoint.h) at or before the frame; missing if the run begins there
  *     NAME.json    {"format": 1, "name", "frame": k, "checkpoint": c or null, "bytes", "class", "created": s,
- *                   "start": start.json of a branch from it}, sealed; written last: without it there is none
+ *                   "start": start.json of a branch from it}, sealed; written last: without it the snapshot
+ *                   does not exist
  *
- * Whoever writes sees to it that nobody else does at the same time.
+ * The caller ensures that there is only one writer at a time.
  */
 #ifndef PLIANT_PROTOCOL_LOG_SNAPSHOT_H
 #define PLIANT_PROTOCOL_LOG_SNAPSHOT_H
@@ -27,15 +28,15 @@ typedef struct pl_snapshot {
 } pl_snapshot;
 void pl_snapshot_clear(pl_snapshot *s);
 
-/* Read one. PL_IO with errno: ENOENT where there is none, EBADMSG where it is damaged. */
+/* Reads a snapshot. PL_IO with errno: ENOENT if missing, EBADMSG if damaged. */
 pl_status pl_snapshot_read(int dir_fd, const char *name, pl_snapshot *out);
-/* Keep one, durably, with the checkpoint pin_fd/pin linked as its own (where s->checkpoint is not -1). Either
- * all of it is there afterwards or nothing. PL_IO with errno: EEXIST where there is one of the name. */
+/* Creates a snapshot, durably; the checkpoint pin_fd/pin is linked as its own (unless s->checkpoint is -1). Creates
+ * everything or nothing. PL_IO with errno: EEXIST if the name is in use. */
 pl_status pl_snapshot_write(int dir_fd, const pl_snapshot *s, int pin_fd, const char *pin);
-/* PL_IO with errno ENOENT where there is none. */
+/* PL_IO with errno ENOENT if missing. */
 pl_status pl_snapshot_remove(int dir_fd, const char *name);
-/* Names in their order, of those that are whole; how many. What a
- * crash left half made is removed where `sweep`, as its writer may do. */
+/* Lists the names of complete snapshots in order; returns their number. With `sweep`, which only the writer may
+ * use, it removes incomplete ones that a crash left. */
 int pl_snapshot_names(int dir_fd, bool sweep, char names[PL_SNAPSHOTS_MAX][PL_SNAPSHOT_NAME + 1]);
 
 /* "snapshots/NAME.bin". */

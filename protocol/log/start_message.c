@@ -34,7 +34,7 @@ static bool send_parts(int channel, struct iovec *parts, size_t count, const int
     return n >= 0;
 }
 
-/* Bytes received, 0 at the end; fds[] are -1 where fewer came. */
+/* Returns the number of bytes received, 0 at the end; missing fds[] are -1. */
 static ssize_t receive_parts(int channel, struct iovec *parts, size_t count, int fds[DESCRIPTORS])
 {
     control c = {0};

@@ -89,7 +89,7 @@ static void check_warnings(pl_verifier *v)
         document_damage(v, "warnings.json", &bad_warnings);
 }
 
-/* Compare the log with exit.json, which a worker that seals its log leaves beside it. */
+/* Compares the log with exit.json, written by a worker that sealed its log. */
 static void check_ending(pl_verifier *v)
 {
     const pl_segment *last = v->head.segment_count > 0
@@ -102,7 +102,7 @@ static void check_ending(pl_verifier *v)
         faccessat(v->dir_fd, "exit.json", F_OK, 0) != 0)
         document_damage(v, "exit.json", &bad_exit);
     int64_t claimed = v->ending.frames + 1 -
-                      v->head.segments[0].first_frame; /* what is kept of them */
+                      v->head.segments[0].first_frame; /* the part of them that is kept */
     if (v->has_ending && v->ending.attempt == v->head.attempt && claimed > v->report->frames) {
         static const pl_damage_words words = {"the other frames", "Run the scene again."};
         pl_verifier_damage(v, "log", -1, v->report->frames, &words,
@@ -111,7 +111,7 @@ static void check_ending(pl_verifier *v)
     }
 }
 
-/* Check a file that only the daemon writes. */
+/* Checks a file that only the daemon writes. */
 static void check_owned(pl_verifier *v, const char *name, bool needed)
 {
     pl_json *document = NULL;
@@ -192,7 +192,7 @@ static void check_mesh(pl_verifier *v, const char *hash)
         close(fd);
 }
 
-/* Check every mesh file, and report those that the scene names but the folder lacks. */
+/* Checks every mesh file, and reports those that the scene names but the folder lacks. */
 static void check_meshes(pl_verifier *v)
 {
     int fd = openat(v->dir_fd, "meshes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -240,7 +240,7 @@ static void check_control(pl_verifier *v)
 {
     int fd = openat(v->dir_fd, "control.log", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return; /* nobody gave a command */
+        return; /* there were no commands */
     pl_record_walk w = {.fd = fd, .limit = pl_file_length(fd)};
     pl_walk_event event;
     v->report->files++;
@@ -283,7 +283,7 @@ static void check_checkpoints(pl_verifier *v)
         check_checkpoint(v, pl_checkpoint_name(slot), &words);
 }
 
-/* Check the document of each snapshot, and its checkpoint. */
+/* Checks the document of each snapshot, and its checkpoint. */
 static void check_snapshots(pl_verifier *v)
 {
     static const pl_damage_words words = {

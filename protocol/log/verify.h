@@ -1,5 +1,5 @@
-/* verify.h - checks every file of a session directory and reports each damage, its place, what is still readable and
- * what to do. Reads only, and works while a worker runs.
+/* verify.h - checks every file of a session directory and reports each damage: its place, what is still readable
+ * and what to do. Reads only, and works while a worker runs.
  *
  * Each file is checked against:
  *   head.json, exit.json, warnings.json, preflight.json, session.json       its seal
@@ -18,7 +18,7 @@
 /* Zero-initialise *out; pl_verify_report_clear releases it, also after a failure. PL_OK if every file was checked,
  * whatever was found; PL_NO_MEMORY; PL_FAILED if `progress` ended it. An unreadable file counts as damaged. */
 pl_status pl_verify(int dir_fd, const pl_verify_options *options, pl_verify_report *out);
-/* Rebuild head.json and the indices from the segments, which are not changed. Other files cannot be rebuilt.
+/* Rebuilds head.json and the indices from the segments, which are not changed. Other files cannot be rebuilt.
  * PL_INVALID if a worker holds the lock, PL_IO with errno. */
 pl_status pl_verify_repair(int dir_fd);
 

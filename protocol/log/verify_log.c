@@ -17,16 +17,16 @@ static const pl_damage_words nothing_lost = {"every frame", "Nothing to do."};
 static const pl_damage_words bad_index = {"every frame: readers walk the segment instead",
                                           "Run pliant verify --repair, which rebuilds the index."};
 
-/* One segment being walked. Parts of frames are numbered in the order that they are written in:
- * 2 i is the frame record of frame first_frame + i, 2 i + 1 its metrics. */
+/* One segment being walked. Parts of frames are numbered in writing order: 2 i is the frame record of frame
+ * first_frame + i, 2 i + 1 its metrics. */
 typedef struct segment_check {
     pl_verifier *verifier;
     const pl_segment *segment;
     char name[PL_SEGMENT_NAME];
     int64_t frames;     /* committed; -1 if only the walk can tell */
-    int64_t expected;   /* part that comes next */
-    int64_t damaged_at; /* where bytes that are no record began, since the last good one; or -1 */
-    bool stale;         /* what follows is of no frame of this segment */
+    int64_t expected;   /* next expected part */
+    int64_t damaged_at; /* start of the bytes since the last good record that are none; or -1 */
+    bool stale;         /* further records belong to no frame of this segment */
     pl_index_entry found[PL_SEGMENT_FRAMES];
     unsigned char good[PL_SEGMENT_FRAMES]; /* bits: PL_LOG_FRAME, PL_LOG_METRICS */
 } segment_check;
@@ -47,7 +47,7 @@ static bool is_pruned(const segment_check *c, int64_t part)
     return part % 2 == 0 && c->segment->every > 0 && frame_of(c, part) % c->segment->every != 0;
 }
 
-/* Report the parts from the expected one to before `part` as lost. */
+/* Reports the parts from the expected one to before `part` as lost. */
 static void report_lost(segment_check *c, int64_t part, uint64_t at)
 {
     int64_t offset = c->damaged_at >= 0 ? c->damaged_at : (int64_t)at;
@@ -78,7 +78,7 @@ static void note_part(segment_check *c, const pl_record_walk *w)
     int64_t i = (int64_t)(r->frame - (uint64_t)c->segment->first_frame);
     int64_t part = 2 * i + (r->type == PL_RECORD_METRICS);
     if (c->frames >= 0 && i >= c->frames) {
-        c->stale = true; /* cut by a later attempt: no reader goes there */
+        c->stale = true; /* cut by a later attempt: readers do not go there */
         return;
     }
     if (r->frame < (uint64_t)c->segment->first_frame || i >= PL_SEGMENT_FRAMES ||
@@ -120,7 +120,7 @@ static void note_record(segment_check *c, const pl_record_walk *w)
                            &nothing_lost, "the padding after a record is not zero");
 }
 
-/* Walk from the first record to the last that readers may read. */
+/* Walks from the first record to the last readable one. */
 static void walk_segment(segment_check *c, int fd, uint64_t limit)
 {
     pl_record_walk w = {.fd = fd, .limit = limit};
@@ -147,7 +147,7 @@ static void walk_segment(segment_check *c, int fd, uint64_t limit)
 
 /* ---- the index ---- */
 
-/* True if the entry agrees with the walk. Parts that the walk did not find are reported already. */
+/* True if the entry agrees with the walk. Parts that the walk did not find are already reported. */
 static bool part_fits(uint64_t offset, uint64_t size, uint64_t found_offset, uint64_t found_size)
 {
     return found_size == 0 || (offset == found_offset && size == found_size);
@@ -171,8 +171,8 @@ static void check_entries(segment_check *c, const char *name, const unsigned cha
     }
 }
 
-/* Number of good entries from the first on in an open segment's index: as many frames were committed, whatever
- * happened to their records. */
+/* Number of good entries from the start of an open segment's index: at least as many frames were committed,
+ * whatever happened to their records. */
 static int64_t good_entries(const segment_check *c, const unsigned char *bytes, size_t size)
 {
     int64_t i = 0;
@@ -184,8 +184,8 @@ static int64_t good_entries(const segment_check *c, const unsigned char *bytes, 
     return i;
 }
 
-/* Set the number of frames of an open segment: that of the index, or more if the walk found whole frames after it.
- * Bytes behind them were not committed and are no damage. */
+/* Sets the number of frames of an open segment: that of the index, or more if the walk found whole frames after it.
+ * Bytes after them were not committed and are no damage. */
 static void settle_open(segment_check *c, size_t mark, int64_t indexed, uint64_t limit)
 {
     c->frames = indexed;

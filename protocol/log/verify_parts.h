@@ -26,9 +26,9 @@ __attribute__((format(printf, 6, 7))) void pl_verifier_damage(pl_verifier *v, co
                                                               int64_t offset, int64_t frame,
                                                               const pl_damage_words *words,
                                                               const char *format, ...);
-/* Take back the damages after the first `count` whose frame is `frame` or later. */
+/* Removes the damages after the first `count` whose frame is `frame` or later. */
 void pl_verifier_forgive(pl_verifier *v, size_t count, int64_t frame);
-/* Count bytes of the log as done. False if `progress` ends it. */
+/* Counts bytes of the log as done. False if `progress` ends it. */
 bool pl_verifier_advance(pl_verifier *v, uint64_t bytes);
 
 /* Every segment in v->head, and its index. */

@@ -1,5 +1,5 @@
-/* warnings.h - what a user should know before trusting a session: a list of warnings, and warnings.json, where
- * the worker keeps the counts of its frames.
+/* warnings.h - warnings that a user should read before trusting a session, and warnings.json, in which the worker
+ * keeps the counts over its frames.
  *
  *   warnings.json   {"format": 1, "frame", "unconverged", "inverted", "most_inverted", "penetrating",
  *                   "deepest", "deepest_in", "gaining", "energy": null | {"first", "least", "kinetic",
@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* DO(the rest of the code's name, its name, what is counted). The first four are of a run, the
- * others of a scene before it runs. */
+/* DO(suffix of the code's name, its name, counted things). The first four belong to a run, the others to a scene
+ * before it runs. */
 #define PL_EACH_WARNING(DO)                                                                        \
     DO(UNCONVERGED, unconverged, "frames with a step that did not reach solver.tolerance")         \
     DO(INVERTED, inverted, "frames with inverted elements")                                        \
@@ -43,7 +43,7 @@ const char *pl_warning_name(pl_warning_code code);
 typedef struct pl_warning {
     pl_warning_code code;
     char *detail;      /* a sentence with its numbers and what to do; malloc'ed */
-    int64_t count, of; /* so many of so many: frames, vertices or bodies, as the code says */
+    int64_t count, of; /* this many out of this many: frames, vertices or bodies, by the code */
 } pl_warning;
 
 enum { PL_WARNINGS_MAX = 64 }; /* further ones are dropped */
@@ -52,7 +52,7 @@ typedef struct pl_warnings {
     pl_warning *items; /* malloc'ed */
 } pl_warnings;
 
-/* Append one, with its text copied. PL_OK, also where there are too many; PL_NO_MEMORY. */
+/* Appends a warning and copies its text. PL_OK, even if the list is full; PL_NO_MEMORY. */
 pl_status pl_warnings_add(pl_warnings *list, pl_warning_code code, int64_t count, int64_t of,
                           const char *detail);
 void pl_warnings_clear(pl_warnings *list);
@@ -60,9 +60,9 @@ void pl_warnings_clear(pl_warnings *list);
 /* "warnings" of a session as a JSON array: the preflight's, then the run's (NULL: none yet). malloc'ed; NULL if out
  * of memory. */
 char *pl_warnings_encode(const pl_warnings *start, const pl_warnings *run);
-/* Write the items of a list into an open array. */
+/* Writes the items of a list into an open array. */
 void pl_warnings_put(pl_json_writer *w, const pl_warnings *list);
-/* Append the items of an array; skip codes of a later version. PL_OK or PL_NO_MEMORY. */
+/* Appends the items of an array; skips codes of a later version. PL_OK or PL_NO_MEMORY. */
 pl_status pl_warnings_decode(const pl_json *array, pl_warnings *list);
 
 /* Counts over frames 1 to `frame`. Of frame 0, the scene's own start, only the energy counts. */
@@ -72,7 +72,7 @@ typedef struct pl_run_totals {
     int64_t most_inverted;                               /* elements, of a frame */
     double deepest;                                      /* m */
     int32_t deepest_in;                                  /* obstacle, -1: none */
-    bool has_energy; /* the rest means something: what happens can only take energy */
+    bool has_energy; /* the rest is defined: nothing in the scene can add energy */
     double first_energy, least_energy, most_kinetic, most_gain; /* J */
 } pl_run_totals;
 

@@ -56,7 +56,7 @@ static int64_t cores_of(const char *directory, int version, char file[PATH_MAX +
             return 0;
         }
     }
-    if (n[0] <= 0 || n[0] == INT64_MAX || n[1] <= 0) { /* version 1 says -1: none */
+    if (n[0] <= 0 || n[0] == INT64_MAX || n[1] <= 0) { /* version 1 uses -1 for no limit */
         return 0;
     }
     return n[0] / n[1] > 1 ? n[0] / n[1] : 1;

@@ -23,9 +23,9 @@ typedef struct pl_machine_size {
     int64_t memory;
 } pl_machine_size;
 
-/* Find the capacity of this process. */
+/* Finds the capacity of this process. */
 void pl_capacity_own(pl_capacity *out);
-/* Find the capacity from the lines of /proc/self/cgroup and /proc/self/mountinfo; either may be NULL. */
+/* Finds the capacity from the lines of /proc/self/cgroup and /proc/self/mountinfo; either may be NULL. */
 void pl_capacity_find(const pl_machine_size *machine, FILE *groups, FILE *mounts, pl_capacity *out);
 
 #endif

@@ -21,7 +21,7 @@ static bool has_word(const char *list, const char *word)
 /* True if a path from the hierarchy's root only leads downwards. */
 static bool leads_down(const char *path)
 {
-    static const char gone[] = " (deleted)"; /* the kernel's mark of a group that was removed */
+    static const char gone[] = " (deleted)"; /* the kernel's mark of a removed group */
     size_t n = strlen(path), mark = sizeof gone - 1;
     if (*path != '/' || (n >= mark && strcmp(path + n - mark, gone) == 0)) {
         return false;

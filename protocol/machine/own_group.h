@@ -16,12 +16,12 @@ typedef struct pl_control_group {
     size_t top;          /* characters of the directory that the hierarchy is mounted at */
 } pl_control_group;
 
-/* Find the group that applies to a controller ("memory", "cpu") in the lines of /proc/self/cgroup and
+/* Finds the group that applies to a controller ("memory", "cpu") in the lines of /proc/self/cgroup and
  * /proc/self/mountinfo: version 1 if the controller has its own hierarchy, else version 2. False with the reason in
  * `why`. */
 bool pl_control_group_find(FILE *groups, FILE *mounts, const char *controller,
                            pl_control_group *out, char why[PL_WHY_NO_GROUP]);
-/* Find the group of this process. */
+/* Finds the group of this process. */
 bool pl_control_group_own(const char *controller, pl_control_group *out, char why[PL_WHY_NO_GROUP]);
 
 #endif

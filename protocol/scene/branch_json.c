@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the state of the one would not be the state of the other without. */
+/* Parts that must be equal for the state of one scene to be a state of the other. */
 static const char *const fixed[][2] = {
     {"bodies", NULL},    {"time", "step"},     {"time", "integrator"},
     {"output", "every"}, {"solver", "device"}, {"solver", "precision"},

@@ -6,13 +6,13 @@
 #include "protocol/scene/scene_json.h"
 
 typedef struct pl_branch_request {
-    int64_t frame;  /* -1 where it is left out */
-    char *snapshot; /* its name, malloc'ed; NULL where it is left out */
-    char *scene;    /* the text with the patch in it, malloc'ed */
+    int64_t frame;  /* -1 if left out */
+    char *snapshot; /* its name, malloc'ed; NULL if left out */
+    char *scene;    /* the text that contains the patch, malloc'ed */
 } pl_branch_request;
 
-/* What a branch cannot change (bodies, the time step, the frames' distance, ...) is a fault. *out may have
- * texts to be freed whatever is returned. */
+/* A change that a branch does not allow (bodies, the time step, the frames' distance, ...) is a fault. Free the
+ * texts of *out whatever is returned. */
 pl_decode_outcome pl_branch_decode(const char *text, size_t length, const char *scene_text,
                                    size_t scene_length, pl_branch_request *out, pl_faults *faults);
 

@@ -1,4 +1,4 @@
-/* capabilities.c - what this version can do, read off the parameter tables. */
+/* capabilities.c - the capabilities of this version, read from the parameter tables. */
 #include "engine/scene/carries.h"
 #include "protocol/text/json.h"
 #include "protocol/scene/params.h"
@@ -40,7 +40,7 @@ static void set_methods_that_carry(pl_json_writer *w, const char *key, unsigned 
     pl_json_end_array(w);
 }
 
-/* The methods that obstacles go with, as constraints and as energies. */
+/* The methods that support obstacles, as constraints and as energies. */
 static void set_obstacle_methods(pl_json_writer *w)
 {
     pl_json_key(w, "obstacle_methods");
@@ -50,8 +50,7 @@ static void set_obstacle_methods(pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-/* What each method takes: material models, and whether hard constraints, inextensible edges and contact
- * between bodies. */
+/* What each method supports: material models, and hard constraints, inextensible edges and contact between bodies. */
 static void set_carries(pl_json_writer *w)
 {
     const char *const *methods = pl_table_param(pl_table_named("solver"), "method")->choices;
@@ -76,7 +75,7 @@ static void set_carries(pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-/* The keys that make the variants of a union, after the words that stand for others. */
+/* The keys that select the variants of a union, after the words that stand for others. */
 static void set_variants(pl_json_writer *w, const char *key, const char *table_name,
                          const char *const *words)
 {
@@ -99,7 +98,7 @@ static void put_numbers(pl_json_writer *w, const double *v, int n, bool integers
     pl_json_end_array(w);
 }
 
-/* A default that is no one value is told in words. */
+/* A default that is not a single value is given in words. */
 static void set_default(pl_json_writer *w, const pl_param *p)
 {
     if (p->standard_text)

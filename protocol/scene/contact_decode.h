@@ -1,4 +1,4 @@
-/* contact_decode.h - the parts of contact that its table does not say; private to protocol/. */
+/* contact_decode.h - the parts of contact that its table cannot express; private to protocol/. */
 #ifndef PLIANT_PROTOCOL_SCENE_CONTACT_DECODE_H
 #define PLIANT_PROTOCOL_SCENE_CONTACT_DECODE_H
 
@@ -8,7 +8,7 @@
 /* "between": the names of two bodies, as indices. */
 void pl_decode_between(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 
-/* Pairs without a restitution have that of contact. */
+/* Pairs without a restitution get that of contact. */
 void pl_check_contact(pl_decoder *d, json_t *object, void *out, bool clean);
 
 #endif

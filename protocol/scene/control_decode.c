@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rules that bind several keys ---- */
+/* ---- rules over several keys ---- */
 
-/* A key that has no meaning for the thing that is named. */
+/* A key that is undefined for the named thing. */
 static void refuse_key(pl_decoder *d, bool given, const char *key, const char *of,
                        const char *expected)
 {
@@ -51,7 +51,7 @@ void pl_check_control_force(pl_decoder *d, json_t *object, void *out, bool clean
         pl_decode_fault(d, "missing_key", "only a name", takes[kind], "");
 }
 
-/* A control changes how strongly a function acts, not which one it is. */
+/* A control changes the strength of a function, not which one it is. */
 static void check_control_damping(pl_decoder *d, const pl_change_damping *c,
                                   const pl_material_damping *of)
 {
@@ -106,7 +106,7 @@ void pl_check_control_material(pl_decoder *d, json_t *object, void *out, bool cl
     }
 }
 
-/* No two members of a list may change the same thing: the order would decide. */
+/* No two members of a list may change the same thing, because their order would matter. */
 static void check_once(pl_decoder *d, const char *list, const void *members, size_t size,
                        int32_t count)
 {
@@ -133,7 +133,7 @@ void pl_check_control(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_change *c = out;
     const pl_scene *scene = d->root;
-    /* The walker says nothing of names in a list that is empty. */
+    /* The walker does not check names against an empty list. */
     const struct {
         const char *list;
         int32_t named, there;
@@ -166,7 +166,7 @@ static pl_decode_outcome decode_document(json_t *document, const pl_scene *scene
                                          pl_faults *faults)
 {
     size_t before = faults->total;
-    pl_scene root = *scene; /* which references look into */
+    pl_scene root = *scene; /* root for references */
     pl_decoder d = {.faults = faults,
                     .root = &root,
                     .root_table = &pl_scene_table,
@@ -182,7 +182,7 @@ static pl_decode_outcome decode_document(json_t *document, const pl_scene *scene
     return PL_DECODE_OK;
 }
 
-/* The document, or NULL with a outcome. */
+/* The document, or NULL with an outcome. */
 static json_t *parse(const char *text, size_t length, pl_decode_outcome *outcome, pl_faults *faults)
 {
     json_error_t error;

@@ -1,4 +1,4 @@
-/* control_decode.h - what binds several keys of a control together; private to protocol/. */
+/* control_decode.h - rules over several keys of a control; private to protocol/. */
 #ifndef PLIANT_PROTOCOL_SCENE_CONTROL_DECODE_H
 #define PLIANT_PROTOCOL_SCENE_CONTROL_DECODE_H
 

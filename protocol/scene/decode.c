@@ -56,8 +56,8 @@ bool pl_decode_integer(pl_decoder *d, json_t *value, const pl_param *p, int64_t 
     return true;
 }
 
-/* Unit length, unless it has that already: so decoding what was encoded changes no bit. False for
- * a vector that is zero or as good as. The largest component comes out first, for the squares. */
+/* Normalises a vector, unless it already has unit length: decoding an encoded vector then changes no bit. False for
+ * a vector that is zero or nearly so. Divides by the largest component first, for the squares. */
 static bool normalise(double v[3])
 {
     double largest = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
@@ -146,7 +146,7 @@ static const char *nearest_hint(const char *name, const char *const *known, size
     return out;
 }
 
-/* Refuse a name that is not among the known: one that this version lacks, or one near another. */
+/* Rejects a name that is not known: one that this version does not support, or one close to another. */
 static void refuse_name(pl_decoder *d, const char *name, const char *code, const char *const *known,
                         size_t count, const pl_absent *absent)
 {
@@ -236,7 +236,7 @@ static void refuse_unknown_keys(pl_decoder *d, json_t *object, const pl_param_ta
     }
 }
 
-/* The keys that make a variant, joined by " or ". */
+/* The keys that select a variant, joined by " or ". */
 static void join_variants(const pl_param_table *table, char *out, size_t size)
 {
     size_t at = 0;
@@ -250,7 +250,7 @@ static void join_variants(const pl_param_table *table, char *out, size_t size)
     }
 }
 
-/* In a union exactly one key makes the variant, and those that accompany another have no place. */
+/* In a union, exactly one key selects the variant, and keys that accompany another are rejected. */
 static void choose_variant(pl_decoder *d, json_t *object, const pl_param_table *table, char *base)
 {
     const pl_param *chosen = NULL;
@@ -269,7 +269,7 @@ static void choose_variant(pl_decoder *d, json_t *object, const pl_param_table *
         chosen = p;
     }
     if (!chosen) {
-        /* A form that this version lacks was refused by its own key already. */
+        /* An unsupported form was already rejected by its own key. */
         bool lacking = false;
         for (const pl_absent *a = table->absent; a && a->name; a++)
             lacking |= json_object_get(object, a->name) != NULL;
@@ -353,7 +353,7 @@ static char **member_name(const pl_param *p, void *base, int32_t i)
     return (char **)(*list_at(p, base) + (size_t)i * p->size);
 }
 
-/* Make room for n members with their defaults. */
+/* Allocates n members with their defaults. */
 static bool make_members(pl_decoder *d, const pl_param *p, void *base, size_t n)
 {
     char *members = calloc(n ? n : 1, p->size);
@@ -368,8 +368,8 @@ static bool make_members(pl_decoder *d, const pl_param *p, void *base, size_t n)
     return true;
 }
 
-/* Members without a name get one, from their place in the list; no two may share one. At most
- * 4096 members make 8 million comparisons of names that mostly differ early. */
+/* Members without a name get one, from their place in the list; no two may share one. At most 4096 members cause 8
+ * million comparisons of names, most of which differ early. */
 static void settle_names(pl_decoder *d, const pl_param *p, void *base)
 {
     int32_t count = *list_count(p, base);
@@ -460,7 +460,7 @@ static void decode_map(pl_decoder *d, json_t *value, const pl_param *p, void *ba
     }
 }
 
-/* Refuse a name that the list does not have; the fault lists the first few that it has. */
+/* Rejects a name that the list does not have; the fault lists the first few that it has. */
 static void refuse_reference(pl_decoder *d, json_t *value, const pl_param *list)
 {
     const char *known[1025];
@@ -472,8 +472,8 @@ static void refuse_reference(pl_decoder *d, json_t *value, const pl_param *list)
     refuse_name(d, json_string_value(value), "unknown_name", known, (size_t)n, NULL);
 }
 
-/* References are resolved in document order of the root table: the list comes before those who
- * refer to it. Where the list itself was refused there is nothing to say about the reference. */
+/* References are resolved in document order of the root table: the list comes before references to it. If the list
+ * itself was rejected, the reference is not reported. */
 bool pl_decode_reference(pl_decoder *d, json_t *value, const pl_param *p, int32_t *out)
 {
     const pl_param *list = pl_table_param(d->root_table, p->refers);
@@ -516,7 +516,7 @@ static void decode_reference(pl_decoder *d, json_t *value, const pl_param *p, ch
 
 /* ---- the walker ---- */
 
-/* With words for what is neither, those come before false and true. */
+/* The words besides false and true come first. */
 static void decode_boolean(pl_decoder *d, json_t *value, const pl_param *p, char *at)
 {
     int word = -1;

@@ -1,11 +1,11 @@
-/* decode_text.c - the words of faults: where, what was found, what would have been right. */
+/* decode_text.c - wording of faults: place, value found, value expected. */
 #include "protocol/scene/decode.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ECHO_BYTES = 80 }; /* of the user's text in a fault */
+enum { ECHO_BYTES = 80 }; /* maximum length of the user's text in a fault */
 
 /* ---- places ---- */
 
@@ -41,9 +41,9 @@ void pl_decode_leave(pl_decoder *d, size_t mark)
     d->pointer[mark] = 0;
 }
 
-/* ---- what was found ---- */
+/* ---- found values ---- */
 
-/* The beginning of a user's text, cut between characters, with control characters made spaces. */
+/* The beginning of a user's text, cut between characters, with control characters replaced by spaces. */
 static void echo(const char *text, size_t length, char *out, size_t size)
 {
     size_t limit = size - 4 < ECHO_BYTES ? size - 4 : ECHO_BYTES, n = length;
@@ -132,7 +132,7 @@ void pl_decode_missing(pl_decoder *d, const char *key, const char *expected, con
     pl_decode_leave(d, mark);
 }
 
-/* ---- what would have been right ---- */
+/* ---- expected values ---- */
 
 void pl_join_words(const char *const *words, char *out, size_t size)
 {

@@ -18,18 +18,18 @@ typedef struct chosen {
 
 struct pl_expect {
     pl_scene scene;
-    int64_t frames;  /* stored */
+    int64_t frames;  /* number of stored frames */
     double **values; /* [expectation_count][frames]; NaN: none */
     chosen *chosen;  /* [expectation_count] */
     double energy_scale;
     int64_t vertices;
-    double *first, *before; /* positions of frame 0 and of the frame before; [vertices][3] */
+    double *first, *before; /* positions of frame 0 and of the previous frame; [vertices][3] */
     int64_t before_frame;   /* -1: none */
 };
 
 /* ---- quantities ---- */
 
-/* Where a metrics record has a quantity; NULL: of vertices, or computed below. */
+/* Path of a quantity in a metrics record; NULL: a quantity of vertices, or computed below. */
 static const char *const metric_paths[PL_QUANTITY_COUNT] = {
     [PL_QUANTITY_LINEAR_MOMENTUM] = "momentum/linear",
     [PL_QUANTITY_ANGULAR_MOMENTUM] = "momentum/angular",
@@ -56,7 +56,7 @@ bool pl_quantity_is_vector(pl_quantity quantity)
     return quantity <= PL_QUANTITY_ANGULAR_MOMENTUM || quantity == PL_QUANTITY_CONTACT_FORCE;
 }
 
-/* What is of the step that led to a frame: frame 0 has none. */
+/* True for quantities of the step that led to a frame: frame 0 has none. */
 static bool is_of_step(pl_quantity quantity)
 {
     switch (quantity) {
@@ -244,7 +244,7 @@ bool pl_expect_wants_frames(const pl_expect *e)
     return false;
 }
 
-/* ---- taking numbers in ---- */
+/* ---- reading numbers ---- */
 
 static double vector_in(const pl_expectation *x, const pl_json *list)
 {
@@ -254,7 +254,7 @@ static double vector_in(const pl_expectation *x, const pl_json *list)
     return pl_quantity_component(x, v);
 }
 
-/* Names may hold '/', so members are looked for by hand. */
+/* Names may contain '/', so members are searched for directly. */
 static const pl_json *member(const pl_json *object, const char *name)
 {
     const pl_json *value;
@@ -272,7 +272,7 @@ static double reaction_in(const pl_expect *e, const pl_expectation *x, const pl_
                                                 : e->scene.obstacles[x->obstacle].name));
 }
 
-/* Into the obstacle, or the deepest into any. */
+/* Depth in the obstacle, or the greatest in any. */
 static double penetration_in(const pl_expect *e, const pl_expectation *x, const pl_json *metrics)
 {
     const pl_json *list = pl_json_at(metrics, "penetration");
@@ -288,14 +288,14 @@ static double penetration_in(const pl_expect *e, const pl_expectation *x, const 
     return deepest;
 }
 
-/* Infinite while nothing is near anything, which keeps every distance. */
+/* Infinite while nothing is near anything, which satisfies every distance. */
 static double gap_in(const pl_json *metrics)
 {
     const pl_json *gap = pl_json_at(metrics, "contact/gap");
     return gap && pl_json_is_null(gap) ? INFINITY : pl_json_number(gap, "", NAN);
 }
 
-/* Of the first body on the second; 0 where the two do not touch. */
+/* Force of the first body on the second; 0 if the two do not touch. */
 static double contact_force_in(const pl_expect *e, const pl_expectation *x, const pl_json *metrics)
 {
     const pl_json *forces = pl_json_at(metrics, "contact/forces");
@@ -408,7 +408,7 @@ void pl_expect_frame(pl_expect *e, int64_t frame, int64_t vertices, const double
     e->before_frame = frame;
 }
 
-/* ---- judging ---- */
+/* ---- evaluation ---- */
 
 static double value_at(const pl_expect *e, int32_t k, int64_t frame)
 {
@@ -421,7 +421,7 @@ static double value_at(const pl_expect *e, int32_t k, int64_t frame)
     return change == 0 ? 0 : change / e->energy_scale;
 }
 
-/* By how much a bound is broken: at most 0 where none is; infinite for a missing number. */
+/* Amount by which a bound is violated: at most 0 if none is; infinite for a missing number. */
 static double excess(const pl_expectation *x, double value)
 {
     double by = -INFINITY;
@@ -436,7 +436,7 @@ static double excess(const pl_expectation *x, double value)
     return by;
 }
 
-/* The frames that are looked at: first .. last. */
+/* The range of frames to test: first .. last. */
 static void frames_of(const pl_expect *e, const pl_expectation *x, int64_t *first, int64_t *last)
 {
     int64_t end = pl_scene_frames(&e->scene);
@@ -455,7 +455,7 @@ static void frames_of(const pl_expect *e, const pl_expectation *x, int64_t *firs
     default:
         break;
     }
-    /* A time of a frame to within rounding is that frame's. */
+    /* A time within rounding of a frame's time means that frame. */
     double slack = 1e-6 * e->scene.time.step;
     *first = of_step ? 1 : 0;
     *last = end;
@@ -473,7 +473,7 @@ static double mean_over(const pl_expect *e, int32_t k, int64_t first, int64_t la
     return sum / (double)(last - first + 1);
 }
 
-/* The frame that decides: of some the best, else the worst. */
+/* The decisive frame: for "some" the best, otherwise the worst. */
 static int64_t deciding_frame(const pl_expect *e, int32_t k, int64_t first, int64_t last)
 {
     const pl_expectation *x = &e->scene.expectations[k];

@@ -24,7 +24,7 @@ void pl_decode_at(pl_decoder *d, json_t *value, const pl_param *p, void *out)
     }
 }
 
-/* A key that has no meaning beside what the others say. */
+/* A key that is undefined together with the others. */
 static void refuse_key(pl_decoder *d, bool given, const char *key, const char *beside,
                        const char *expected)
 {
@@ -55,7 +55,7 @@ static void check_times(pl_decoder *d, const pl_expectation *e)
     char got[96];
     bool many = e->when == PL_WHEN_EVERY || e->when == PL_WHEN_SOME || e->when == PL_WHEN_MEAN;
     const pl_time *time = &((const pl_scene *)d->root)->time;
-    /* Steps are counted after the whole scene where it leaves "time" out. */
+    /* Steps are counted after the whole scene is decoded if it omits "time". */
     double end = time->steps > 0 ? (double)time->steps * time->step : time->duration;
     refuse_key(d, e->has_from && !many, "from", "at of one frame", "at every, some or mean");
     refuse_key(d, e->has_to && !many, "to", "at of one frame", "at every, some or mean");
@@ -97,7 +97,7 @@ static void check_vertices(pl_decoder *d, const pl_expectation *e, const char *n
         refuse_key(d, true, "component", "position", "one of: x, y, z");
 }
 
-/* The lists that references look in may be empty: the walker says nothing of that. */
+/* The lists of references may be empty: the walker does not check that. */
 static void check_reaction(pl_decoder *d, const pl_expectation *e, const char *name)
 {
     const pl_scene *scene = d->root;
@@ -133,7 +133,7 @@ static void check_between(pl_decoder *d, const pl_expectation *e, const char *na
                "the same body twice", "two different bodies: a body exerts no force on itself");
 }
 
-/* Of what an expectation or a probe looks at. */
+/* Rules over the target of an expectation or a probe. */
 static void check_looked_at(pl_decoder *d, const pl_expectation *e)
 {
     const char *name = pl_table_param(&pl_expectation_table, "quantity")->choices[e->quantity];

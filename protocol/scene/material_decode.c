@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a stress by the stretch, whose argument 0 is the collapsed element, and of multipliers. */
+/* For stresses by stretch, whose argument 0 is the collapsed element, and for multipliers. */
 static const pl_param STRESS[2] = {
     {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e3, .unit = "1"},
     {.kind = PL_PARAM_NUMBER, .minimum = -1e18, .maximum = 1e18, .unit = "Pa"}};
@@ -13,8 +13,8 @@ static const pl_param MULTIPLIER[2] = {
     {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e9},
     {.kind = PL_PARAM_NUMBER, .minimum = 0, .maximum = 1e9, .unit = "1"}};
 
-/* Ascending arguments and values within the bounds of `numbers`: `most` pairs at most, at least 2. The
- * number of them, 0 where they were refused. */
+/* Ascending arguments and values within the bounds of `numbers`: at least 2 and at most `most` pairs. Returns their
+ * number, 0 if they were rejected. */
 static int32_t decode_pairs(pl_decoder *d, json_t *value, const pl_param numbers[2], int32_t most,
                             double (*out)[2])
 {
@@ -102,7 +102,7 @@ static bool is_rubber(pl_material_kind model)
            model == PL_MATERIAL_FUNG;
 }
 
-/* Of the four constants, those that the model has. */
+/* The constants that the model has, of the four. */
 static void check_constants(pl_decoder *d, const pl_material *m, json_t *object)
 {
     static const char *const keys[] = {"s2", "s3"};
@@ -125,7 +125,7 @@ static void check_constants(pl_decoder *d, const pl_material *m, json_t *object)
     pl_decode_leave(d, mark);
 }
 
-/* One way to say what a material is made of. */
+/* Exactly one way to specify a material's stiffness. */
 static void check_one_way(pl_decoder *d, const pl_material *m, json_t *object)
 {
     const bool own = m->splines.kind == PL_SPLINES_POINTS || m->splines.kind == PL_SPLINES_CURVE;
@@ -189,7 +189,7 @@ bool pl_damping_uses(const pl_material_damping *m, const char *key)
     return true;
 }
 
-/* The number without which a model would do nothing: one of them where there is a choice. */
+/* The number without which a model would have no effect; if there is a choice, one of them. */
 static void check_amount(pl_decoder *d, const pl_material_damping *m)
 {
     const char *key = pl_damping_uses(m, "beta")          ? "beta"
@@ -206,7 +206,7 @@ static void check_amount(pl_decoder *d, const pl_material_damping *m)
     pl_decode_missing(d, key, "number above 0", "without it the model has no damping");
 }
 
-/* m(r) r may not fall: the force of a faster motion would be less, and a step have several ends. */
+/* m(r) r must not decrease: the force would fall as motion gets faster, and a step could have several solutions. */
 static void check_rising(pl_decoder *d, const pl_damping_points *f)
 {
     for (int32_t k = 0; k + 1 < f->count; k++) {

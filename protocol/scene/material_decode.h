@@ -1,4 +1,4 @@
-/* material_decode.h - what of a material the tables cannot say; private to protocol/. */
+/* material_decode.h - the parts of a material that the tables cannot express; private to protocol/. */
 #ifndef PLIANT_PROTOCOL_SCENE_MATERIAL_DECODE_H
 #define PLIANT_PROTOCOL_SCENE_MATERIAL_DECODE_H
 
@@ -10,9 +10,9 @@ void pl_decode_splines(pl_decoder *d, json_t *value, const pl_param *p, void *ou
 void pl_decode_points(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 void pl_decode_curve(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 
-/* Keys that exclude or need each other. */
+/* Checks keys that exclude or require each other. */
 void pl_check_material(pl_decoder *d, json_t *object, void *out, bool clean);
-/* Whether a damping's model has a key. */
+/* True if a damping's model has a key. */
 bool pl_damping_uses(const pl_material_damping *damping, const char *key);
 void pl_check_damping(pl_decoder *d, json_t *object, void *out, bool clean);
 

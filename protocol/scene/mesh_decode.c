@@ -10,7 +10,7 @@
 
 /* ---- customs ---- */
 
-/* "sha256:" and 64 hexadecimal digits, which are kept in lower case. */
+/* "sha256:" and 64 hexadecimal digits, stored in lower case. */
 static void decode_hash(pl_decoder *d, json_t *value, char **out)
 {
     static const char *const expected = "\"sha256:\" and 64 hexadecimal digits";
@@ -95,8 +95,7 @@ static void decode_row(pl_decoder *d, json_t *row, const pl_param *p, size_t wid
     }
 }
 
-/* Rows of `width` numbers, each an array or all in one flat array. NULL where none could be read.
- */
+/* Rows of `width` numbers, each an array or all in one flat array. NULL if none could be read. */
 void *pl_decode_rows(pl_decoder *d, json_t *value, const pl_param *p, size_t width, int64_t *count)
 {
     size_t size = json_array_size(value);
@@ -220,8 +219,8 @@ void pl_check_tube_torus(pl_decoder *d, json_t *object, void *out, bool clean)
     pl_check_tube(d, mesh->torus.tube, mesh->torus.radius, "the radius of its circle");
 }
 
-/* The curve's radius of curvature is (r^2 + c^2) / r, with 2 pi c the pitch. Unrolled, its turns
- * and strands are parallel lines, pitch / strands apart along the axis. */
+/* The curve's radius of curvature is (r^2 + c^2) / r, with 2 pi c the pitch. Unrolled, its turns and strands are
+ * parallel lines, pitch / strands apart along the axis. */
 void pl_check_tube_helix(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     const pl_mesh_source *mesh = out;
@@ -255,7 +254,7 @@ static void check_inline(pl_decoder *d, const pl_mesh_source *mesh, json_t *obje
     }
 }
 
-/* Two files are TetGen's, one file is not. */
+/* Two files are TetGen's, one file is of another format. */
 static void check_format(pl_decoder *d, pl_mesh_source *mesh, json_t *object)
 {
     bool two = mesh->upload_count == 2;

@@ -18,7 +18,7 @@ void pl_notes_clear(pl_notes *notes)
     *notes = (pl_notes){0};
 }
 
-/* Written by one writer, so that a filter's terms are found in it as bytes. */
+/* Always written by the same writer, so a filter's terms can be searched for as bytes. */
 char *pl_labels_write(const pl_json *labels)
 {
     pl_json_writer w = {0};
@@ -45,9 +45,9 @@ char *pl_notes_scene_shown(const char *text, size_t length, size_t *shown)
     return out;
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
-/* "key":"value" or "key": as pl_labels_write has it. */
+/* "key":"value" or "key": in the form of pl_labels_write. */
 static char *write_term(const char *term, size_t length)
 {
     const char *equals = memchr(term, '=', length);
@@ -89,8 +89,8 @@ void pl_label_filter_clear(pl_label_filter *filter)
     *filter = (pl_label_filter){0};
 }
 
-/* A key begins after '{' or ','; a quote within a string has a backslash before it, and one that
- * begins a value a colon. After a value comes ',' or '}'. */
+/* A key begins after '{' or ','. A quote within a string follows a backslash, and one that begins a value follows a
+ * colon. After a value comes ',' or '}'. */
 static bool has_term(const char *labels, const char *term)
 {
     size_t length = strlen(term);

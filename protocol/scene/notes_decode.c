@@ -6,7 +6,7 @@
 
 /* ---- judging ---- */
 
-/* Clients that walk it by recursion must not run out of stack. */
+/* Clients that traverse it recursively must not run out of stack. */
 static bool is_deeper(json_t *value, int levels)
 {
     const char *key;
@@ -82,7 +82,8 @@ void pl_decode_priority(pl_decoder *d, json_t *value, const pl_param *p, void *o
     pl_decode_integer(d, value, &number, &unused);
 }
 
-/* http or https, a host, and neither a name with a password before it nor what ends a request's line. */
+/* http or https and a host, without a user name and password before it and without characters that end a request
+ * line. */
 static bool is_address(const char *url)
 {
     bool tls = strncmp(url, "https://", 8) == 0;

@@ -1,4 +1,4 @@
-/* notes_decode.h - the parts of a scene that are notes.h's; private to protocol/. */
+/* notes_decode.h - the parts of a scene that belong to notes.h; private to protocol/. */
 #ifndef PLIANT_PROTOCOL_SCENE_NOTES_DECODE_H
 #define PLIANT_PROTOCOL_SCENE_NOTES_DECODE_H
 
@@ -6,7 +6,7 @@
 #include "protocol/scene/decode.h"
 #include "protocol/scene/notes.h"
 
-/* What the table of notes is decoded into and checked by; what is kept of it is taken from the document. */
+/* Target of the table of notes, used for checks; the kept data come from the document. */
 typedef struct pl_notes_decoded {
     pl_notes notes;
     pl_retention retention;
@@ -17,8 +17,8 @@ void pl_decode_labels(pl_decoder *d, json_t *value, const pl_param *p, void *out
 void pl_decode_webhook(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 void pl_decode_priority(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 
-/* The notes of a document that was found good; `resources` says whether its priority is below that
- * key, as a scene has it. False without memory. */
+/* The notes of a valid document; `resources`: its priority is below that key, as in a scene. False if out of
+ * memory. */
 bool pl_notes_take(const json_t *document, bool resources, pl_notes *out);
 
 #endif

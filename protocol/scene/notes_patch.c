@@ -10,7 +10,7 @@ static json_t *load_object(const char *text)
     return text ? pl_json_load(text, strlen(text), 0, NULL) : json_object();
 }
 
-/* What there is now as a document of the form that a patch has. NULL without memory. */
+/* The current notes as a document in the form of a patch. NULL if out of memory. */
 static json_t *describe(const pl_notes *now)
 {
     json_t *labels = load_object(now->labels), *metadata = load_object(now->metadata);

@@ -1,14 +1,13 @@
-/* obstacle_decode.h - heights, and what binds several keys of an obstacle; a custom and rules of
- * scene_decode.c. */
+/* obstacle_decode.h - heights, and rules over several keys of an obstacle; a custom and rules of scene_decode.c. */
 #ifndef PLIANT_PROTOCOL_SCENE_OBSTACLE_DECODE_H
 #define PLIANT_PROTOCOL_SCENE_OBSTACLE_DECODE_H
 
 #include "protocol/scene/decode.h"
 
-/* As many numbers in each row as in the first. */
+/* Checks that each row has as many numbers as the first. */
 void pl_decode_heights(pl_decoder *d, json_t *value, const pl_param *p, void *out);
 
-/* A margin leaves room in what bodies are kept in; a box's rounding fits its edges; a cylinder's its radius
+/* Checks: a margin leaves room inside a container; a box's rounding fits its edges; a cylinder's fits its radius
  * and height; a torus has a hole. */
 void pl_check_obstacle(pl_decoder *d, json_t *object, void *out, bool clean);
 void pl_check_block(pl_decoder *d, json_t *object, void *out, bool clean);

@@ -1,10 +1,10 @@
-/* params.h - the table of every parameter a scene has: the one description that decoding,
- * validation, defaults, the effective scene, /v1/capabilities and the documentation all read. A
- * parameter that is not in a table does not exist.
+/* params.h - the tables of every parameter of a scene: the only description, which decoding, validation, defaults,
+ * the effective scene, /v1/capabilities and the documentation all read. A parameter that is not in a table does not
+ * exist.
  *
- * A table describes one JSON object and the C struct that it fills. Objects nest by
- * PL_PARAM_OBJECT; a table whose object is one of several forms (a mesh from a box, or a sphere, or
- * an upload) is a union: its variants' keys exclude each other and set the struct's `kind`.
+ * A table describes one JSON object and the C struct that it fills. Objects nest by PL_PARAM_OBJECT. A table whose
+ * object has one of several forms (a mesh from a box, or a sphere, or an upload) is a union: its variants' keys
+ * exclude each other and set the struct's `kind`.
  */
 #ifndef PLIANT_PROTOCOL_SCENE_PARAMS_H
 #define PLIANT_PROTOCOL_SCENE_PARAMS_H
@@ -28,12 +28,12 @@ typedef enum pl_param_kind {
                          char *name, where the table has a "name". `minimum` to `maximum` of them */
     PL_PARAM_MAP,     /* the same, as an object by name; an absent or empty one makes a single
                          member called `standard_text` with the defaults */
-    PL_PARAM_REFERENCE, /* int32_t index into the root's list or map `refers`, by name; may be left
-                           out where that has one member, or where it is flagged */
-    PL_PARAM_CUSTOM,    /* decoded and encoded by functions of its own */
+    PL_PARAM_REFERENCE, /* int32_t index into the root's list or map `refers`, by name; may be
+                           left out if that has one member, or if it is flagged */
+    PL_PARAM_CUSTOM,    /* decoded and encoded by its own functions */
 } pl_param_kind;
 
-/* What is decoded and encoded by functions of its own. */
+/* Parameters that are decoded and encoded by their own functions. */
 typedef enum pl_custom {
     PL_CUSTOM_NONE,
     PL_CUSTOM_VERSION,   /* the number 1 */
@@ -64,8 +64,8 @@ typedef enum pl_custom {
     PL_CUSTOM_COUNT
 } pl_custom;
 
-/* A name that scenes may come to use and this version does not have: refused as `unsupported`, with
- * a hint of its own where there is more to say. */
+/* A name that scenes may use in the future and this version does not have: rejected as `unsupported`, with its own
+ * hint if there is more to say. */
 typedef struct pl_absent {
     const char *name, *hint; /* a list ends with name NULL */
 } pl_absent;
@@ -75,30 +75,30 @@ typedef struct pl_param_table pl_param_table;
 typedef struct pl_param {
     const char *key;
     pl_param_kind kind;
-    size_t offset, size;     /* in the C struct of the table */
-    const char *unit;        /* "Pa", "s", ...; NULL where none applies */
-    double minimum, maximum; /* of numbers; items of a list; bytes of a string */
-    bool above_minimum;      /* the minimum itself is refused */
+    size_t offset, size;     /* offset in the C struct of the table */
+    const char *unit;        /* "Pa", "s", ...; NULL if not applicable */
+    double minimum, maximum; /* for numbers; items of a list; bytes of a string */
+    bool above_minimum;      /* the minimum itself is rejected */
     bool required;
-    int components;     /* of a vector or counts; 0: 3 */
-    bool direction;     /* a vector that is normalised; zero is refused */
+    int components;     /* for a vector or counts; 0: 3 */
+    bool direction;     /* a vector that is normalised; zero is rejected */
     double standard[3]; /* the default of a number, integer, boolean, choice, vector or counts */
-    const char *standard_text;   /* the default in words where a value is no default: "body-K" */
+    const char *standard_text;   /* the default in words, if it is not a value: "body-K" */
     const char *const *choices;  /* NULL-terminated */
-    const pl_absent *absent;     /* choices that this version lacks */
-    const pl_param_table *table; /* of an object, or of a list's or map's members */
+    const pl_absent *absent;     /* choices that this version does not support */
+    const pl_param_table *table; /* for an object, or for a list's or map's members */
     size_t count_offset;         /* of a list's or map's int32_t count */
     const char *refers;          /* a reference's key in the root table */
     pl_custom custom;
-    bool flagged; /* whether it was given is kept: a bool at flag_offset; else it is left out */
+    bool flagged; /* a bool at flag_offset records whether it was given; otherwise it is omitted */
     size_t flag_offset;
-    int variant;      /* in a union: 1 + the kind that this key belongs to; 0: to any */
-    bool accompanies; /* goes with its variant, but does not make it */
-    const char *type; /* in words, of a custom one */
+    int variant;      /* in a union: 1 + the kind to which this key belongs; 0: to any */
+    bool accompanies; /* belongs to its variant, but does not select it */
+    const char *type; /* for a custom parameter, in words */
     const char *doc;  /* one sentence */
 } pl_param;
 
-/* Components of a vector or counts. */
+/* Number of components of a vector or counts. */
 static inline int pl_param_components(const pl_param *p)
 {
     return p->components ? p->components : 3;
@@ -111,29 +111,29 @@ struct pl_param_table {
     size_t count;
     bool one_of; /* a union; the kind is an int at kind_offset */
     size_t kind_offset;
-    const pl_absent *absent; /* keys that this version lacks */
+    const pl_absent *absent; /* keys that this version does not support */
 };
 
 /* Every table, for capabilities and documentation; NULL-terminated. The first is the scene's. */
 const pl_param_table *const *pl_param_tables(void);
 extern const pl_param_table pl_scene_table;
-const pl_param_table *pl_table_named(const char *name); /* NULL where there is none */
+const pl_param_table *pl_table_named(const char *name); /* NULL if there is no such table */
 const pl_param *pl_table_param(const pl_param_table *table, const char *key); /* or NULL */
 
-/* Store the value of an integer, a boolean or a choice. */
+/* Stores the value of an integer, a boolean or a choice. */
 void pl_param_store(const pl_param *p, void *at, int64_t value);
 
-/* Fill the struct of a table with its defaults; lists stay empty, strings NULL. */
+/* Fills the struct of a table with its defaults; lists stay empty, strings NULL. */
 void pl_table_defaults(const pl_param_table *table, void *out);
 
-/* Bounds of a scene beside the tables' own. */
+/* Limits of a scene beside the tables' own. */
 enum {
     PL_SCENE_BYTES_MAX = 16 << 20,  /* of the JSON text */
     PL_SCENE_INLINE_MAX = 100000,   /* numbers in an inline mesh */
     PL_SCENE_CELLS_MAX = 8000000,   /* cells of a generated mesh */
     PL_SCENE_INDICES_MAX = 1000000, /* of a selection */
     PL_SCENE_LABELS_MAX = 64,
-    PL_SCENE_NAME_MAX = 127, /* bytes of a name that things are addressed by */
+    PL_SCENE_NAME_MAX = 127, /* bytes of a name used for addressing */
     PL_SCENE_STEPS_MAX = 100000000,
 };
 

@@ -1,4 +1,4 @@
-/* params_damping.c - the parameter table of what a material's deformation loses energy by. */
+/* params_damping.c - the parameter table of a material's damping. */
 #include "protocol/scene/params_rows.h"
 
 #include "engine/scene/scene.h"

@@ -1,5 +1,4 @@
-/* params_elements.c - the parameter tables of what a material is as cloth, rope or fibres, and of
- * attachments. */
+/* params_elements.c - the parameter tables of a material's properties as cloth, rope or fibres, and of attachments. */
 #include "protocol/scene/params_rows.h"
 
 #include "engine/scene/scene.h"

@@ -1,4 +1,4 @@
-/* The tables of what a scene states that its run must show. */
+/* The tables of a scene's expectations. */
 #include "protocol/scene/params.h"
 
 #include "engine/scene/scene.h"
@@ -26,7 +26,7 @@ static const char looked_at[] =
     "distance (infinite while no bodies are near), contact_force (N) the force of one body on "
     "another, and friction_work (J) the energy lost to friction since the start.";
 
-/* What is looked at: rows of expectations and of probes. */
+/* Targets: rows shared by expectations and probes. */
 #define LOOKED_AT_ROWS                                                                             \
     CHOICE("quantity", quantities, pl_expectation, quantity, looked_at, REQUIRED),                 \
         REFERENCE("body", "bodies", pl_expectation, body, "Body of the vertices.",                 \

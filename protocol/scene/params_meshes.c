@@ -1,4 +1,4 @@
-/* params_meshes.c - the parameter tables of where a body's mesh comes from. */
+/* params_meshes.c - the parameter tables of mesh sources. */
 #include "protocol/scene/params_rows.h"
 
 #include "engine/scene/scene.h"

@@ -3,7 +3,7 @@
 
 #include "engine/scene/scene.h"
 
-/* Keys that several shapes have. A struct's field has one default, whatever the shape. */
+/* Keys shared by several shapes. A struct's field has one default, whatever the shape. */
 #define RADIUS(text)   LENGTH("radius", 0.5, pl_obstacle, radius, text)
 #define AXIS           DIRECTION("axis", EACH(0, 1, 0), pl_obstacle, axis, "Its axis, through the centre.")
 #define ROUNDING(text) NUMBER("rounding", "m", FROM(0, LENGTH_MAX), 0, pl_obstacle, rounding, text)

@@ -1,5 +1,4 @@
-/* params_parts.c - the parameter tables of what a scene is made of: bodies, pins,
- * their motions and selections. */
+/* params_parts.c - the parameter tables of a scene's parts: bodies, pins, their motions and selections. */
 #include "protocol/scene/params_rows.h"
 
 #include "engine/scene/scene.h"

@@ -1,33 +1,33 @@
-/* params_rows.h - how the rows of the parameter tables are written, and the tables of
- * params_*.c; private to protocol/. */
+/* params_rows.h - notation for the rows of the parameter tables, and the tables of params_*.c; private to
+ * protocol/. */
 #ifndef PLIANT_PROTOCOL_SCENE_PARAMS_ROWS_H
 #define PLIANT_PROTOCOL_SCENE_PARAMS_ROWS_H
 
 #include "engine/scene/obstacle.h"
 #include "protocol/scene/params.h"
 
-/* Parts of a row: where the value stands in the table's struct, its bounds, its default. */
+/* Parts of a row: offset of the value in the table's struct, bounds, default. */
 #define AT(type, field) .offset = offsetof(type, field), .size = sizeof(((type *)0)->field)
 #define FROM(lo, hi)    .minimum = (lo), .maximum = (hi)
 #define ABOVE(lo, hi)   .minimum = (lo), .maximum = (hi), .above_minimum = true
 #define EACH(...)       __VA_ARGS__ /* the default of each component */
 #define ROWS(rows)      .params = (rows), .count = sizeof(rows) / sizeof(rows)[0]
 
-/* What may follow a row's text. */
+/* Options after a row's text. */
 #define REQUIRED           .required = true
 #define UNIT(of)           .unit = (of)
 #define DEFAULT(...)       .standard = {__VA_ARGS__}
 #define WORDED(words)      .standard_text = (words) /* the default, in words */
 #define COMPONENTS(n)      .components = (n)
-#define LACKING(names)     .absent = (names)  /* what this version does not have */
+#define LACKING(names)     .absent = (names)  /* unsupported by this version */
 #define OR_WORD(words)     .choices = (words) /* an object or a boolean, or one of these strings */
 #define FORM(kind_of)      .variant = 1 + (kind_of)
 #define GOES_WITH(kind_of) .variant = 1 + (kind_of), .accompanies = true
-/* A key that may be left out; `flag` says whether it was given, `words` what holds without it. */
+/* An optional key; `flag` records whether it was given, `words` describe the default. */
 #define OPTIONAL(type, flag, words)                                                                \
     .flagged = true, .flag_offset = offsetof(type, flag), .standard_text = (words)
 
-/* Rows by kind: key, unit, bounds, default, place, one sentence, and then what else there is. */
+/* Rows by kind: key, unit, bounds, default, place, one sentence, and then options. */
 #define ROW(name, of_kind, text, ...)                                                              \
     {                                                                                              \
         .key = name, .kind = of_kind, .doc = text, __VA_ARGS__                                     \
@@ -57,7 +57,7 @@
     ROW(name, PL_PARAM_COUNTS, text, AT(type, field), bounds, .standard = {value}, __VA_ARGS__)
 #define OBJECT(name, of_table, type, field, text, ...)                                             \
     ROW(name, PL_PARAM_OBJECT, text, AT(type, field), .table = &of_table, __VA_ARGS__)
-/* An object whose keys fill the same struct as the table it is in. */
+/* An object whose keys fill the same struct as the enclosing table. */
 #define PART(name, of_table, text, ...)                                                            \
     ROW(name, PL_PARAM_OBJECT, text, .table = &of_table, __VA_ARGS__)
 #define MEMBERS(type, field, counted)                                                              \
@@ -74,7 +74,7 @@
 #define CUSTOM(name, what, takes, text, ...)                                                       \
     ROW(name, PL_PARAM_CUSTOM, text, .custom = PL_CUSTOM_##what, .type = takes, __VA_ARGS__)
 
-/* ---- rows that several tables have ---- */
+/* ---- rows shared by several tables ---- */
 
 #define NAME(type, one, many)                                                                      \
     STRING("name", FROM(1, PL_SCENE_NAME_MAX), one "-K, K from 0", type, name,                     \
@@ -94,33 +94,33 @@
     CUSTOM(name, what, "array of vertex indices, flat or as " corners, text, FROM(0, INT32_MAX),   \
            GOES_WITH(PL_SOURCE_INLINE))
 
-/* A rotation: its axis, through what the text says, and how far it goes. */
+/* A rotation: its axis, which passes through the point named in the text, and its extent. */
 #define TURN_ROWS(type, axis_field, degrees_field, through, how)                                   \
     DIRECTION("axis", EACH(0, 0, 1), type, axis_field, through),                                   \
         NUMBER("degrees", "degrees", FROM(-RATE_MAX, RATE_MAX), 0, type, degrees_field, how)
 
 #define CENTER(type) POINT("center", type, center, "Centre.")
-/* The side of a plane: of an obstacle, of a selection. */
+/* The side of a plane, for an obstacle or a selection. */
 #define PLANE_ROWS(type, side, where)                                                              \
     DIRECTION("normal", EACH(0, 1, 0), type, normal, side),                                        \
         NUMBER("offset", "m", FROM(-LENGTH_MAX, LENGTH_MAX), 0, type, offset, where)
 
-/* The body that something is about, and the vertices of it. */
+/* The body that something applies to, and its vertices. */
 #define BODY(type, text)                                                                           \
     REFERENCE("body", "bodies", type, body, text, WORDED("the only one, if there is one"))
 #define SELECT(type, text, ...)                                                                    \
     OBJECT("select", pl_select_table, type, select, text, OR_WORD(pl_select_words), __VA_ARGS__)
 
-/* Two bodies that something is between. */
+/* The two bodies between which something applies. */
 #define BETWEEN(type, field, text, ...)                                                            \
     CUSTOM("between", BETWEEN, "array of two bodies' names", text, AT(type, field),                \
            .refers = "bodies", __VA_ARGS__)
 
-/* How a pin or an obstacle moves, in a scene. */
+/* Motion of a pin or an obstacle, in a scene. */
 #define MOTION(type, without, text)                                                                \
     OBJECT("motion", pl_motion_table, type, motion, text, OPTIONAL(type, motion.present, without))
 
-/* What is a session's own and not the engine's: of scenes, and of PATCH. */
+/* The session's own keys, not the engine's: for scenes, and for PATCH. */
 #define TITLE(type) STRING("name", FROM(0, 255), "empty", type, name, "For people.")
 #define LABELS                                                                                     \
     CUSTOM("labels", LABELS, "object of strings", "User-defined labels for finding sessions.")
@@ -141,8 +141,7 @@
 #define RATE_MAX     1e9
 #define FRICTION_MAX 1e6
 
-/* Every table, in the order of the schema: X(scene) is pl_scene_table. One a line, so that additions
- * merge. */
+/* Every table, in the order of the schema: X(scene) is pl_scene_table. One per line, so that additions merge. */
 /* clang-format off */
 #define PL_PARAM_TABLES(X)                                                                         \
     X(scene)                                                                                       \
@@ -210,8 +209,8 @@ PL_PARAM_TABLES(PL_DECLARE_TABLE)
 
 extern const char *const pl_inextensible_words[];
 extern const char *const pl_format_words[]; /* as pl_upload_format has them */
-extern const pl_absent pl_file_absent[];    /* what only the command line knows */
-extern const char *const pl_when_words[];   /* of "at", as pl_when has them */
+extern const pl_absent pl_file_absent[];    /* known only to the command line */
+extern const char *const pl_when_words[];   /* for "at", in the order of pl_when */
 extern const char *const pl_select_words[]; /* for the whole of a body */
 
 #endif

@@ -143,7 +143,7 @@ static void decode_tag(pl_decoder *d, json_t *value, const pl_param *p, void *ou
 
 /* ---- customs of a pin ---- */
 
-/* An array of different words, at least one: bit k for the k-th of `names`. */
+/* An array of distinct words, at least one: bit k for the k-th of `names`. */
 static int32_t decode_words(pl_decoder *d, json_t *value, const char *const *names,
                             const char *expected, const char *once)
 {
@@ -187,7 +187,7 @@ static void decode_fields(pl_decoder *d, json_t *value, const pl_param *p, void 
         *(int32_t *)((char *)out + p->offset) = fields;
 }
 
-/* "1-4": whole numbers without signs or blanks. False where it is no range. */
+/* "1-4": whole numbers without signs or blanks. False if it is not a range. */
 static bool read_range(const char *text, int64_t *least, int64_t *most)
 {
     char *end;
@@ -277,7 +277,7 @@ const pl_decode_custom pl_scene_customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_AFTER] = decode_after,
 };
 
-/* ---- rules that bind several keys ---- */
+/* ---- rules over several keys ---- */
 
 /* steps = ceil(duration / step), where a duration of k steps to within rounding is k steps. */
 static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
@@ -309,14 +309,14 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
     time->steps = steps < 1 ? 1 : (int64_t)steps;
 }
 
-/* Most iterations of a step by auto, which hands over to Newton after half of them at the latest. */
+/* Maximum iterations per step for auto, which hands over to Newton after half of them at the latest. */
 enum { AUTO_ITERATIONS = 2000 };
-/* Default tolerance of auto where it descends: bodies lie within 0.001 of their size of the exact answer
- * (clients/docs/typical-scenes.md). On rough obstacles each step's error adds up: a ball that rolls six
- * times its size is off by 0.015 of it with 1e-4, by 0.002 with 1e-5, by 0.0001 with 3e-6. */
+/* Default tolerance of auto when it descends: bodies lie within 0.001 of their size of the exact answer
+ * (clients/docs/typical-scenes.md). On rough obstacles the errors of all steps add up: a ball that rolls six times
+ * its size is off by 0.015 of it with 1e-4, by 0.002 with 1e-5, by 0.0001 with 3e-6. */
 static const double AUTO_TOLERANCE = 1e-4, AUTO_TOLERANCE_ROUGH = 3e-6;
-/* The same of admm, where auto selects it, on rough obstacles. Without obstacles, and with strain limits, which would
- * take it twice the iterations, it keeps its own. */
+/* The same for admm, if auto selects it, on rough obstacles. Without obstacles, and with strain limits, which would
+ * take it twice the iterations, admm keeps its own default. */
 static const double AUTO_TOLERANCE_SPLIT = 3e-4;
 
 static double weight_scale_of(pl_method_kind method)
@@ -324,8 +324,8 @@ static double weight_scale_of(pl_method_kind method)
     return method == PL_METHOD_ADMM ? 1.8 : 2;
 }
 
-/* Over-relaxation goes with Anderson's acceleration and not with momentum, and less weight with
- * both: their defaults follow. */
+/* Over-relaxation works with Anderson acceleration and not with momentum, and lighter weights with both: their
+ * defaults depend on the acceleration. */
 static void check_solver(pl_decoder *d, json_t *object, void *out, bool clean)
 {
     pl_solver_settings *solver = out;
@@ -354,7 +354,7 @@ static void check_select_box(pl_decoder *d, json_t *object, void *out, bool clea
     }
 }
 
-/* Keyframes say it all: no rates beside them, and each is later than the one before. */
+/* Keyframes exclude rates, and each is later than the previous one. */
 static void check_keyframes(pl_decoder *d, json_t *object, const pl_motion *motion, bool clean)
 {
     static const char *const rates[] = {"velocity", "axis", "degrees_per_second"};
@@ -396,8 +396,8 @@ static void check_motion(pl_decoder *d, json_t *object, void *out, bool clean)
                       "both of: axis, degrees_per_second, or neither", "");
 }
 
-/* {x : n . x = c} is {x : n/|n| . x = c/|n|}: the walker made n a unit vector, here goes c. A
- * length that is 1 to rounding was left alone there and is here. */
+/* {x : n . x = c} is {x : n/|n| . x = c/|n|}: the walker normalised n, and this divides c. A length that is 1 to
+ * rounding was left alone there and is here. */
 static void scale_offset(pl_decoder *d, json_t *object, const char *table, double *offset)
 {
     json_t *normal = json_object_get(object, "normal");
@@ -513,8 +513,7 @@ static bool has_limits(const pl_scene *scene)
     return limits;
 }
 
-/* Chooses what auto is for this scene, which has no fault, and its defaults. object: the scene's
- * solver, or NULL. */
+/* Resolves auto for this scene, which has no fault, and its defaults. object: the scene's solver, or NULL. */
 static void settle_auto(json_t *object, pl_scene *scene)
 {
     pl_solver_settings *solver = &scene->solver;
@@ -541,7 +540,7 @@ static pl_decode_outcome decode_document(json_t *document, pl_scene *out, pl_fau
                     .rules = pl_scene_rules};
     pl_scene scene = {0};
     pl_decode_root(&d, document, &scene);
-    /* What follows when the key is left out altogether: the defaults bound together. */
+    /* Applies the joint defaults when the key is omitted altogether. */
     if (!scene.time.steps)
         check_time(&d, NULL, &scene.time, !json_object_get(document, "time"));
     if (faults->total == before && !d.no_memory)

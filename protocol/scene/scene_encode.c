@@ -1,5 +1,5 @@
-/* scene_encode.c - the effective scene: what the tables decode, written by the same tables, so that
- * decoding it again gives the same scene. */
+/* scene_encode.c - the effective scene, written by the same tables that decode it, so that decoding it again gives
+ * the same scene. */
 #include "protocol/scene/scene_json.h"
 
 #include "engine/scene/scene.h"
@@ -73,7 +73,7 @@ static void put_at(pl_json_writer *w, const pl_expectation *e)
         pl_json_put_string(w, pl_when_words[e->when]);
 }
 
-/* Of an array of words, those whose bits are set. */
+/* The words of an array whose bits are set. */
 static void put_words(pl_json_writer *w, const char *const *names, int count, int32_t bits)
 {
     pl_json_begin_array(w);
@@ -163,7 +163,7 @@ static void put_splines(pl_json_writer *w, const pl_splines *splines)
     pl_json_end_object(w);
 }
 
-/* A material's numbers are said in one way. */
+/* A material's numbers are written in one form only. */
 static bool material_leaves_out(const pl_material *m, const pl_param *p)
 {
     const pl_splines_kind kind = m->splines.kind;
@@ -175,7 +175,7 @@ static bool material_leaves_out(const pl_material *m, const pl_param *p)
     return p->custom == PL_CUSTOM_CURVE && kind != PL_SPLINES_CURVE;
 }
 
-/* Which of Wang's constants a model has: s0 and s1 all. */
+/* Wang's constants of a model: all have s0 and s1. */
 static bool has_constant(const pl_rubber_constants *c, const pl_param *p)
 {
     return p->offset < offsetof(pl_rubber_constants, s2) ||
@@ -275,7 +275,7 @@ static int kind_of(const pl_param_table *table, const char *base)
     return kind;
 }
 
-/* An object; or the word that stands for it. Words are the first kinds of their union. */
+/* An object, or the word that stands for it. Words are the first kinds of their union. */
 static void put_object(pl_json_writer *w, const pl_scene *scene, const pl_param *p, const char *at)
 {
     int words = 0;
@@ -312,7 +312,7 @@ static void put_members(pl_json_writer *w, const pl_scene *scene, const pl_param
     map ? pl_json_end_object(w) : pl_json_end_array(w);
 }
 
-/* With words for what is neither, those come before false and true. */
+/* The words besides false and true come first. */
 static void put_boolean(pl_json_writer *w, const pl_param *p, int64_t value)
 {
     for (const char *const *word = p->choices; word && *word; word++)
@@ -365,7 +365,7 @@ static void put_param(pl_json_writer *w, const pl_scene *scene, const pl_param *
     }
 }
 
-/* An inline mesh need not have every kind of element. */
+/* An inline mesh may lack kinds of elements. */
 static bool no_cells(const pl_mesh_source *mesh, pl_custom kind)
 {
     if (kind == PL_CUSTOM_TETS)
@@ -373,9 +373,9 @@ static bool no_cells(const pl_mesh_source *mesh, pl_custom kind)
     return kind == PL_CUSTOM_TRIANGLES ? mesh->triangle_count == 0 : mesh->edge_count == 0;
 }
 
-/* What is not written: the other variants of a union; what was not given and has no value to stand
- * for that, an empty list inside of something among them; the rates of a motion by keyframes; what the
- * struct does not keep; and the one of duration and steps that follows from the other. */
+/* What is omitted: the other variants of a union; values that were not given and have no substitute, including an
+ * empty list inside something; the rates of a motion by keyframes; values that the struct does not keep; and the
+ * derived one of duration and steps. */
 static bool left_out(const pl_param_table *table, const pl_param *p, const char *base)
 {
     const double *v = (const double *)(base + p->offset);

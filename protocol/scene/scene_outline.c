@@ -15,7 +15,7 @@ static const char *file_format(const pl_mesh_source *mesh, int part)
     return pl_table_param(pl_table_named("mesh"), "format")->choices[mesh->format];
 }
 
-/* Note a file, unless it is noted already with the same format. False where there are too many. */
+/* Notes a file, unless it is already noted with the same format. False if there are too many. */
 static bool note_upload(pl_outline *out, const char *hash, const char *pointer, const char *format)
 {
     for (int32_t i = 0; i < out->upload_count; i++)
@@ -30,7 +30,7 @@ static bool note_upload(pl_outline *out, const char *hash, const char *pointer, 
     return true;
 }
 
-/* The files of one source; `owner` is where its mesh is. */
+/* The files of one source; `owner` is the place of its mesh. */
 static bool note_files(pl_outline *out, const pl_mesh_source *mesh, const char *owner,
                        pl_faults *faults)
 {

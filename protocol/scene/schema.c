@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what the tables leave to code ---- */
+/* ---- rules that code, not tables, defines ---- */
 
 #define HASH "{\"type\": \"string\", \"pattern\": \"^sha256:[0-9a-fA-F]{64}$\"}"
 #define PAIRS(most)                                                                                \
@@ -18,7 +18,7 @@
     "}, {\"items\": {\"type\": \"array\", \"minItems\": " width ", \"maxItems\": " width           \
     ", \"items\": " item "}}]"
 
-/* Members of the schema of a value that has a decoder of its own. */
+/* Members of the schema of a value with its own decoder. */
 static const char *const customs[PL_CUSTOM_COUNT] = {
     [PL_CUSTOM_VERSION] = "\"const\": 1",
     [PL_CUSTOM_METADATA] = "\"type\": \"object\"",
@@ -67,7 +67,7 @@ static const char *const customs[PL_CUSTOM_COUNT] = {
                         "\"string\", \"pattern\": \"^[0-9a-f]{32}$\"}",
 };
 
-/* What binds keys of one object together: one more member of its schema. */
+/* Rules over several keys of one object: one more member of its schema. */
 static const struct {
     const char *table, *text;
 } rules[] = {
@@ -88,7 +88,7 @@ static const struct {
 
 /* ---- one parameter ---- */
 
-/* A JSON text's members at the place of the next one. */
+/* Inserts a JSON text's members at the current place. */
 static void put_members(pl_json_writer *w, const char *members)
 {
     pl_json_put_raw(w, members);
@@ -190,7 +190,7 @@ static void set_type(pl_json_writer *w, const pl_param *p)
     case PL_PARAM_BOOLEAN:
         set_boolean(w, p);
         break;
-    case PL_PARAM_STRING: /* bytes: at least as many as characters */
+    case PL_PARAM_STRING: /* limit in bytes: at least the number of characters */
         pl_json_set_string(w, "type", "string");
         pl_json_set_integer(w, "minLength", p->minimum > 0);
         pl_json_set_integer(w, "maxLength", (int64_t)p->maximum);
@@ -265,7 +265,7 @@ static void set_required(pl_json_writer *w, const pl_param_table *table)
     pl_json_end_array(w);
 }
 
-/* The key that makes a variant, where only one does. */
+/* The key that selects a variant, if only one does. */
 static const char *maker_of(const pl_param_table *table, int variant)
 {
     const char *maker = NULL;
@@ -280,7 +280,7 @@ static const char *maker_of(const pl_param_table *table, int variant)
     return maker;
 }
 
-/* Exactly one key that makes a variant, and what accompanies one only beside it. */
+/* Exactly one key that selects a variant, and accompanying keys only beside their own. */
 static void set_variants(pl_json_writer *w, const pl_param_table *table)
 {
     pl_json_key(w, "oneOf");
@@ -312,7 +312,7 @@ static void set_variants(pl_json_writer *w, const pl_param_table *table)
     pl_json_end_object(w);
 }
 
-/* `within`: objects of other tables stand where they are, and not below "$defs". */
+/* `within`: objects of other tables are inline, not below "$defs". */
 static void put_table(pl_json_writer *w, const pl_param_table *table, bool within)
 {
     pl_json_begin_object(w);

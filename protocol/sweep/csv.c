@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field at `at` into out, which has room for the rest of the text; what follows, or NULL where a quote is not
- * closed. */
+/* Decodes a field at `at` into out, which has room for the rest of the text; returns the rest, or NULL if a quote
+ * is not closed. */
 static const char *read_field(const char *at, char *out, bool *quoted)
 {
     *quoted = *at == '"';

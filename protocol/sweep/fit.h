@@ -21,7 +21,7 @@
 
 enum {
     PL_FIT_SERIES_MAX = 16,
-    PL_FIT_POINTS_MAX = 5000, /* most points of all series together */
+    PL_FIT_POINTS_MAX = 5000, /* maximum number of points of all series together */
     PL_FIT_EVALUATIONS_MAX = 1000,
 };
 
@@ -51,15 +51,15 @@ typedef struct pl_fit_series {
 typedef struct pl_fit {
     pl_fit_series *series;
     int32_t count;
-    int64_t points; /* points of all series */
+    int64_t points; /* number of points of all series */
     pl_fit_method method;
-    int64_t evaluations; /* most runs, including the samples */
+    int64_t evaluations; /* maximum number of runs, including the samples */
     double tolerance;    /* tolerance of the parameters, as a fraction of their intervals */
 } pl_fit;
 
 void pl_fit_destroy(pl_fit *fit); /* NULL is allowed */
 
-/* Interpolate a run's n frames (x, y) at the measured points of a series; NaN if n is 0. */
+/* Interpolates a run's n frames (x, y) at the measured points of a series; NaN if n is 0. */
 void pl_fit_values(const pl_fit_series *series, const double *x, const double *y, int64_t n,
                    double *values);
 /* The misfit of the values of all series in order; NaN if any value is NaN. */

@@ -12,7 +12,7 @@
 
 static bool add_point(pl_sweep_decoder *d, pl_fit_series *s, double x, double y)
 {
-    if ((s->count & (s->count - 1)) == 0) { /* room for the next power of two */
+    if ((s->count & (s->count - 1)) == 0) { /* capacity: the next power of two */
         size_t room = s->count ? 2 * (size_t)s->count : 1;
         double *xs = realloc(s->x, room * sizeof *xs);
         s->x = xs ? xs : s->x;

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* The next part of a pointer that stands at '/', unescaped, into key; what follows, or NULL where it is no
- * pointer. */
+/* Unescapes the next part of a pointer that is at '/' into key; returns the rest, or NULL if it is not a pointer. */
 static const char *part(const char *at, char key[PL_SWEEP_PATH_MAX])
 {
     size_t n = 0;
@@ -64,7 +63,7 @@ bool pl_pointer_put(json_t *document, const char *pointer, json_t *value)
     char key[PL_SWEEP_PATH_MAX];
     json_t *parent = document, *at = document;
     if (!*pointer)
-        at = NULL; /* the whole document is nobody's member */
+        at = NULL; /* the whole document is not a member */
     while (at && *pointer) {
         parent = at;
         pointer = part(pointer, key);

@@ -15,7 +15,7 @@ char *pl_sweep_place(const pl_sweep_parameter *p, double u)
 {
     double x = p->log ? exp(log(p->low) + u * (log(p->high) - log(p->low)))
                       : p->low + u * (p->high - p->low);
-    x = u == 0 ? p->low : u == 1 ? p->high : x; /* the ends are what was posted */
+    x = u == 0 ? p->low : u == 1 ? p->high : x; /* the ends are the posted numbers */
     if (p->integer)
         x = round(x);
     char text[40];
@@ -191,7 +191,7 @@ char *pl_sweep_scene(const pl_sweep *s, int64_t row, const char *id, size_t *len
         const char *text = pl_sweep_value(s, row, j);
         json_t *value = pl_json_load(text, strlen(text), JSON_DECODE_ANY, NULL);
         good = value;
-        if (good) /* where an earlier value took its place away, it has none */
+        if (good) /* missing if an earlier value replaced its parent */
             pl_pointer_put(scene, s->parameters[j].path, value);
     }
     char number[24];
@@ -206,7 +206,7 @@ char *pl_sweep_scene(const pl_sweep *s, int64_t row, const char *id, size_t *len
 
 /* ---- faults ---- */
 
-/* Which parameter a place in the scene belongs to; -1: none. */
+/* The parameter to which a place in the scene belongs; -1: none. */
 static int32_t parameter_of(const pl_sweep *s, const char *pointer)
 {
     for (int32_t j = 0; j < s->parameter_count; j++) {

@@ -4,7 +4,7 @@
 
 const char *const pl_sampling_names[] = {"grid", "random", "latin_hypercube", "sobol", NULL};
 
-/* Steele, Lea, Flood 2014: a counter that is mixed. */
+/* Steele, Lea, Flood 2014: a mixed counter. */
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -16,7 +16,7 @@ typedef struct stream {
     uint64_t state;
 } stream;
 
-/* A stream of its own for each seed and dimension. */
+/* A separate stream for each seed and dimension. */
 static stream stream_of(uint64_t seed, int32_t dimension)
 {
     return (stream){mix(seed) ^ mix((uint64_t)dimension + UINT64_C(0x9e3779b97f4a7c15))};
@@ -34,8 +34,7 @@ static double unit(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* In [0, n), each as often as the others (Lemire 2019 without the division: what would favour some is
- * drawn again). */
+/* Uniform in [0, n) (Lemire 2019 without the division: draws that would bias the result are repeated). */
 static uint64_t below(stream *s, uint64_t n)
 {
     uint64_t most = UINT64_MAX - UINT64_MAX % n, drawn;

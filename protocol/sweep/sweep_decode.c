@@ -26,7 +26,7 @@ static void check_path(pl_sweep_decoder *d, const char *path, const char *where)
                   path[0] == '/' ? hint : "it begins with '/'");
 }
 
-/* One of two values in the same place would be lost. */
+/* Two values at the same place would overwrite each other. */
 static void check_overlap(const pl_sweep_decoder *d, const char *path, const char *where)
 {
     static const char *const own[] = {"/labels/sweep", "/labels/row"};
@@ -187,7 +187,7 @@ typedef struct table {
     size_t columns, lines, capacity;
 } table;
 
-/* A field as JSON: what reads as a number or a word of JSON is one, all else is a text. */
+/* A field as JSON: a text that parses as a JSON number or word is that, any other is a string. */
 static char *field_value(const char *field, bool quoted)
 {
     json_t *value = quoted ? NULL : pl_json_load(field, strlen(field), JSON_DECODE_ANY, NULL);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Frames are written as the arrays lie in memory. A big-endian machine would need a copy of every
- * frame, turned round; nobody has asked for one. */
+/* Frames are written as the arrays lie in memory. A big-endian machine would need a byte-swapped copy of every
+ * frame; none is supported. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are little-endian");
 
 #define PL_NUMBER_BYTES(name, type)                                                                \

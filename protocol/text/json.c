@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pl_json is a json_t seen from outside: the struct is never defined, the pointers are cast. */
+/* A pl_json is a json_t as seen outside: the struct is never defined, and pointers are cast. */
 static json_t *to_jansson(const pl_json *value)
 {
     return (json_t *)value;
@@ -34,7 +34,7 @@ void pl_json_free(pl_json *document)
     json_decref(to_jansson(document));
 }
 
-/* One step of a path: the member of that name, or the item of that decimal index. */
+/* One step of a path: the member with that name, or the item with that decimal index. */
 static json_t *child(json_t *value, const char *name, size_t length)
 {
     if (json_is_object(value))
@@ -108,7 +108,7 @@ int64_t pl_json_integer(const pl_json *value, const char *path, int64_t fallback
     json_t *at = to_jansson(pl_json_at(value, path));
     if (json_is_integer(at))
         return json_integer_value(at);
-    if (json_is_real(at)) { /* 12.0 counts as 12, as far as a double counts exactly */
+    if (json_is_real(at)) { /* 12.0 counts as 12, as long as a double is exact */
         double real = json_real_value(at);
         if (fabs(real) <= 9007199254740992.0 && real == floor(real))
             return (int64_t)real;

@@ -11,23 +11,23 @@
 
 enum { ON_STACK = 1 << 16, TIMES = 6 };
 
-/* What a thread's parse needs to know of the lexer's buffer. It is the first block that a parse
- * allocates, and it grows by a block of twice its size and the release of the old one, with nothing in between. */
+/* State that a thread's parse needs to recognise the lexer's buffer. It is the first block that a parse allocates.
+ * It grows by allocating a block of twice its size and releasing the old one, with nothing in between. */
 typedef struct guard {
     char *text; /* the buffer */
     size_t room;
     char
         *last; /* the newest block, the buffer's successor if the buffer is what is released next */
     size_t last_size;
-    char *reserve; /* NULL outside of a parse */
+    char *reserve; /* NULL outside a parse */
     size_t reserve_size, used;
-    bool failed; /* the parse is lost: nothing but the buffer gets memory from here on */
+    bool failed; /* the parse has failed: from here on, only the buffer gets memory */
 } guard;
 static _Thread_local guard now;
 
-/* An allocation has failed, or one had before: NULL, or room for the buffer to grow. Something else of exactly twice
- * the buffer's size, asked for while the buffer is full to its last byte, is taken for its growth, too;
- * once at most, since a further value begins with an allocation that is refused. */
+/* Called when an allocation fails, or an earlier one has: NULL, or room for the buffer to grow. Another request of
+ * exactly twice the buffer's size, while the buffer is full to its last byte, is also taken for its growth; this
+ * happens at most once, because a further value begins with an allocation that fails. */
 static void *fall_back(size_t size)
 {
     now.failed = now.reserve != NULL;
@@ -65,15 +65,15 @@ static void release(void *at)
         free(at);
 }
 
-/* Before main, so that no thread is there yet: jansson's two settings for the whole process. It would seed its
- * hash tables at the first object, for which two threads could race. */
+/* Before main, so that no other thread exists: jansson's two settings for the whole process. It would otherwise
+ * seed its hash tables at the first object, which could be a race between two threads. */
 __attribute__((constructor)) static void set_up(void)
 {
     json_set_alloc_funcs(allocate, release);
     json_object_seed(0);
 }
 
-/* Not from the heap: a large block that comes and goes lets its small ones be sorted each time, which took a
+/* Not from the heap: a large block that comes and goes makes it sort its small blocks each time, which took a
  * quarter of a short text's time. */
 static char *map(size_t size)
 {
@@ -84,8 +84,8 @@ static char *map(size_t size)
 
 json_t *pl_json_load(const char *text, size_t length, size_t flags, json_error_t *error)
 {
-    /* A token of n bytes lets the buffer grow by 32, 64, ... to 2 n at most, 4 n in all, and 2 (n + 1) go to
-     * what is taken for it. None of these bytes is touched as long as nothing fails. */
+    /* A token of n bytes makes the buffer grow by 32, 64, ... to at most 2 n, 4 n in all, and 2 (n + 1) go to a
+     * request mistaken for it. None of these bytes is touched unless something fails. */
     alignas(max_align_t) char on_stack[ON_STACK];
     size_t reserve_size = TIMES * (length + 1);
     char *reserve = on_stack;

@@ -1,23 +1,22 @@
-/* json_load.h - JSON texts into jansson's trees, with an end in good order where memory runs out; private to
- * protocol/.
+/* json_load.h - JSON texts into jansson's trees, with clean failure when memory runs out; private to protocol/.
  *
- * Jansson's lexer takes no notice where the buffer of the token that it reads cannot grow (2.14 to 2.15, load.c,
- * lex_save): it drops the byte, and then reads past the buffer's end or ends the program by an assertion.
- * Every other allocation of its parser may fail. So the room that this buffer can come to need is set
- * aside before a text is read, and only its growth, and only after an allocation has failed, is served from there.
+ * Jansson's lexer ignores a failure to grow the buffer of the current token (2.14 to 2.15, load.c, lex_save): it
+ * drops the byte, and then reads past the buffer's end or ends the program by an assertion. Every other allocation
+ * of its parser may fail safely. So the memory that this buffer may need is reserved before a text is read. Only
+ * the buffer's growth, and only after an allocation has failed, is served from it.
  */
 #ifndef PLIANT_PROTOCOL_TEXT_JSON_LOAD_H
 #define PLIANT_PROTOCOL_TEXT_JSON_LOAD_H
 
 #include <jansson.h>
 
-/* The tree of a text, which the caller owns; flags are jansson's. NULL with errno EINVAL and, where it is not NULL,
- * *error for what is no JSON; NULL with errno ENOMEM without memory. Any number of threads at once. */
+/* The tree of a text, owned by the caller; flags are jansson's. For invalid JSON, NULL with errno EINVAL and,
+ * unless it is NULL, *error; NULL with errno ENOMEM if out of memory. Callable from any number of threads at once. */
 json_t *pl_json_load(const char *text, size_t length, size_t flags, json_error_t *error);
 
-/* A merge patch (RFC 7396) on a value: members are merged, null removes one, anything else takes the value's
- * place. A new reference, which shares what has not changed; the target, which may be NULL, stays as it is. NULL
- * without memory. */
+/* Applies a merge patch (RFC 7396) to a value: members are merged, null removes a member, anything else replaces
+ * the value. Returns a new reference that shares unchanged parts; the target, which may be NULL, stays as it is.
+ * NULL if out of memory. */
 json_t *pl_json_merge(const json_t *target, json_t *patch);
 
 #endif

@@ -1,5 +1,5 @@
-/* json_writer.c - the writing half of json.h. Commas are put before a value where one is due, so
- * the state is one flag whatever the depth. */
+/* json_writer.c - the writing half of json.h. Commas are written before a value where needed, so the state is one
+ * flag at any depth. */
 #include "protocol/text/json.h"
 
 #include <inttypes.h>
@@ -72,8 +72,8 @@ void pl_json_end_array(pl_json_writer *w)
     close_bracket(w, "]");
 }
 
-/* Length of the well-formed UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), or
- * 0. Reads no further than the terminating NUL. */
+/* Length of the well-formed UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), or 0. Reads no
+ * further than the terminating NUL. */
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80)
@@ -111,7 +111,7 @@ static void append_escape(pl_json_writer *w, unsigned char c)
     append(w, text, strlen(text));
 }
 
-/* Quoted and escaped; bytes that are not UTF-8 become U+FFFD one by one. */
+/* Quotes and escapes; bytes that are not UTF-8 become U+FFFD one by one. */
 static void append_quoted(pl_json_writer *w, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -162,7 +162,7 @@ void pl_json_put_integer(pl_json_writer *w, int64_t value)
     pl_json_put_raw(w, text);
 }
 
-/* With 17 digits asked for, the shortest of 15, 16 or 17 that reads back as the same number. */
+/* With 17 digits requested, the shortest of 15, 16 or 17 that reads back as the same number. */
 void pl_json_put_number(pl_json_writer *w, double value, int digits)
 {
     char text[40];

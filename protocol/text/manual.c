@@ -25,7 +25,7 @@ void pl_help_option(FILE *out, const pl_option *o, int left, int columns)
 
 /* ---- the page ---- */
 
-/* What troff would take for its own is escaped: a backslash, a hyphen that is a minus, a line's first dot or quote. */
+/* Escapes what troff would interpret: a backslash, a hyphen that is a minus, a line's first dot or quote. */
 static void put_text(FILE *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

@@ -1,5 +1,5 @@
-/* manual.h - the help and the manual page of a program, both from its table of options, so that neither can be of
- * another version. The page is in the man macros of troff.
+/* manual.h - the help and the manual page of a program, both from its table of options, so that they always match.
+ * The page uses the man macros of troff.
  */
 #ifndef PLIANT_PROTOCOL_TEXT_MANUAL_H
 #define PLIANT_PROTOCOL_TEXT_MANUAL_H
@@ -14,16 +14,17 @@ typedef struct pl_option {
     const char *help; /* one paragraph */
 } pl_option;
 
-/* "  --out DIR    the directory", what does not fit into `columns` continued below. `left` is where the help begins. */
+/* "  --out DIR    the directory"; text that does not fit into `columns` continues below. `left` is the column of
+ * the help text. */
 void pl_help_option(FILE *out, const pl_option *option, int left, int columns);
 
-/* The head of a page: "PLIANT(1)", its name and what it is. */
+/* The head of a page: "PLIANT(1)", its name and description. */
 void pl_manual_begin(FILE *out, const char *name, const char *summary, const char *version);
 void pl_manual_section(FILE *out, const char *title);
 void pl_manual_subsection(FILE *out, const char *title);
-/* Text as one paragraph or, `as_is`, with its lines kept. */
+/* Text as one paragraph or, with `as_is`, with its line breaks. */
 void pl_manual_text(FILE *out, const char *text, bool as_is);
-/* A term in bold, the rest of it plain, and what it is. */
+/* A term in bold, the rest of it plain, and its description. */
 void pl_manual_item(FILE *out, const char *term, const char *rest, const char *text);
 void pl_manual_option(FILE *out, const pl_option *option);
 

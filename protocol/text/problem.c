@@ -116,7 +116,7 @@ const char *pl_nearest(const char *name, const char *const *known, size_t count)
         if (known_length > NAME_MAX_COMPARED)
             continue;
         size_t d = edit_distance(name, length, known[k], known_length);
-        /* Near is 2 edits, or a third of a long name; never as many as the name has letters. */
+        /* Near means 2 edits, or a third of a long name; never as many as the name has letters. */
         if (d < best_distance && (d <= 2 || d <= length / 3) && d < length) {
             best = known[k];
             best_distance = d;

@@ -10,7 +10,7 @@
 
 struct pl_sha256 {
     EVP_MD_CTX *context;
-    int failed; /* libcrypto ran out of memory: the digest is of nothing */
+    int failed; /* libcrypto ran out of memory: the digest is invalid */
 };
 
 pl_sha256 *pl_sha256_create(void)

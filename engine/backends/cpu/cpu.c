@@ -30,7 +30,7 @@ static void cpu_destroy(pl_backend *b)
     free(c);
 }
 
-/* What full Hessians need of the groups that have no diagonal of their own. */
+/* Size of the full Hessians of groups without a diagonal of their own. */
 static int64_t most_hessian_values(const pl_model *model)
 {
     int64_t most = 0;
@@ -169,7 +169,7 @@ static const pl_memory_ops memory_ops = {
     .clear = cpu_clear,
 };
 
-/* ---- the tables: a phase is given its arrays as numbers ---- */
+/* ---- the tables: phases receive their arrays as numbers ---- */
 
 #define NUMBERS(stage) (&(pl_stage[1]){pl_numbers_stage(stage)}[0])
 

@@ -1,4 +1,4 @@
-/* The phases of Anderson's acceleration over all groups. */
+/* The phases of Anderson acceleration over all groups. */
 #include "engine/backends/cpu/cpu_anderson.h"
 
 #include "engine/backends/cpu/cpu_internal.h"

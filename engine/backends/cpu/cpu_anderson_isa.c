@@ -3,7 +3,7 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 
-/* Half a block: the width is part of the bits, whatever the processor has. */
+/* Half a block: the width determines the bits, whatever the processor. */
 enum { WIDE = 8, HALVES = PL_BLOCK / WIDE, MOST = PL_ANDERSON_MAX };
 typedef double wide __attribute__((vector_size(64)));
 typedef float narrow __attribute__((vector_size(32)));

@@ -1,4 +1,4 @@
-/* How ADMM keeps bodies apart: the local step of the group `touching`, whose terms have one prox. */
+/* Contact between bodies in ADMM: the local step of the group `touching`, whose terms share one prox. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/contact/joint_prox.h"
@@ -15,7 +15,7 @@ struct apart {
     double *give; /* [vertices], m/N: 1 / w^2, 0 where held */
     double *v;    /* [room][3]: of the touched vertices */
     int64_t room;
-    double exact; /* of the next prox, J^(1/2); 0: as exact as can be */
+    double exact; /* of the next prox, J^(1/2); 0: as exact as possible */
 };
 
 void pl_cpu_apart_release(cpu *c)
@@ -70,7 +70,7 @@ static bool make_room(struct apart *a, int64_t touched)
     return a->v;
 }
 
-/* values = sign * moved of the touched vertices that are terms, and 0 elsewhere. */
+/* values = sign * moved for touched vertices that have a term, and 0 elsewhere. */
 static void spread(cpu *c, double sign, double *values)
 {
     struct apart *a = c->apart;

@@ -1,21 +1,21 @@
-/* Multipliers of held groups. The first order of an augmented Lagrangian is the force that its terms exert at
- * the minimiser x. It converges by 1 / (1 + k c) a round, where k is a penalty and c what its constraint gives
- * way by under a unit force, which is little where a light rope carries a heavy body: 20 rounds and more.
+/* Multipliers of held groups. The first order of an augmented Lagrangian is the force that its terms exert at the
+ * minimiser x. It converges by 1 / (1 + k c) per round, where k is a penalty and c the compliance of its
+ * constraint. c is small where a light rope carries a heavy body: that takes 20 rounds and more.
  *
- * The second order (Bertsekas 1982, section 2.3) is Newton's method on the multipliers. H is the Hessian at x
- * with the penalties in it, C the rows of the constraints that hold, f their multipliers and e what is left
- * of each at x. A step of x that leaves nothing of e, and forces in balance,
+ * The second order (Bertsekas 1982, section 2.3) is Newton's method on the multipliers. H is the Hessian at x,
+ * including the penalties; C the rows of the active constraints, f their multipliers, and e the residual of each at
+ * x. A step of x that eliminates e, with forces in balance, is
  *
  *     d = -H^-1 C^T m,   C d = -e,   so that S m = e with S = C H^-1 C^T,   f <- f + m
  *
- * where the first order has m = k e. S is never made: conjugate gradients on it, preconditioned by k, begin at
- * the first order and take two solves with the factor of H an iteration, which is there. */
+ * where the first order has m = k e. S is never formed: conjugate gradients on it, preconditioned by k, start at
+ * the first order and take two solves with the existing factor of H per iteration. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Conjugate gradients end when the residual is this share of e, or after so many. */
+/* Conjugate gradients end when the residual is this fraction of e, or after this many iterations. */
 static const double ENOUGH = 1e-3;
 enum { MOST_GRADIENTS = 50 };
 
@@ -49,7 +49,7 @@ pl_status pl_cpu_augmented_create(cpu *c)
     s->rows = pl_block_alloc(3 * m->free_vertices, sizeof *s->rows);
     s->d = pl_block_alloc(3 * m->vertices, sizeof *s->d);
     if (!s->change || !s->rows || !s->d)
-        return PL_NO_MEMORY; /* what was made goes with the backend */
+        return PL_NO_MEMORY; /* the backend releases what was created */
     double **lists[] = {&s->m, &s->r, &s->z, &s->p, &s->Sp};
     for (int i = 0; i < 5; i++)
         *lists[i] = s->change + (i + 1) * m->multipliers;
@@ -66,7 +66,7 @@ void pl_cpu_hold(pl_backend *b, const double *multipliers)
         g->ops->held->hold(g, multipliers, 0, g->blocks);
 }
 
-/* rows = C^T f: nothing of other groups. */
+/* rows = C^T f, without other groups. */
 static void pull(cpu *c, const double *x, const double *f, const double *multipliers, double *rows)
 {
     const pl_model *m = c->base.model;
@@ -117,7 +117,7 @@ static double dot(const pl_model *m, const double *a, const double *b)
     return sum;
 }
 
-/* r = e, which is change / k where the constraint holds. Returns e.ke. */
+/* r = e, which is change / k where the constraint is active. Returns e.ke. */
 static double begin(cpu *c, const double *multipliers)
 {
     augmented *s = c->augmented;
@@ -134,7 +134,7 @@ static double begin(cpu *c, const double *multipliers)
     return sum;
 }
 
-/* m, of S m = e. */
+/* m, the solution of S m = e. */
 static pl_status solve(cpu *c, const double *x, const double *multipliers)
 {
     augmented *s = c->augmented;

@@ -1,5 +1,5 @@
-/* What contact does to velocities (model/groups/contact_velocity.h), and the forces that go on from one stage or
- * step to the next. */
+/* Effect of contact on velocities (model/groups/contact_velocity.h), and the forces that carry over from one stage
+ * or step to the next. */
 #include "engine/backends/cpu/cpu_internal.h"
 #include "engine/model/groups/contact_velocity.h"
 
@@ -13,7 +13,7 @@ void pl_cpu_no_contributions(const pl_group *g, double *contributions, int64_t b
            (size_t)((b1 - b0) * block) * sizeof *contributions);
 }
 
-/* `visit` every vertex that an obstacle does anything to, in the order of groups and terms. */
+/* Calls `visit` for every vertex on which an obstacle has an effect, in the order of groups and terms. */
 typedef void touch_visit(const pl_touch *touch, int64_t vertex, void *user);
 
 static void visit_touches(const pl_model *m, const pl_stage *stage, pl_array *const *u,
@@ -100,9 +100,9 @@ bool pl_cpu_contact_velocities(pl_backend *b, const pl_stage *stage, const pl_co
     return landed;
 }
 
-/* -grad U / m = inertia (x - x~) - (load + contact + gradient) / m: where nothing holds a coordinate
- * the gradient is what the solve left of it, and the impulse is the better measure (Brown 2018, eq.
- * 37); where a pin does, it is the pin's force. */
+/* -grad U / m = inertia (x - x~) - (load + contact + gradient) / m. At a free coordinate, the gradient is the
+ * residual of the solve, and the impulse is the better measure (Brown 2018, eq. 37); at a held one, it is the pin's
+ * force. */
 void pl_cpu_inner_acceleration(pl_backend *b, const pl_stage *stage, const double *x,
                                const double *gradient, const double *contact, double *out)
 {

@@ -1,5 +1,5 @@
-/* The phases of descent methods: objective and gradient in one pass, and the inner products and
- * combinations of a limited-memory history. */
+/* The phases of descent methods: objective and gradient in one pass, and the inner products and combinations of a
+ * limited-memory history. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/model/groups/isa.h"
@@ -12,7 +12,7 @@
 
 /* ---- objective and gradient ---- */
 
-/* What a chunk of vertices adds: energy of inertia and load, slope, |g|^2, and that over diag(A). */
+/* Sums over a chunk of vertices: energy of inertia and load, slope, |g|^2, and |g|^2 over diag(A). */
 typedef struct vertex_sums {
     double energy, slope, norm, decrement;
 } vertex_sums;
@@ -69,9 +69,9 @@ static vertex_sums gather_trial(const cpu *c, const pl_stage *stage, const pl_tr
     return sums;
 }
 
-/* Energies and forces of a thread's share of the parts. A step that ends outside of the energy's domain
- * is not taken, whatever else is there: all threads stop at the first part that says so, and the next
- * such step, most often a shorter one along the same direction, is looked at there first. */
+/* Energies and forces of a thread's share of the parts. A step that ends outside the energy's domain is rejected
+ * whatever the rest is. So all threads stop at the first part that finds this, and the next step, usually a shorter
+ * one along the same direction, is checked there first. */
 static void try_parts(cpu *c, const pl_trial *t, run share, int32_t thread, _Atomic bool *outside)
 {
     int64_t count = share.b1 - share.b0, first = c->outside - share.b0;
@@ -180,7 +180,7 @@ const pl_rows_loops *pl_cpu_rows(void)
 #endif
 }
 
-/* ---- looking for a vertex or an element ---- */
+/* ---- search for a vertex or an element ---- */
 
 double pl_cpu_magnitude(pl_backend *b, const double *x)
 {
@@ -201,7 +201,7 @@ static double det3(const double *F)
            F[6 * PL_BLOCK] * (F[PL_BLOCK] * F[5 * PL_BLOCK] - F[2 * PL_BLOCK] * F[4 * PL_BLOCK]);
 }
 
-/* Whether a triangle's columns of F lie in one line, to rounding. */
+/* True if a triangle's columns of F are collinear, to rounding. */
 static bool collapsed(const double *F)
 {
     double n2 = 0, size = 0;
@@ -214,8 +214,8 @@ static bool collapsed(const double *F)
     return n2 <= 1e-14 * size * size;
 }
 
-/* The first element with det F <= 0, or without area, in the blocks of infinite energy: an energy that
- * is finite there makes no infinity. */
+/* The first element with det F <= 0, or without area, in the blocks of infinite energy: an element whose energy is
+ * finite there is not the cause. */
 static int64_t find_in_group(const cpu *c, const pl_group *group, const double *x)
 {
     const bool tets = group->ops->rows == 9;

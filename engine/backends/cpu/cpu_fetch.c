@@ -1,4 +1,4 @@
-/* Numbers for a frame, converted at once: the CPU waits for nobody. */
+/* Data for a frame, converted at once: the CPU waits for nothing. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* cpu_internal.h - what the files of the CPU backend share: its state, and how work is cut so that
- * the number of threads changes no bit. */
+/* cpu_internal.h - shared by the files of the CPU backend: its state, and the division of work, in which the number
+ * of threads changes no bit. */
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "engine/backends/look.h"
 #include "engine/backends/numbers.h"
 
-#ifdef _OPENMP /* fuzzers are built without */
+#ifdef _OPENMP /* fuzzers are built without OpenMP */
 #include <omp.h>
 #endif
 
@@ -18,29 +18,29 @@ typedef struct cpu {
     pl_backend base;
     int32_t threads;
     double *to_global, *dual; /* contributions, [model->contributions] */
-    double *partial;          /* one a chunk or block */
-    pl_block_sums *sums;      /* [most blocks of a group] */
+    double *partial;          /* one per chunk or block */
+    pl_block_sums *sums;      /* [largest number of blocks of a group] */
     pl_block_measure *measures;
-    const pl_model *first;        /* the backend was made for it */
-    pl_solve_work *work[3];       /* by coordinate; NULL where an earlier one has the same factor */
-    pl_solve_work *other_work[3]; /* of another model, while it is used (use_model) */
-    int64_t outside, found_outside; /* the part where the last trial left the energy's domain */
-    double *scratch;                /* two times rows, where the model is partly held */
+    const pl_model *first;          /* the model for which the backend was created */
+    pl_solve_work *work[3];         /* by coordinate; NULL if an earlier one has the same factor */
+    pl_solve_work *other_work[3];   /* of another model while it is in use (use_model) */
+    int64_t outside, found_outside; /* the part in which the last trial left the energy's domain */
+    double *scratch;                /* twice the rows, if the model is partly held */
     const pl_rows_loops *rows;
     double *energies;            /* [blocks of all groups] */
     double *vertex_sums;         /* [chunks of vertices][4] */
-    double *hessians;            /* [pl_group_hessian_values], of the largest group that has no
-                          * hessian_diagonal; or NULL */
-    double *anderson;            /* cpu_anderson.c: partial sums; NULL but for that acceleration */
-    struct newton *newton;       /* cpu_newton.c; NULL but for that method */
+    double *hessians;            /* [pl_group_hessian_values], for the largest group without
+                                    hessian_diagonal; or NULL */
+    double *anderson;            /* cpu_anderson.c: partial sums; NULL without that acceleration */
+    struct newton *newton;       /* cpu_newton.c; NULL without that method */
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
     pl_host_contact between;     /* cpu_pairs.c */
-    struct apart *apart;         /* cpu_apart.c; NULL but for ADMM with such contact */
-    pl_parts parts;              /* of trial_prepare; else empty */
+    struct apart *apart;         /* cpu_apart.c; NULL except for ADMM with such contact */
+    pl_parts parts;              /* from trial_prepare; empty otherwise */
     double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
-/* ---- phases, as the tables in cpu.c have them ---- */
+/* ---- phases, as in the tables of cpu.c ---- */
 
 /* cpu_state.c */
 void pl_cpu_drift(pl_backend *b, double h, const double gravity[3], const double *x,
@@ -140,15 +140,15 @@ void pl_cpu_renew(pl_backend *b, const double *x, double *multipliers);
 pl_status pl_cpu_pairs_create(cpu *c);
 void pl_cpu_pairs_release(cpu *c);
 extern const pl_pairs_ops pl_cpu_pairs_ops;
-/* U of the rows at x, J; 0 without any. Afterwards their gradient can be added to a vertex's. */
+/* U of the rows at x, J; 0 without rows. Afterwards their gradient can be added to a vertex's. */
 double pl_cpu_pairs_evaluate(cpu *c, const double *x);
 
 /* cpu_newton.c */
-/* Whether a factor was made since this was last asked. */
+/* True if a factor was made since the last call. */
 bool pl_cpu_hessian_take_factor(cpu *c);
 void pl_cpu_hessian_release(cpu *c);
 pl_status pl_cpu_hessian_prepare(pl_backend *b);
-/* A step begins: the pattern may be of contacts that are over. */
+/* Begins a step: the pattern may contain contacts that are over. */
 void pl_cpu_hessian_begin(cpu *c);
 pl_status pl_cpu_hessian_make(pl_backend *b, const pl_stage *stage, const double *x, bool project);
 pl_status pl_cpu_hessian_factor(pl_backend *b);
@@ -156,11 +156,11 @@ pl_status pl_cpu_hessian_solve(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_multiply(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_jacobi(pl_backend *b, const double *rows, double *out);
 
-/* One workspace a factor that differs from those of the coordinates before; on failure the caller
- * releases what was made. */
+/* One workspace for each factor that differs from those of earlier coordinates; on failure the caller releases
+ * those already created. */
 pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3]);
 
-/* Zero what a pin holds: there a gradient is the pin's force, and no measure of balance. */
+/* Zeroes held coordinates: the gradient there is the pin's force, not an imbalance. */
 static inline void clear_held(const pl_model *m, int64_t vertex, double f[3])
 {
     for (int k = 0; k < 3; k++)
@@ -175,14 +175,14 @@ static inline cpu *cpu_of(pl_backend *b)
 /* cpu_apart.c */
 pl_status pl_cpu_apart_create(cpu *c);
 void pl_cpu_apart_release(cpu *c);
-/* Whether a group is the one that keeps bodies apart. */
+/* True if the group is the one that keeps bodies apart. */
 bool pl_cpu_is_apart(const cpu *c, int32_t group);
-/* A step begins: a prox may have as many sweeps as any. */
+/* Begins a step: a prox may again use the full number of sweeps. */
 void pl_cpu_apart_renew(cpu *c);
 pl_status pl_cpu_apart_begin(pl_backend *b, pl_array *const *u);
-/* What the local step of the group that keeps bodies apart takes as given. */
+/* Fixed inputs of the local step of the group that keeps bodies apart. */
 void pl_cpu_apart_find(cpu *c, const pl_admm_local *local);
-/* How exact the next is: by the group's |W (D x - z)| of the local step that ended, J^(1/2). */
+/* Sets the accuracy of the next local step from the group's |W (D x - z)| of the last one, J^(1/2). */
 void pl_cpu_apart_end(cpu *c, double primal);
 
 /* f += the gradient of the rows at a vertex, where they were last evaluated. */
@@ -216,8 +216,8 @@ static inline double add_up(const double *partial, int64_t count)
     return sum;
 }
 
-/* Threads for `items` of work: waking one costs microseconds, so a small model gets fewer. How many
- * does not change a bit of the result. */
+/* Number of threads for `items` of work: waking a thread costs microseconds, so a small model gets fewer. The
+ * number changes no bit of the result. */
 enum { BLOCKS_A_THREAD = 24, ROWS_A_THREAD = 1024 };
 static inline int32_t team(const cpu *c, int64_t items, int64_t least)
 {
@@ -225,7 +225,7 @@ static inline int32_t team(const cpu *c, int64_t items, int64_t least)
     return most < 1 ? 1 : most < c->threads ? (int32_t)most : c->threads;
 }
 
-/* Blocks in equal runs, a run a thread: which thread does a block changes nothing. */
+/* Divides blocks into equal runs, one per thread; the assignment changes no bit. */
 typedef struct run {
     int64_t b0, b1;
 } run;
@@ -242,7 +242,7 @@ static inline run own_run(int64_t blocks)
 #endif
 }
 
-/* The statement after it, by every thread of a team with its own run `r` of so many blocks. */
+/* Runs the statement after it on every thread of a team, each with its own run `r` of the blocks. */
 #define PRAGMA(text) _Pragma(#text)
 #define EACH_RUN(c, blocks, r)                                                                     \
     PRAGMA(omp parallel num_threads(team(c, blocks, BLOCKS_A_THREAD)))                             \

@@ -1,12 +1,12 @@
-/* The CPU's phases of descent methods without a matrix: the Jacobi preconditioner, inner products,
- * and a step of Chebyshev's. */
+/* The CPU's phases of descent methods without a matrix: the Jacobi preconditioner, inner products, and a Chebyshev
+ * step. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include <math.h>
 
-/* The Hessian's contributions at a vertex, those below 0 left out. The projection of a term's
- * Hessian to a semidefinite one adds a semidefinite matrix to it, so its diagonal is no less than
- * this: P never promises more curvature than a projected Newton step would meet. */
+/* The Hessian's contributions at a vertex, without negative ones. Projecting a term's Hessian to a semidefinite one
+ * adds a semidefinite matrix to it, so its diagonal is at least this: P never claims more curvature than a
+ * projected Newton step would meet. */
 static void gather_positive(const pl_gather *g, const double *contributions, int64_t vertex,
                             double sum[3])
 {

@@ -10,7 +10,7 @@ pl_status pl_cpu_solve(pl_backend *b, const double *rhs, double *rows)
     pl_solve_work *const *work = work_of(c);
     if (!m->partly_held)
         return pl_factor_solve3(m->factor[0], work[0], rhs, rows);
-    /* The coordinates of one factor at a time; rows may be rhs, so the answers wait. */
+    /* Solves for the coordinates of one factor at a time; rows may be rhs, so results are stored last. */
     size_t n = (size_t)m->free_vertices;
     double *answer = c->scratch, *solved = answer + 3 * n;
     pl_status status = PL_OK;

@@ -1,4 +1,4 @@
-/* What frames and metrics tell of a state, on the CPU. */
+/* Metrics of a state for frames, on the CPU. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
-/* Newton's matrix: the groups' Hessians, made semidefinite, summed into a sparse matrix by gathering
- * in a fixed order, and its factor.
+/* Newton's matrix: the groups' Hessians, made semidefinite, summed into a sparse matrix by gathering in a fixed
+ * order, and its factor.
  *
- * A coordinate k of free vertex i is row 3 i + k. The lower triangle is stored by columns; columns
- * of a vertex have its own rows first, then the three rows of each neighbour, ascending. So the
- * entries of a pair of vertices lie where their place in that list says, and a list of slots tells
- * where in the groups' Hessians their parts are.
+ * Coordinate k of free vertex i is row 3 i + k. The lower triangle is stored by columns; columns of a vertex have
+ * its own rows first, then the three rows of each neighbour, ascending. So the position of a pair of vertices in
+ * that list gives the place of its entries, and a list of slots gives the places of its parts in the groups'
+ * Hessians.
  *
- * Contact between bodies joins vertices that no term does. Its rows are added to the sums; where they join
- * two that the pattern does not, the pattern is made again, with them. Each step has a pattern of its own
- * rows: with one of earlier steps a restored run would have other bits. */
+ * Contact between bodies couples vertices that share no term. Its rows are added to the sums; if they couple two
+ * vertices that the pattern does not, the pattern is rebuilt, including them. Each step has a pattern of its own
+ * rows: with one from earlier steps, a restored run would have other bits. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/model/groups/project.h"
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One corner pair of one term, which adds to the pair of free vertices (row, column). */
+/* One corner pair of one term, which contributes to the pair of free vertices (row, column). */
 typedef struct slot {
     int32_t row, column;
     int64_t part;
 } slot;
 
-/* Where the part of a corner pair (c, d) is: its term's Hessian begins at `at` in `values`. */
+/* Location of the part of a corner pair (c, d): its term's Hessian begins at `at` in `values`. */
 enum { CORNER_BITS = 4, NO_PART = -1 };
 static int64_t part_of(int64_t at, int32_t c, int32_t d)
 {
@@ -31,7 +31,7 @@ static int64_t part_of(int64_t at, int32_t c, int32_t d)
 
 typedef struct newton {
     double *values;      /* the groups' Hessians, one after another */
-    int64_t *first;      /* [groups]: where each begins */
+    int64_t *first;      /* [groups]: start of each */
     int64_t *part;       /* by column, then by row, then in order of groups, terms, corners */
     int64_t *part_start; /* [pairs + 1] */
     int64_t *pair_start; /* [free_vertices + 1]: pairs of a column; its own is the first */
@@ -39,15 +39,15 @@ typedef struct newton {
     double *in, *out; /* rows in the order of H */
     pl_refactor *factor;
     slot *
-        joined; /* [joined_count]: what rows of contact join, in their order, as the pattern has it */
+        joined; /* [joined_count]: pairs coupled by rows of contact, in their order, included in the pattern */
     int64_t joined_count;
-    bool of_before; /* the pattern is of a step before this one */
+    bool of_before; /* the pattern is of an earlier step */
     const pl_project_ops *project;
-    bool projected; /* H as it stands */
+    bool projected; /* H in its current form */
     bool factored;  /* since pl_cpu_hessian_take_factor */
 } newton;
 
-/* Shifts that are tried in turn where a projected H has no factor, of its mean diagonal. */
+/* Shifts, relative to the mean diagonal, that are tried in turn if a projected H cannot be factored. */
 static const double SHIFTS[] = {0, 1e-10, 1e-7, 1e-4, 1e-1};
 
 static void release_pattern(newton *w)
@@ -79,7 +79,7 @@ void pl_cpu_hessian_release(cpu *c)
     c->newton = NULL;
 }
 
-/* The pairs of free vertices that a row of contact joins, the later one first; at most 10. */
+/* The pairs of free vertices that a row of contact couples, the later one first; at most 10. */
 static int64_t list_couplings(const pl_model *m, const pl_contact_row *row, slot *out)
 {
     int64_t count = 0;
@@ -92,8 +92,8 @@ static int64_t list_couplings(const pl_model *m, const pl_contact_row *row, slot
     return count;
 }
 
-/* Every corner pair of free vertices whose row is not before its column, and one of nothing for each
- * vertex, so that the diagonal is there. */
+/* Every corner pair of free vertices whose row is not before its column, and an empty one for each vertex, so that
+ * the diagonal exists. */
 static int64_t list_slots(const pl_model *m, const newton *w, const pl_contact_rows *rows,
                           slot *out)
 {
@@ -122,7 +122,7 @@ static int64_t list_slots(const pl_model *m, const newton *w, const pl_contact_r
     return count;
 }
 
-/* Stably by row, then by column. */
+/* Stable sort by row, then by column. */
 static void sort_slots(int64_t n, slot *slots, slot *other, int64_t count, int64_t *start)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -138,7 +138,7 @@ static void sort_slots(int64_t n, slot *slots, slot *other, int64_t count, int64
     }
 }
 
-/* The pairs of vertices that sorted slots add to, and the pattern of H. */
+/* The pairs of vertices to which sorted slots contribute, and the pattern of H. */
 static pl_status make_pattern(int64_t n, newton *w, const slot *slots, int64_t count)
 {
     int64_t pairs = 0;
@@ -205,7 +205,7 @@ static pl_status keep_joined(const pl_model *m, newton *w, const pl_contact_rows
     return w->joined ? PL_OK : PL_NO_MEMORY;
 }
 
-/* What was made goes with the backend. */
+/* The backend releases what was created. */
 static pl_status make_pattern_and_factor(const pl_model *m, newton *w, const pl_contact_rows *rows)
 {
     release_pattern(w);
@@ -238,7 +238,7 @@ pl_status pl_cpu_hessian_prepare(pl_backend *b)
     return status == PL_OK ? make_pattern_and_factor(m, w, NULL) : status;
 }
 
-/* The 3 x 3 numbers of a pair of vertices, [r][s], from the terms that hold both. */
+/* The 3 x 3 numbers of a pair of vertices, [r][s], from the terms that contain both. */
 static void gather_pair(const newton *w, int64_t pair, double sum[3][3])
 {
     enum { MASK = (1 << CORNER_BITS) - 1 };
@@ -258,8 +258,8 @@ static void gather_pair(const newton *w, int64_t pair, double sum[3][3])
     }
 }
 
-/* The three columns of free vertex j. What a pin holds has the identity's row and column, times a
- * stiffness of the vertex, so that the diagonal is of one scale. */
+/* The three columns of free vertex j. Held coordinates have the identity's row and column, times a stiffness of the
+ * vertex, so that the diagonal has one scale. */
 static void gather_columns(const pl_model *m, const newton *w, int64_t j, double inertia)
 {
     const int64_t *column = w->H.column + 3 * j;
@@ -282,8 +282,7 @@ static void gather_columns(const pl_model *m, const newton *w, int64_t j, double
 
 /* ---- rows of contact ---- */
 
-/* Where the 3 x 3 numbers of a pair of free vertices begin among the pairs of their column; -1: the pattern
- * does not have it. */
+/* Start of the 3 x 3 numbers of a pair of free vertices among the pairs of their column; -1: not in the pattern. */
 static int64_t find_pair(const newton *w, const slot *s)
 {
     const int32_t *row = w->H.row + w->H.column[3 * (int64_t)s->column];
@@ -326,7 +325,7 @@ static bool covers(const pl_model *m, const newton *w, const pl_contact_rows *ro
     return true;
 }
 
-/* H += w_c w_d K of corners c and d, where no pin holds. */
+/* H += w_c w_d K for corners c and d, in free coordinates. */
 static void add_coupling(const pl_model *m, newton *w, const pl_contact_row *row, int c, int d,
                          double K[3][3])
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of a part: 512 tetrahedra, whose contributions are 49 kB, a small part of a cache of the
- * second level; and enough parts for a few threads where a body is small. */
+/* Blocks of a part: 512 tetrahedra, whose contributions are 49 kB, a small part of a second-level cache; and enough
+ * parts for a few threads if a body is small. */
 enum { PART_BLOCKS = 32 };
 static_assert(PART_BLOCKS * PL_CORNERS_MAX * 3 * PL_BLOCK <= UINT16_MAX, "a slot fits");
 
@@ -21,7 +21,7 @@ void pl_parts_destroy(pl_parts *parts)
     *parts = (pl_parts){0};
 }
 
-/* ---- making them ---- */
+/* ---- creation ---- */
 
 static int64_t cut(const pl_model *m, pl_part *part)
 {
@@ -52,8 +52,8 @@ static int32_t corner_of(const pl_group *g, int64_t term, int32_t corner)
     return g->corner[(block * g->ops->corners + corner) * PL_BLOCK + lane];
 }
 
-/* Number the vertices of every part by where they come first: number[vertex] is that of the part
- * seen last, below `first` where it is not in that part. Returns how many there are; owner, unless
+/* Numbers the vertices of every part in the order of their first occurrence. number[vertex] is the number in the
+ * last part that contains it, below `first` if it is not in the current part. Returns the count; owner, unless
  * NULL, is the vertex of each. */
 static int64_t number_part(const pl_model *m, pl_part *part, int64_t next, int64_t *number,
                            int32_t *owner)
@@ -93,7 +93,7 @@ static void fill_slots(const pl_model *m, pl_parts *p, pl_part *part, const int6
     part[1].slot = part->slot + used;
 }
 
-/* summand by vertex, in the order of the parts. */
+/* Fills summand by vertex, in the order of the parts. */
 static void list_summands(const pl_model *m, pl_parts *p, const int32_t *owner)
 {
     int64_t all = p->part[p->count].first;
@@ -171,7 +171,7 @@ pl_status pl_parts_set_threads(pl_parts *p, int32_t threads)
     return PL_OK;
 }
 
-/* ---- using them ---- */
+/* ---- use ---- */
 
 static void sum_window(const pl_parts *p, int64_t which, const double *window)
 {
@@ -198,7 +198,7 @@ bool pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, cons
     const pl_part *part = &parts->part[p];
     for (int32_t g = 0; g < part->group; g++)
         energy += model->groups[g].blocks;
-    /* The group, but for where its contributions go: this part's begin with the window. */
+    /* The group with another place for its contributions: this part's begin with the window. */
     pl_group group = model->groups[part->group];
     group.contribution = -part->b0 * group.ops->corners * 3 * PL_BLOCK;
     group.ops->energy_gradient(&group, x, energy, window, part->b0, part->b1);

@@ -1,12 +1,12 @@
-/* cpu_parts.h - summing terms' contributions at vertices in two steps, while they are in a cache.
+/* cpu_parts.h - sums of terms' contributions at vertices in two steps, while they are in a cache.
  *
- * Written out and gathered later, contributions are the most of what an evaluation moves: 96 bytes
- * a tetrahedron out, and 96 back, beside 112 of constants and corners. So the blocks are cut into
- * parts of a few, whose contributions fit in a window of a thread's own, and are summed there by the
- * part's vertices at once; a vertex then adds up what its parts found, 24 bytes each.
+ * If they were written out and gathered later, contributions would be most of the traffic of an evaluation: 96
+ * bytes per tetrahedron out, and 96 back, beside 112 of constants and corners. So the blocks are divided into parts
+ * of a few blocks, whose contributions fit in a window of the thread's own. They are summed there at once, at the
+ * part's vertices. A vertex then adds up the sums of its parts, 24 bytes each.
  *
- * The parts are the model's, and all sums in a fixed order: terms in order, corners in order, then
- * parts in order, so the same bits whatever the number of threads.
+ * The parts depend only on the model, and all sums have a fixed order: terms in order, corners in order, then parts
+ * in order. So the bits are the same for any number of threads.
  */
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_PARTS_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_PARTS_H
@@ -16,29 +16,29 @@
 typedef struct pl_part {
     int32_t group;
     int64_t b0, b1; /* of the group's blocks */
-    int64_t first;  /* its first vertex among all parts' */
+    int64_t first;  /* its first vertex in the list over all parts */
     int64_t slot;   /* its first slot */
 } pl_part;
 
 typedef struct pl_parts {
     int64_t count;
     pl_part *part;    /* [count + 1]; the last ends the one before it */
-    uint16_t *terms;  /* [parts' vertices]: how many slots follow for it */
-    uint16_t *slot;   /* where in the window the x contribution lies, as in gather.h */
+    uint16_t *terms;  /* [parts' vertices]: number of slots that follow for it */
+    uint16_t *slot;   /* where the x contribution lies in the window, as in gather.h */
     double *sum;      /* [parts' vertices][3] */
     int64_t *start;   /* [vertices + 1] */
-    int64_t *summand; /* [parts' vertices]: which of `sum`, by vertex from start[vertex] on */
+    int64_t *summand; /* [parts' vertices]: indices into `sum`, by vertex from start[vertex] on */
     int64_t window_values;
     double *window; /* [threads][window_values] */
 } pl_parts;
 
 pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out);
-/* Windows for so many threads. PL_OK, or PL_NO_MEMORY and there are as many as before. */
+/* Allocates windows for a number of threads. PL_OK, or PL_NO_MEMORY with the number unchanged. */
 pl_status pl_parts_set_threads(pl_parts *parts, int32_t threads);
 void pl_parts_destroy(pl_parts *parts);
 
-/* energy [blocks of all groups] and `sum` of a part at x, by one thread. Whether none of these energies
- * is infinite. */
+/* Computes energy [blocks of all groups] and `sum` of a part at x, on one thread. False if one of these energies is
+ * infinite. */
 bool pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
                               double *energy, int64_t part, int32_t thread);
 

@@ -1,18 +1,18 @@
-/* cpu_rows.h - the inner loops of a history on one chunk of rows: many vectors, read once. Compiled
- * once for each instruction set, as the kernels are; the bits do not depend on it. */
+/* cpu_rows.h - the inner loops of a history on one chunk of rows: many vectors, each read once. Compiled once for
+ * each instruction set, as the kernels are; the bits do not depend on it. */
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 
 #include "engine/backends/histories.h"
 
-/* Partial sums are over chunks of this many items, whatever the number of threads. */
+/* Number of items in the chunk of a partial sum, whatever the number of threads. */
 enum { CHUNK = 512 };
 
 typedef struct pl_rows_loops {
-    /* Rows [i0, i1) of the newest s and w, and dots[4 count + 1]: of each pair s.g, s.t, w.g, w.t,
-     * then p.g. At most CHUNK rows. */
+    /* Computes rows [i0, i1) of the newest s and w, and dots[4 count + 1]: for each pair s.g, s.t, w.g, w.t, then
+     * p.g. At most CHUNK rows. */
     void (*pair)(const pl_history_pair *pair, int64_t i0, int64_t i1, double *dots);
-    /* Rows [i0, i1) of out = sum of coefficient[j] list[j]; out is none of the list. */
+    /* Rows [i0, i1) of out = sum of coefficient[j] list[j]; out must not be in the list. */
     void (*combine)(const pl_array *const *list, const double *coefficient, int32_t terms,
                     int64_t i0, int64_t i1, double *out);
     /* a . c over rows [i0, i1). */
@@ -27,7 +27,7 @@ extern const pl_rows_loops pl_rows_loops_v2, pl_rows_loops_v3, pl_rows_loops_v4;
 extern const pl_rows_loops pl_rows_loops_base;
 #endif
 
-/* Those for this processor. */
+/* The loops for this processor. */
 const pl_rows_loops *pl_cpu_rows(void);
 
 #endif

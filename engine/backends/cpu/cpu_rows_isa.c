@@ -7,7 +7,7 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 
-/* Eight rows at a time, whatever the processor has: the width is part of the bits. */
+/* Eight rows at a time, whatever the processor: the width determines the bits. */
 typedef double wide __attribute__((vector_size(64), aligned(8)));
 enum { WIDE = 8 };
 
@@ -24,7 +24,7 @@ static double add_lanes(wide v)
     return total;
 }
 
-/* out = a.c, a.d, b.c, b.d: each in eight chains, their sum, then what is left over. */
+/* out = a.c, a.d, b.c, b.d: each in eight chains, their sum, then the remaining rows. */
 static void dot_four(const double *a, const double *b, const double *c, const double *d,
                      int64_t count, double out[4])
 {

@@ -1,4 +1,4 @@
-/* The CPU's local steps by term, and what global steps take from them and give. */
+/* The CPU's local steps by term, and their interface to global steps. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include "engine/clock.h"

@@ -1,4 +1,4 @@
-/* The CPU's phases around a minimisation: what becomes of positions and velocities in a step. */
+/* The CPU's phases around a minimisation: positions and velocities in a step. */
 #include "engine/backends/cpu/cpu_internal.h"
 #include "engine/model/load_forces.h"
 

@@ -1,4 +1,4 @@
-/* What ADMM needs where weights change. */
+/* ADMM's phases for changes of weights. */
 #include "engine/backends/cpu/cpu_internal.h"
 
 #include <string.h>

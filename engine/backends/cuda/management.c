@@ -13,7 +13,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*handle_of)(const char *uuid, void **device);
 static int (*memory_of)(void *device, nvml_memory *memory);
 
-/* It stays open: a process that asks once may ask again. */
+/* It stays open: a process that queries once may query again. */
 static void open_library(void)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// The memory of a CUDA device (device.h), and finding one (plugin.h).
+// The memory of a CUDA device (device.h), and the search for devices (plugin.h).
 #include "engine/backends/cuda/management.h"
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-// The streams wait for nothing but what they are told: not for the default one, and so not for each other.
+// Non-blocking streams: no implicit synchronisation with the default stream or each other.
 struct pl_device_queue {
-    cudaStream_t launches, copies; // copies: to the host while launches go on
+    cudaStream_t launches, copies; // copies to the host, concurrent with launches
     bool launching;
     bool launches_only; // a recording failed
     bool recording;     // the end of a recording reports its errors
-    char *pinned;       // [UP]: what goes to the device; [PL_DEVICE_READ]: what comes back
-    size_t staged;      // bytes of the first that copies under way may read
-    // Of one that shares: its list; whether its own stream has work that no round has waited for, and by what one does.
+    char *pinned;       // [UP]: data to the device; [PL_DEVICE_READ]: data from it
+    size_t staged;      // bytes of [UP] that copies in flight may read
+    // For a queue that shares: its list; whether its own stream has work that no round waited for; the event for that.
     pl_joint *joint;
     bool apart;
     cudaEvent_t so_far;
@@ -26,11 +26,11 @@ struct pl_device_queue {
 
 enum { UP = 1 << 19, UP_MOST = 1 << 17, ALIGNMENT = 16 }; // UP_MOST: at a time
 
-// Of the process: its context.
+// The process's context.
 static pl_first_fault fault;
-static int chosen_device; // pl_cuda_select's; the runtime has one for each thread
-static bool selected;     // whether it was
-static bool sharing;      // pl_device_share's
+static int chosen_device; // set by pl_cuda_select; the runtime has one per thread
+static bool selected;     // whether it has been called
+static bool sharing;      // set by pl_device_share
 
 static bool good(cudaError_t code, const char *what)
 {
@@ -39,7 +39,7 @@ static bool good(cudaError_t code, const char *what)
     return pl_device_fault() == nullptr;
 }
 
-// Of what may be lacking: no memory is an answer, and no fault of the device; anything else is one.
+// For allocations: out of memory is returned to the caller, not recorded as a device fault; anything else is a fault.
 static bool had(cudaError_t code, const char *what)
 {
     if (code != cudaErrorMemoryAllocation)
@@ -48,7 +48,7 @@ static bool had(cudaError_t code, const char *what)
     return false;
 }
 
-// The runtime has a device for each thread, and whichever thread uses a queue at a time is on the chosen one.
+// The runtime has a current device per thread: puts the thread that uses a queue on the chosen device.
 static bool on_device(void)
 {
     static thread_local int its_device = -1;
@@ -97,7 +97,7 @@ extern "C" void pl_device_queue_destroy(pl_device_queue *q)
     if (!q)
         return;
     pl_joint_destroy(q->joint);
-    if (q->launches) // after a fault a copy may be under way that nobody waited for
+    if (q->launches) // after a fault, a copy may be in flight that nobody waited for
         cudaStreamSynchronize(q->launches);
     if (q->pinned)
         cudaFreeHost(q->pinned);
@@ -115,7 +115,7 @@ extern "C" bool pl_device_launching(const pl_device_queue *q)
     return q->launching;
 }
 
-// What is launched after a fault was noticed has not caused it.
+// Launches after a fault was noticed did not cause it.
 static cudaStream_t stream_of(pl_device_queue *q)
 {
     on_device();
@@ -144,25 +144,25 @@ extern "C" void pl_device_launch(pl_device_queue *q, const pl_device_kernel *ker
 extern "C" void *pl_device_alloc(pl_device_queue *q, size_t bytes)
 {
     void *memory = nullptr;
-    if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
+    if (!good(cudaGetLastError(), "a kernel's launch") || // before the next call replaces it
         !on_device() || !had(cudaMalloc(&memory, bytes), "taking memory"))
         return nullptr;
     good(cudaMemsetAsync(memory, 0, bytes, stream_of(q)), "clearing new memory");
     return memory;
 }
 
-// Nothing that was launched may still use it.
+// Nothing launched may still use it.
 extern "C" void pl_device_release(pl_device_queue *q, void *memory)
 {
-    if (!memory) // of what was never made, which has no queue either
+    if (!memory) // an object whose create failed, which has no queue either
         return;
     pl_joint_flush(q->joint);
     if (wait_for_launches(q, "waiting to release memory"))
         good(cudaFree(memory), "releasing memory");
 }
 
-// What is copied has been read when this returns, which nothing promises of pageable memory: so it is waited for.
-// What is not large goes through pinned memory, and is waited for where that is full.
+// The source may be reused when this returns. CUDA does not promise this for pageable memory, so this waits.
+// Small copies go through pinned memory, and wait only when it is full.
 extern "C" void pl_device_put(pl_device_queue *q, void *to, const void *from, size_t bytes)
 {
     if (pl_joint_put(q->joint, to, from, bytes))
@@ -192,7 +192,7 @@ static void bring(pl_device_queue *q, void *to, const void *from, size_t bytes)
         q->launching = false;
         return;
     }
-    cudaStreamSynchronize(q->launches); // the copy may be under way all the same
+    cudaStreamSynchronize(q->launches); // the copy may be in flight nonetheless
     memset(to, 0xff, bytes);            // NaN
 }
 
@@ -234,7 +234,7 @@ extern "C" void pl_device_clear(pl_device_queue *q, void *memory, size_t bytes)
 extern "C" bool pl_device_transfer_create(pl_device_queue *q, pl_device_transfer *t, size_t bytes)
 {
     cudaEvent_t launched = nullptr, arrived = nullptr;
-    if (!good(cudaGetLastError(), "a kernel's launch") || // before the answer takes its place
+    if (!good(cudaGetLastError(), "a kernel's launch") || // before the next call replaces it
         !on_device())
         return false;
     t->queue = q;
@@ -259,7 +259,7 @@ extern "C" void pl_device_transfer_destroy(pl_device_transfer *t)
     *t = pl_device_transfer{};
 }
 
-// NaN, as of any copy that fails; it may be under way all the same.
+// NaN, as for any failed copy; the copy may be in flight nonetheless.
 static void bring_no_numbers(pl_device_transfer *t)
 {
     cudaStreamSynchronize(t->queue->copies);
@@ -292,10 +292,10 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
     if (wait) {
         came = good(cudaEventSynchronize(arrived), "waiting for a copy");
     } else {
-        good(cudaGetLastError(), "a kernel's launch"); // before the answer takes its place
+        good(cudaGetLastError(), "a kernel's launch"); // before the next call replaces it
         cudaError_t code = cudaEventQuery(arrived);
         if (code == cudaErrorNotReady) {
-            cudaGetLastError(); // an answer
+            cudaGetLastError(); // not ready: a normal result
             return false;
         }
         came = good(code, "asking for a copy");
@@ -310,7 +310,7 @@ extern "C" bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait)
 
 static pl_first_fault recording_error;
 
-// A recording that fails is no fault of the device: launches are plain ones from then on.
+// A failed recording is not a device fault: launches are plain from then on.
 static bool recorded(pl_device_queue *q, cudaError_t code, const char *what)
 {
     if (code == cudaSuccess)
@@ -401,7 +401,7 @@ extern "C" void pl_round_begin(pl_round_memory *m, const pl_round_member *member
                                size_t up)
 {
     cudaStream_t stream = static_cast<cudaStream_t>(m->stream);
-    on_device(); // whichever thread leads
+    on_device(); // the leader may be any thread
     for (int32_t i = 0; i < count; i++) {
         pl_device_queue *q = members[i].queue;
         q->launching = q->launching || !pl_device_fault();
@@ -438,7 +438,7 @@ extern "C" void pl_round_end(pl_round_memory *m, const pl_round_member *members,
         members[i].queue->launching = members[i].queue->launching && !done;
 }
 
-// ---- finding a device ----
+// ---- search for devices ----
 
 struct found_gpu {
     char name[128], uuid[48];
@@ -454,8 +454,8 @@ static void report_uuid(const cudaUUID_t &id, char *out, size_t size)
              b[14], b[15]);
 }
 
-// Where the driver's management library does not say, asking makes a context, of half a gigabyte: it goes again, but
-// where this process has chosen its device.
+// If the driver's management library gives no answer, a query creates a context of half a gigabyte. It is destroyed
+// again, unless this process has already chosen its device.
 static void ask_memory(int device, const char *uuid, size_t *unused, size_t *all)
 {
     if (pl_cuda_management_memory(uuid + strlen("GPU-"), unused, all))
@@ -484,7 +484,7 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
         cudaDeviceProp p;
         if (cudaGetDeviceProperties(&p, i) != cudaSuccess)
             continue;
-        if (p.major < 8) { // for which CUDA_FLAGS have no code
+        if (p.major < 8) { // for which CUDA_FLAGS includes no code
             old++;
             continue;
         }
@@ -498,7 +498,7 @@ extern "C" int32_t pl_cuda_find(found_gpu *out, int32_t room, char *why, size_t 
         g->major = p.major;
         g->minor = p.minor;
     }
-    cudaGetLastError(); // answers
+    cudaGetLastError(); // normal results, not faults
     if (used == 0 && old > 0)
         snprintf(why, why_size,
                  "no device, because compute capability 8.0 is needed, which none of the %d has",

@@ -1,4 +1,4 @@
-/* Contact between bodies: rows of the host's set, and what the device does with them. */
+/* Contact between bodies: rows of the host's set, and the device's work on them. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/contact/bounce.h"
 #include "engine/model/groups/touching.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sweeps of the joint prox between two looks at whether it has come to its end. */
+/* Number of sweeps of the joint prox between two checks for convergence. */
 enum { SWEEPS_A_LOOK = 8 };
 
 #define device_of pl_device_of
@@ -18,7 +18,7 @@ static pl_contact_rows *rows_of(const pl_device *d)
     return pl_host_contact_rows(&d->between.host);
 }
 
-/* ---- making it ---- */
+/* ---- creation ---- */
 
 static bool create_apart(pl_device *d, int32_t group)
 {
@@ -148,7 +148,7 @@ static void put(pl_device *d, const void *to, const void *from, size_t bytes)
     pl_device_put(d->queue, (void *)(uintptr_t)to, from, bytes);
 }
 
-/* Offsets of 64 bits as such of 32, into `narrow`. */
+/* Converts 64-bit offsets to 32-bit ones, into `narrow`. */
 static void put_offsets(pl_device *d, const int32_t *to, const int64_t *from, int64_t count,
                         int32_t *narrow)
 {
@@ -210,7 +210,7 @@ static pl_contact_rows *fetched(pl_device *d)
     return rows;
 }
 
-/* ---- what they add to the objective ---- */
+/* ---- contributions to the objective ---- */
 
 static void gather(pl_device *d, const pl_number *x, const double *pull, double sign)
 {
@@ -255,7 +255,7 @@ bool PL_NAMED(pl_device_is_apart)(const pl_device *d, int32_t group)
     return d->between.host.set && d->between.group == group;
 }
 
-/* The prox's numbers as pl_joint_prox_set leaves them. */
+/* The prox's arrays as pl_joint_prox_set leaves them. */
 static void upload_prox(pl_device *d)
 {
     pl_device_between *k = &d->between;
@@ -269,7 +269,7 @@ static void upload_prox(pl_device *d)
     put(d, a->last, k->prox.p, 3 * n * sizeof(double));
     put(d, a->moved, k->prox.moved, 3 * m * sizeof(double));
     put(d, a->control, &control, sizeof control);
-    int32_t *term = k->prox.corner; /* room for 4 a row, and free once the lists are made */
+    int32_t *term = k->prox.corner; /* capacity 4 per row, and free once the lists are built */
     for (size_t i = 0; i < m; i++)
         term[i] = k->term[rows->vertex[i]];
     put(d, a->term, term, m * sizeof *term);

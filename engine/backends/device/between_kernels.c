@@ -2,7 +2,7 @@
 #ifdef __CUDACC__
 #define PL_BETWEEN_KERNELS_ARE_HERE
 #endif
-#define PL_ALL_REGISTERS /* the law is of double precision in either */
+#define PL_ALL_REGISTERS /* the law is in double in either precision */
 #include "engine/backends/device/vertex_threads.h"
 
 #include "engine/backends/device/between_kernels.h"
@@ -11,7 +11,7 @@
 
 /* ---- rows as energies ---- */
 
-/* r = sum w_a x_a: as weights add up to 0, of differences. */
+/* r = sum w_a x_a, from differences, because the weights sum to 0. */
 PL_THREAD void way_of(const pl_device_row *row, const pl_number *x, double r[3])
 {
     const pl_number *origin = x + 3 * (int64_t)row->vertex[0];
@@ -36,7 +36,7 @@ PL_THREAD void row_pull(const pl_row_pull_arguments *a, int64_t i)
     a->energy[i] = pl_row_pull(&law, r, a->pull + 3 * i);
 }
 
-/* What a row adds to the diagonal of the Hessian at its corner. */
+/* A row's contribution to the diagonal of the Hessian at its corner. */
 PL_THREAD void add_diagonal(const pl_device_row *row, int corner, const pl_number *x, double sum[3])
 {
     const pl_row_law law = law_of(row);
@@ -65,7 +65,7 @@ PL_THREAD void row_gather(const pl_row_gather_arguments *a, int64_t i)
 
 /* ---- the joint prox ---- */
 
-/* v of the touched vertices: where their terms' local steps look for the prox, or where they are held. */
+/* v of the touched vertices: the argument of the prox in their terms' local steps, or their held position. */
 PL_THREAD void prox_points(const pl_prox_arguments *a, int64_t i)
 {
     const pl_number *x = a->x + 3 * (int64_t)a->rows.vertex[i];
@@ -77,7 +77,7 @@ PL_THREAD void prox_points(const pl_prox_arguments *a, int64_t i)
             a->v[3 * i + c] = x[c];
 }
 
-/* C v of a row, of the touched vertices' v. */
+/* C v of a row, from the touched vertices' v. */
 PL_THREAD void apply(const pl_device_row *row, const double *v, double way[3])
 {
     const double *origin = v + 3 * (int64_t)row->place[0];
@@ -138,7 +138,7 @@ PL_THREAD double total_of(const double *sums)
     return total;
 }
 
-/* joint_prox.c's `accelerate`, and whether the sweep was the last. */
+/* `accelerate` of joint_prox.c, and whether the sweep was the last. */
 PL_THREAD void prox_decide(const pl_prox_arguments *a, int64_t thread)
 {
     pl_prox_control *k = a->control;

@@ -8,8 +8,8 @@
 
 /* A row in the device's memory. */
 typedef struct pl_device_row {
-    /* Corners: vertices of the scene, and their places among the touched ones. A missing corner repeats the first
-     * with a weight of 0. */
+    /* Corners: vertices of the scene, and their indices among the touched vertices. A missing corner repeats the
+     * first with a weight of 0. */
     int32_t vertex[4], place[4];
     double weight[4], normal[3], start[3], grip[3];
     double distance, stiffness, friction, force, bound;
@@ -21,14 +21,14 @@ typedef struct pl_device_rows {
     const int32_t *vertex, *first, *entry; /* as pl_contact_rows has them */
 } pl_device_rows;
 
-/* dU/dr and U at x. A thread a row. */
+/* dU/dr and U at x. One thread per row. */
 typedef struct pl_row_pull_arguments {
     pl_device_rows rows;
     const pl_number *x;
     double *pull, *energy; /* [rows][3], N; [rows], J */
 } pl_row_pull_arguments;
 
-/* out = sign C^T pull; or, where x is given, the diagonal of U's Hessian there. A thread a touched vertex. */
+/* out = sign C^T pull or, if x is given, the diagonal of U's Hessian there. One thread per touched vertex. */
 typedef struct pl_row_gather_arguments {
     pl_device_rows rows;
     const double *pull;
@@ -37,39 +37,39 @@ typedef struct pl_row_gather_arguments {
     pl_number *out; /* [vertices][3] */
 } pl_row_gather_arguments;
 
-/* How a prox goes on: Nesterov's sequence, and whether it has come to its end. */
+/* Progress of a prox: Nesterov's sequence, and whether it has converged. */
 typedef struct pl_prox_control {
     double t, beta;
     int32_t done, sweeps;
 } pl_prox_control;
 
-/* joint_prox.h's numbers. y = p + beta (p - last). */
+/* Arrays of joint_prox.h. y = p + beta (p - last). */
 typedef struct pl_prox_arguments {
     pl_device_rows rows;
     const double *give, *step;      /* [touched]; [rows] */
     double *p, *last, *free, *part; /* [rows][3] */
     double *moved, *v;              /* [touched][3] */
     pl_prox_control *control;
-    const int32_t *term;    /* [touched]: of the group `touching`; -1: none */
-    pl_admm_local local;    /* prox_points' */
-    const pl_number *x;     /* the same */
-    const double *sums;     /* prox_decide's, [3][PL_SUM_LAST] of part */
-    double exact, rounding; /* the same */
-    int32_t settle;         /* prox_move: of p, not y, and whether done or not */
-    double sign;            /* prox_spread: values = sign moved */
+    const int32_t *term;    /* [touched]: term of the group `touching`; -1: none */
+    pl_admm_local local;    /* for prox_points */
+    const pl_number *x;     /* for prox_points */
+    const double *sums;     /* for prox_decide, [3][PL_SUM_LAST] of part */
+    double exact, rounding; /* for prox_decide */
+    int32_t settle;         /* for prox_move: read p, not y, and move even when done */
+    double sign;            /* for prox_spread: values = sign moved */
     pl_number *values;      /* [block][3][PL_BLOCK] */
 } pl_prox_arguments;
 
 /* clang-format off */
 #define PL_BETWEEN_KERNELS(DO)                                                                     \
-    DO(row_pull, pl_row_pull_arguments)     /* a thread a row */                                   \
-    DO(row_gather, pl_row_gather_arguments) /* a touched vertex */                                 \
-    DO(prox_points, pl_prox_arguments)      /* a touched vertex */                                 \
-    DO(prox_free, pl_prox_arguments)        /* a row */                                            \
-    DO(prox_move, pl_prox_arguments)        /* a touched vertex */                                 \
-    DO(prox_sweep, pl_prox_arguments)       /* a row */                                            \
-    DO(prox_decide, pl_prox_arguments)      /* one */                                              \
-    DO(prox_spread, pl_prox_arguments)      /* a touched vertex */
+    DO(row_pull, pl_row_pull_arguments)     /* one thread per row */                               \
+    DO(row_gather, pl_row_gather_arguments) /* per touched vertex */                               \
+    DO(prox_points, pl_prox_arguments)      /* per touched vertex */                               \
+    DO(prox_free, pl_prox_arguments)        /* per row */                                          \
+    DO(prox_move, pl_prox_arguments)        /* per touched vertex */                               \
+    DO(prox_sweep, pl_prox_arguments)       /* per row */                                          \
+    DO(prox_decide, pl_prox_arguments)      /* one thread */                                       \
+    DO(prox_spread, pl_prox_arguments)      /* per touched vertex */
 /* clang-format on */
 
 #ifndef PL_BETWEEN_KERNELS_ARE_HERE

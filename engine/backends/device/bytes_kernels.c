@@ -1,4 +1,4 @@
-/* Copies and clearings of memory, for queues that share: a thread 16 bytes. */
+/* Copies and clears memory, for queues that share: 16 bytes per thread. */
 #include "engine/backends/device/bytes_kernels.h"
 
 PL_THREAD void bytes_of(const pl_bytes_arguments *a, int64_t thread)

@@ -1,4 +1,4 @@
-/* bytes_kernels.h - memory copied and cleared by a kernel. Both precisions have the same one. */
+/* bytes_kernels.h - copies and clears memory with a kernel. Both precisions share it. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_BYTES_KERNELS_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_BYTES_KERNELS_H
 
@@ -8,7 +8,7 @@ enum { PL_BYTES_A_THREAD = 16 };
 
 typedef struct pl_bytes_arguments {
     void *to;
-    const void *from; /* NULL: to is cleared */
+    const void *from; /* NULL: clear `to` */
     int64_t bytes;
 } pl_bytes_arguments;
 

@@ -1,5 +1,5 @@
-/* Vertices against obstacles with an energy, for devices. A thread a vertex. */
-#define PL_ALL_REGISTERS /* distances are of double precision in either */
+/* Vertices against obstacles with an energy, for devices. One thread per vertex. */
+#define PL_ALL_REGISTERS /* distances are in double in either precision */
 #include "engine/backends/device/term_kernels.h"
 
 PL_THREAD void find_point(const pl_term_arguments *a, const pl_number *x, int64_t i, double out[3])
@@ -33,7 +33,7 @@ PL_THREAD void hessian_diagonal_of(const pl_term_arguments *a, int64_t thread)
     put(a, thread, diagonal);
 }
 
-/* An obstacle's energy is none of the body's. */
+/* An obstacle's energy is not part of the body's. */
 PL_THREAD void measure_of(const pl_term_arguments *a, int64_t thread)
 {
     a->energy[thread] = a->stretch_out[thread] = a->inverted_out[thread] = 0;

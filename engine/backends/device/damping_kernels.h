@@ -1,5 +1,5 @@
 /* damping_kernels.h - kernels of dissipation, after the law's parts and terms_template.h. Included by
- * damping_<elements>_kernels.c, which then says PL_DAMPING_KERNELS. */
+ * damping_<elements>_kernels.c, which then expands PL_DAMPING_KERNELS. */
 #include "engine/backends/device/terms_kernels.h"
 #include "engine/model/damping/damping_freeze.h"
 
@@ -17,7 +17,7 @@ PL_THREAD void dissipate_of(const pl_term_arguments *a, int64_t thread)
     damping_dissipate(&at.group, a->x, a->energy + at.lane, at.block, at.block + 1);
 }
 
-/* What dissipates is no energy of the body's. */
+/* Dissipated energy is not part of the body's energy. */
 PL_THREAD void nothing_of(const pl_term_arguments *a, int64_t thread)
 {
     a->energy[thread] = a->stretch_out[thread] = a->inverted_out[thread] = 0;

@@ -1,4 +1,4 @@
-/* Arithmetic on rows, and what descent methods need beside trials. */
+/* Arithmetic on rows, and phases of descent methods other than trials. */
 #include "engine/backends/device/device_backend.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* device.h - a backend for devices with memory of their own, written once: phases (phases.c) that run
- * kernels (*_kernels.c), one thread a term or a vertex, on the CPU's templates and kernels.
+/* device.h - a backend for devices with memory of their own, written once: phases (phases.c) that run kernels
+ * (*_kernels.c), one thread per term or vertex, from the CPU's templates and kernels.
  *
- * Everything here is compiled for a precision (PL_SINGLE or not), whose names end in _f32 or _f64, and
- * for a device: by nvcc for CUDA (memory: backends/cuda), or by the host's compiler for tests, where
- * a kernel is a loop over its threads (memory_host.c). No kernel adds with atomics: what has to be
- * added up is gathered in a fixed order, so results are the same bits in every run.
+ * Everything here is compiled for a precision (PL_SINGLE or not), whose names end in _f32 or _f64, and for a
+ * device: by nvcc for CUDA (memory: backends/cuda), or by the host's compiler for tests, where a kernel is a loop
+ * over its threads (memory_host.c). No kernel adds with atomics: sums are gathered in a fixed order, so results
+ * have the same bits in every run.
  */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_H
@@ -29,75 +29,76 @@ extern "C" {
 #define PL_C
 #endif
 
-/* ---- queues: what is launched in order, and the memory that it is launched on ---- */
-/* Sessions in one process have one each and know nothing of each other: what is launched on a queue runs after
- * what was launched on it before, beside what is on others. A queue is made, used and destroyed by one thread
- * at a time, and its memory is nobody else's.
+/* ---- queues: work launched in order, and its memory ---- */
+/* Each session of a process has its own queue and knows nothing of the others. Work on a queue runs in launch
+ * order, and concurrently with other queues. One thread at a time creates, uses and destroys a queue, and only the
+ * queue uses its memory.
  *
- * An operation that fails is a fault of the device, which takes all that a process has on it along: it leaves
- * a message in pl_device_fault() and does nothing; so do all after it, on every queue. */
+ * An operation that fails is a fault of the device and loses everything that the process has on it. The operation
+ * leaves a message in pl_device_fault() and does nothing; so do all later operations, on every queue. */
 typedef struct pl_device_queue pl_device_queue;
 
-/* Queues made while this is asked for, of those that may, keep what is launched on them until something is waited
- * for, and launch it together with the others that wait (joint.h): the same bits, with fewer launches. At first
- * none does. */
+/* Sets whether new queues that may share do so. A queue that shares keeps its launches until something is waited
+ * for, and launches them together with the other queues that wait (joint.h): the same bits, with fewer launches.
+ * Off by default. */
 void pl_device_share(bool together);
 pl_shared_launches pl_device_shared(void);
-/* NULL: no memory, or a fault. */
+/* NULL: out of memory, or a fault. */
 pl_device_queue *pl_device_queue_create(bool may_share);
-/* After all that was made on it. NULL is nothing. */
+/* Destroy a queue after everything created on it. NULL does nothing. */
 void pl_device_queue_destroy(pl_device_queue *queue);
-/* What went wrong first in this process, or NULL. */
+/* The first fault in this process, or NULL. */
 const char *pl_device_fault(void);
-/* Whether something was launched that is not known to have ended; of a fault, when it was noticed. */
+/* True if some launch is not known to have ended; after a fault, the value when the fault was noticed. */
 bool pl_device_launching(const pl_device_queue *queue);
 
-/* ---- memory: of either precision ---- */
+/* ---- memory: for either precision ---- */
 
-/* Zeroed; NULL when there is no memory. */
+/* Zeroed; NULL if out of memory. */
 void *pl_device_alloc(pl_device_queue *queue, size_t bytes);
 void pl_device_release(pl_device_queue *queue, void *memory);
 void pl_device_put(pl_device_queue *queue, void *to, const void *from, size_t bytes);
-/* What was launched before has ended then. */
+/* When it returns, all earlier launches have ended. */
 void pl_device_get(pl_device_queue *queue, void *to, const void *from, size_t bytes);
 void pl_device_copy(pl_device_queue *queue, void *to, const void *from, size_t bytes);
 void pl_device_clear(pl_device_queue *queue, void *memory, size_t bytes);
 
-/* ---- transfers to the host that the device makes while it goes on ---- */
-/* Zeroed before create; not to be begun while launches are recorded. */
+/* ---- asynchronous transfers to the host ---- */
+/* Zero-initialise before create; cannot begin while launches are recorded. */
 typedef struct pl_device_transfer {
     pl_device_queue *queue;
-    void *host;               /* that the device writes by itself (CUDA: pinned) */
-    void *launched, *arrived; /* the memory's own (CUDA: events) */
-    size_t bytes;             /* of the last that was begun */
+    void *host;               /* that the device writes asynchronously (CUDA: pinned) */
+    void *launched, *arrived; /* of the memory layer (CUDA: events) */
+    size_t bytes;             /* of the last transfer */
     bool under_way;
 } pl_device_transfer;
 
-/* False: no memory. Destroy takes one that failed, too. */
+/* False: out of memory. Destroy also accepts a transfer whose create failed. */
 bool pl_device_transfer_create(pl_device_queue *queue, pl_device_transfer *t, size_t bytes);
 void pl_device_transfer_destroy(pl_device_transfer *t);
-/* From the device's memory as it is after all that was launched before; that memory must stay as it is until
- * the transfer has arrived. None is to be under way. It comes where a frame ends: those that launch together do not
- * wait for this queue until it is back. */
+/* Starts a transfer from the device's memory as it is after all earlier launches. That memory must not change until
+ * the transfer has arrived, and no other transfer of this object may be in flight. A transfer marks the end of a
+ * frame: queues that launch together do not wait for this queue until it returns. */
 void pl_device_transfer_begin(pl_device_transfer *t, const void *from, size_t bytes);
-/* Whether it has arrived, which it has if it is waited for; of one that failed the bytes are NaN. */
+/* True if the transfer has arrived, always true with `wait`. If it failed, the bytes are NaN. */
 bool pl_device_transfer_arrived(pl_device_transfer *t, bool wait);
 
-/* ---- recordings: launches that are made again and again, as one (CUDA: a graph) ---- */
-/* Between begin and end kernels, copies and clearings of a queue are kept with the arguments that they have
- * then, and not run; nothing else of the queue may be used. Zeroed before the first. */
+/* ---- recordings: repeated sequences of launches, run as one (CUDA: a graph) ---- */
+/* Between begin and end, kernels, copies and clearings of a queue are recorded with their current arguments and not
+ * run; nothing else may use the queue. Zero-initialise before the first recording. */
 typedef struct pl_device_recording {
     void *list;
 } pl_device_recording;
 
-/* False, and launches are plain ones: of a queue that shares, or there are no recordings, which
- * pl_device_recording_error() explains. */
+/* False: launches are plain, because the queue shares, or recordings do not work; pl_device_recording_error() then
+ * gives the reason. */
 bool pl_device_record_begin(pl_device_queue *queue);
-/* In the place of what was recorded before. False: nothing was kept and nothing run. */
+/* Replaces the previous recording. False: nothing was recorded, and nothing ran. */
 bool pl_device_record_end(pl_device_queue *queue, pl_device_recording *recording);
 void pl_device_replay(pl_device_queue *queue, const pl_device_recording *recording);
 void pl_device_forget(pl_device_recording *recording);
-/* Why a recording failed first in this process, after which none is tried on its queue; NULL: none has. */
+/* The reason of the first failed recording in this process; NULL: none failed. Its queue makes no further
+ * recordings. */
 const char *pl_device_recording_error(void);
 
 /* ---- launches ---- */
@@ -108,32 +109,32 @@ typedef struct pl_device_item {
     int64_t threads;
 } pl_device_item;
 
-/* stream: the memory's own (CUDA: a cudaStream_t; else nothing). threads > 0. */
+/* stream: of the memory layer (a cudaStream_t in CUDA, otherwise unused). threads > 0. */
 typedef struct pl_device_kernel {
     size_t bytes; /* of its arguments */
     void (*one)(void *stream, const void *arguments, int64_t threads);
-    /* items: [count], in the device's memory, none of more than `most` threads. NULL: one by one. */
+    /* items: [count], in the device's memory, none with more than `most` threads. NULL: one by one. */
     void (*many)(void *stream, const pl_device_item *items, int32_t count, int64_t most);
 } pl_device_kernel;
 
-/* The arguments have been read when this returns. */
+/* The arguments may be reused when this returns. */
 void pl_device_launch(pl_device_queue *queue, const pl_device_kernel *kernel, const void *arguments,
                       int64_t threads);
 
 #ifndef __CUDACC__
-/* For tests. The device's memory can be read while a kernel's loop runs, and at no other time; from now on, on
- * queues made later, it always can: for programs that compare numbers and look for nothing else. Closing and
- * opening takes longer than small kernels. */
+/* For tests. By default, the device's memory is readable only while a kernel's loop runs. After this call it is
+ * always readable, on queues created later. It is for programs that only compare numbers: opening and closing
+ * memory takes longer than small kernels. */
 void pl_device_leave_open(void);
-/* Recordings fail from now on. */
+/* Makes recordings fail from now on. */
 void pl_device_refuse_recordings(void);
-/* One transfer of a queue arrives each time that the device is waited for; held, none does but by being waited
- * for itself. */
+/* By default, one transfer of a queue arrives each time the device is waited for. While held, a transfer arrives
+ * only when it is waited for itself. */
 void pl_device_hold_transfers(bool held);
-int pl_device_transfers_under_way(void); /* on all queues */
-/* After that many more launches on the queue the device fails. */
+int pl_device_transfers_under_way(void); /* over all queues */
+/* Makes the device fail after this many more launches on the queue. */
 void pl_device_fail_after(pl_device_queue *queue, int64_t launches);
-/* Bytes handed out so far, what was released and used again not twice. */
+/* Bytes handed out so far; memory that was released and reused counts once. */
 size_t pl_device_handed_out(void);
 #endif
 
@@ -142,13 +143,13 @@ size_t pl_device_handed_out(void);
 #endif
 
 /* ---- kernels ---- */
-/* PL_KERNEL(name, thread_of, type) makes pl_device_<name>_<precision>(pl_device_queue *queue, const type
- * *arguments, int64_t threads), and name_kernel, of
+/* PL_KERNEL(name, thread_of, type) defines pl_device_<name>_<precision>(pl_device_queue *queue, const type
+ * *arguments, int64_t threads), and name_kernel, from
  *     PL_THREAD void thread_of(const type *arguments, int64_t thread) */
 #ifdef __CUDACC__
 enum { PL_THREADS_A_BLOCK = 128 };
-/* In double precision, and where PL_ALL_REGISTERS says so, a thread may take as many registers as it wants;
- * else the compiler keeps room for several blocks, and would sooner spill. */
+/* In double precision, and with PL_ALL_REGISTERS, a thread may use any number of registers. Otherwise the compiler
+ * leaves room for several blocks, and spills if necessary. */
 #if defined(PL_SINGLE) && !defined(PL_ALL_REGISTERS)
 #define PL_BOUNDS __launch_bounds__(PL_THREADS_A_BLOCK)
 #else
@@ -169,7 +170,7 @@ enum { PL_THREADS_A_BLOCK = 128 };
         name##_threads<<<PL_BLOCKS(threads), PL_THREADS_A_BLOCK, 0, (cudaStream_t)stream>>>(       \
             *(const type *)arguments, threads);                                                    \
     }
-/* Sessions that share are of single precision, which alone is compiled for several at a time. */
+/* Sessions that share use single precision: only that is compiled for several at a time. */
 #ifdef PL_SINGLE
 #define PL_MANY(name, thread_of, type)                                                             \
     static __global__ void PL_BOUNDS name##_many_threads(const pl_device_item *items)              \

@@ -71,7 +71,7 @@ static void *take_bytes(pl_device_model *m, const void *from, size_t bytes)
     return to;
 }
 
-/* Where a slot of gather.h is among whole corners: [block][corner][3][L] is [block][corner][L] there. */
+/* Converts a slot of gather.h to an index of whole corners: [block][corner][3][L] is [block][corner][L] there. */
 static int64_t corner_of(int64_t slot)
 {
     return slot / (3 * PL_BLOCK) * PL_BLOCK + slot % (3 * PL_BLOCK);
@@ -142,7 +142,7 @@ const char *PL_NAMED(pl_device_refuses)(const pl_model *model)
     return NULL;
 }
 
-/* By name: a plug-in's tables are not those that the model points to. */
+/* By name: a plug-in's tables are not those to which the model points. */
 static pl_stretch_model stretch_of(const pl_stretch_ops *ops)
 {
     static const char *const names[PL_MATERIAL_KINDS] = {
@@ -157,7 +157,7 @@ static pl_stretch_model stretch_of(const pl_stretch_ops *ops)
     return out;
 }
 
-/* The groups' own structs point to doubles, whatever they are declared as here. */
+/* The groups' structs point to doubles here, whatever their declared type. */
 static bool create_tets(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
 {
     const pl_tets *t = from->data;
@@ -198,7 +198,7 @@ static bool create_terms(pl_device_model *m, const pl_group *from, pl_term_argum
            (to->terms.shared || !t->shared);
 }
 
-/* Of dissipation, whose frozen rows every stage makes anew. */
+/* For dissipation, whose frozen rows every stage recomputes. */
 static bool create_damping(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
 {
     const pl_terms *t = from->data;
@@ -241,7 +241,7 @@ static pl_shape *take_shape(pl_device_model *m, const pl_shape *from)
     return from->solid && !shape.solid ? NULL : take_bytes(m, &shape, sizeof shape);
 }
 
-/* Factors on friction, a lane each; true where there are none. */
+/* Factors on friction, one per lane; true if there are none. */
 static bool take_shares(pl_device_model *m, const pl_group *from, const double *share, double **to)
 {
     if (share)
@@ -273,7 +273,7 @@ static bool create_contacts(pl_device_model *m, const pl_group *from, pl_term_ar
            to->contact.stiffness && to->contact.anchors;
 }
 
-/* What the group keeps for itself. */
+/* The group's own data. */
 static bool create_own(pl_device_model *m, const pl_group *from, pl_term_arguments *to)
 {
     if (from->ops->push)

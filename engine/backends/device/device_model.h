@@ -1,5 +1,4 @@
-/* device_model.h - a model in a device's memory. The host's model is of doubles whatever the
- * precision here. */
+/* device_model.h - a model in a device's memory. The host's model uses doubles in either precision. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_MODEL_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_DEVICE_MODEL_H
 
@@ -9,15 +8,15 @@
 
 typedef struct pl_device_group {
     const pl_term_kernels *kernels;
-    pl_term_arguments arguments; /* but for x and what a call wants */
-    int64_t threads, first;      /* first: of the threads of all groups */
+    pl_term_arguments arguments; /* except for x and the arguments of a call */
+    int64_t threads, first;      /* first: in the list of all groups' threads */
 } pl_device_group;
 
 typedef struct pl_device_model {
     pl_device_queue *queue;
     pl_device_vertices vertices;
     pl_device_group *groups;
-    int64_t threads;                        /* of all groups */
+    int64_t threads;                        /* over all groups */
     int32_t **pin_vertex;                   /* [pins] */
     double *x0;                             /* [vertices][3] */
     pl_number4 *contributions;              /* [model->contributions / 3] */
@@ -26,19 +25,20 @@ typedef struct pl_device_model {
     int64_t memory_count, memory_room;
 } pl_device_model;
 
-/* Why a device cannot hold a model, or NULL. */
+/* The reason why a device cannot hold a model, or NULL. */
 const char *PL_NAMED(pl_device_refuses)(const pl_model *model);
 
-/* True for a group of model/groups/touching.h, recognised by its name: a plug-in's tables are not the host's. */
+/* True for a group of model/groups/touching.h, recognised by its name, because a plug-in's tables are not the
+ * host's. */
 bool PL_NAMED(pl_device_is_touching)(const pl_group *group);
 
-/* PL_OK or PL_NO_MEMORY; *out is to be destroyed in either case. */
+/* PL_OK or PL_NO_MEMORY; destroy *out in either case. */
 pl_status PL_NAMED(pl_device_model_create)(pl_device_queue *queue, const pl_model *model,
                                            pl_device_model *out);
 void PL_NAMED(pl_device_model_destroy)(pl_device_model *m);
 
-/* Numbers of the host's, doubles, to the device and back in its precision; by way of pieces, so that
- * no copy of the whole is made. */
+/* Copy the host's numbers, doubles, to the device and back in its precision. They go in pieces, to avoid a copy of
+ * the whole array. */
 void PL_NAMED(pl_device_put_numbers)(pl_device_queue *queue, pl_number *to, const double *from,
                                      int64_t count);
 void PL_NAMED(pl_device_get_numbers)(pl_device_queue *queue, double *to, const pl_number *from,

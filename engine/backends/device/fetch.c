@@ -1,5 +1,5 @@
-/* Numbers for frames: converted by a kernel into memory of their own, so that the state's arrays may change at
- * once, and brought from there to the host while the device goes on (device.h). */
+/* Data for frames: a kernel converts them into separate memory, so that the state's arrays may change at once, and
+ * a transfer copies them to the host while the device continues (device.h). */
 #include "engine/backends/device/device_backend.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 struct pl_fetch {
     pl_fetch_form form;
     size_t bytes;
-    void *converted; /* the device's */
+    void *converted; /* on the device */
     pl_device_transfer transfer;
 };
 
@@ -41,7 +41,7 @@ static pl_status device_fetch_create(pl_backend *b, const pl_fetch_form *form, p
 static void device_fetch_begin(pl_backend *b, pl_fetch *f, const pl_array *const *arrays)
 {
     int64_t count = 3 * b->model->vertices;
-    pl_device_transfer_arrived(&f->transfer, true); /* what is converted is not to change before */
+    pl_device_transfer_arrived(&f->transfer, true); /* the converted data must not change before */
     for (int32_t k = 0; k < f->form.arrays; k++) {
         pl_convert_arguments a = {.x = pl_device_numbers(arrays[k])};
         if (f->form.single)

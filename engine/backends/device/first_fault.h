@@ -1,5 +1,5 @@
-/* first_fault.h - what went wrong first with the device of this process: it is kept for all queues, whichever
- * thread noticed it. Included by who is the device's memory, once a process. */
+/* first_fault.h - the first fault of the device in this process, kept for all queues, whichever thread noticed it.
+ * Included by the implementation of the device's memory, once per process. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_FIRST_FAULT_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_FIRST_FAULT_H
 
@@ -7,7 +7,7 @@
 
 typedef struct pl_first_fault {
     char text[256];
-    int state; /* 0: none; 1: being written; 2: there */
+    int state; /* 0: none; 1: being written; 2: available */
 } pl_first_fault;
 
 static inline const char *pl_first_fault_of(const pl_first_fault *f)
@@ -24,7 +24,7 @@ static inline void pl_first_fault_note(pl_first_fault *f, const char *doing, con
         snprintf(f->text, sizeof f->text, "%s: %s", doing, what);
         __atomic_store_n(&f->state, 2, __ATOMIC_RELEASE);
     }
-    while (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != 2) /* another thread's, in a moment */
+    while (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != 2) /* another thread is writing it */
         ;
 }
 

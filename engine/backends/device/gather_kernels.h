@@ -1,10 +1,10 @@
-/* gather_kernels.h - what kernels over vertices do alike. */
+/* gather_kernels.h - shared by the kernels over vertices. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_GATHER_KERNELS_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_GATHER_KERNELS_H
 
 #include "engine/backends/device/vertices.h"
 
-/* The sum of what terms sent to a vertex, in the order of its list. */
+/* The sum of the terms' contributions at a vertex, in the order of its list. */
 PL_THREAD void gather(const pl_device_vertices *m, const pl_number4 *contributions, int64_t v,
                       pl_number f[3])
 {

@@ -1,8 +1,8 @@
 /* Bends over the edges of a sheet, for devices. */
 #include "engine/backends/device/term_kernels.h"
 
-/* The angle of a thread's edge, its gradient, and theta - theta0; with derivatives of all by coordinate
- * k, where that is one of the twelve. */
+/* The angle of a thread's edge, its gradient, and theta - theta0; with their derivatives by coordinate k, if k is
+ * one of the twelve. */
 PL_THREAD double open_hinge(const pl_term_arguments *a, int64_t thread, int k,
                             pl_dual gradient[4][3])
 {
@@ -35,7 +35,7 @@ PL_THREAD void energy_gradient_of(const pl_term_arguments *a, int64_t thread)
     put(a, thread, force);
 }
 
-/* k (grad theta^2 + (theta - theta0) d2 theta / dx2) of each coordinate. */
+/* k (grad theta^2 + (theta - theta0) d2 theta / dx2) for each coordinate. */
 PL_THREAD void hessian_diagonal_of(const pl_term_arguments *a, int64_t thread)
 {
     double diagonal[12], k = a->hinges.stiffness[thread];

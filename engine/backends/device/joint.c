@@ -6,31 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a list; a longer one is handed in before it is full. Copies of more bytes than SMALL are not kept. */
+/* Limits of a list; a longer one is submitted before it is full. Copies of more than SMALL bytes are not kept. */
 enum { OPERATIONS = 512, BYTES = 49152, SMALL = 4096, RECENT = 12, ALIGNMENT = 16 };
-/* Of a round. */
+/* Limits of a round. */
 enum { MEMBERS = 64 };
 
 typedef struct operation {
     const pl_device_kernel *kernel;
     int64_t threads;
-    int32_t arguments; /* where in the list's bytes */
-    int32_t data;      /* where in them what is to be put lies; -1: nothing is */
+    int32_t arguments; /* offset in the list's bytes */
+    int32_t data;      /* offset there of the data to copy; -1: none */
     bool comes_back;   /* a copy to the host */
 } operation;
 
 struct pl_joint {
     pl_device_queue *queue;
-    pl_joint *next;       /* of all */
-    pl_joint *next_there; /* of those that wait */
+    pl_joint *next;       /* over all lists */
+    pl_joint *next_there; /* of waiting queues */
     pthread_cond_t woken;
-    bool there;  /* handed in, and not done */
-    double seen; /* ms: when its last round was done, or it was made */
-    void *to;    /* of what comes back */
+    bool there;  /* submitted, and not done */
+    double seen; /* ms: time of its last round, or of its creation */
+    void *to;    /* of the data that come back */
     size_t back;
     int32_t count, used;
     operation operations[OPERATIONS];
-    /* Arguments that may be those of a launch to come: places of some distinct ones. */
+    /* Arguments that later launches may reuse: offsets of some distinct ones. */
     const pl_device_kernel *recent_kernel[RECENT];
     int32_t recent[RECENT], recent_next;
     _Alignas(ALIGNMENT) char bytes[BYTES];
@@ -39,14 +39,14 @@ struct pl_joint {
 /* One launch of a round. */
 typedef struct launch {
     const pl_device_kernel *kernel;
-    int32_t first, count; /* items */
+    int32_t first, count; /* number of items */
     int64_t most;
 } launch;
 
-/* Of the process. The leader uses what comes after `leading` without the mutex. */
+/* The process's state. The leader uses what comes after `leading` without the mutex. */
 static struct {
     pthread_mutex_t mutex;
-    pthread_cond_t come; /* for the leader: somebody has, or is gone */
+    pthread_cond_t come; /* wakes the leader: a queue has submitted, or is gone */
     pl_joint *all, *first_there, **last_there;
     int32_t there;
     double patience;
@@ -65,7 +65,7 @@ static size_t aligned(size_t bytes)
 
 /* ---- lists ---- */
 
-/* With the first list. */
+/* Together with the first list. */
 static bool open_rounds(void)
 {
     joint.launches = malloc((size_t)MEMBERS * OPERATIONS * sizeof *joint.launches);
@@ -141,7 +141,7 @@ void pl_joint_destroy(pl_joint *j)
     free(j);
 }
 
-/* Where these bytes are in the list now; there is room. */
+/* Offset of these bytes in the list from now on; there is room. */
 static int32_t keep(pl_joint *j, const void *from, size_t bytes)
 {
     int32_t at = j->used;
@@ -163,7 +163,7 @@ static operation *add(pl_joint *j, const pl_device_kernel *kernel, int64_t threa
     return o;
 }
 
-/* Arguments are kept once: iterations launch the same again and again. */
+/* Arguments are stored once, because iterations repeat the same launches. */
 void pl_joint_launch(pl_joint *j, const pl_device_kernel *kernel, const void *arguments,
                      int64_t threads)
 {
@@ -181,7 +181,7 @@ void pl_joint_launch(pl_joint *j, const pl_device_kernel *kernel, const void *ar
     j->recent_next = (j->recent_next + 1) % RECENT;
 }
 
-/* A copy one end of which the leader fills in. */
+/* A copy with one end that the leader fills in. */
 static operation *add_copy(pl_joint *j, const pl_bytes_arguments *a)
 {
     operation *o = add(j, pl_device_bytes_kernel_f32(), pl_bytes_threads((size_t)a->bytes));
@@ -224,7 +224,7 @@ bool pl_joint_get(pl_joint *j, void *to, const void *from, size_t bytes)
 typedef struct round_list {
     pl_joint *list;
     int32_t at;        /* the operation at its head */
-    size_t base, down; /* where its bytes go in the round's; where what comes back does */
+    size_t base, down; /* offset of its bytes in the round's; offset of the results */
 } round_list;
 
 static pl_bytes_arguments *copy_of(const round_list *l, const operation *o)
@@ -232,7 +232,7 @@ static pl_bytes_arguments *copy_of(const round_list *l, const operation *o)
     return (pl_bytes_arguments *)(joint.memory.up + l->base + o->arguments);
 }
 
-/* The list's bytes in the round's memory, and the ends of its copies that are there. */
+/* The list's bytes in the round's memory, and the ends of copies that point there. */
 static void place(round_list *l, size_t *up, size_t *down)
 {
     const pl_joint *j = l->list;
@@ -255,8 +255,8 @@ static const operation *head(const round_list *l)
     return l->at < l->list->count ? &l->list->operations[l->at] : NULL;
 }
 
-/* The kernel at the head of the list that has most before it: lists end alike, in what is waited for, so those of
- * sessions that are elsewhere in their steps meet there. NULL: all are done. */
+/* Chooses the kernel at the head of the list with the most work left. Lists end alike, in what is waited for, so
+ * lists of sessions at different points of their steps align there. NULL: all are done. */
 static const pl_device_kernel *next_kernel(const round_list *lists, int32_t count)
 {
     const pl_device_kernel *kernel = NULL;
@@ -268,7 +268,7 @@ static const pl_device_kernel *next_kernel(const round_list *lists, int32_t coun
     return kernel;
 }
 
-/* All launches of the lists, and their items; how many there are. */
+/* All launches of the lists, and their items; returns the number. */
 static int32_t merge(round_list *lists, int32_t count, pl_device_item *items)
 {
     int32_t launches = 0, used = 0;
@@ -308,7 +308,7 @@ static void make(const launch *l, const pl_device_item *items)
         pl_round_one(m, l->kernel, on_host(&of[i]), of[i].threads);
 }
 
-/* By the leader, without the mutex. */
+/* Called by the leader, without the mutex. */
 static void run_round(pl_joint *const *of, int32_t count, pl_shared_launches *counts)
 {
     round_list lists[MEMBERS];
@@ -336,7 +336,7 @@ static void run_round(pl_joint *const *of, int32_t count, pl_shared_launches *co
     *counts = (pl_shared_launches){1, asked, launches};
 }
 
-/* ---- who comes together ---- */
+/* ---- who takes part ---- */
 
 void pl_joint_leave(pl_joint *j)
 {
@@ -349,7 +349,7 @@ void pl_joint_leave(pl_joint *j)
     pthread_mutex_unlock(&joint.mutex);
 }
 
-/* Until when those are waited for that were there just before. */
+/* Time until which the round waits for the queues of the last round. */
 static double wait_until(double now)
 {
     double until = now;
@@ -367,7 +367,7 @@ static void wait_for_others(void)
     }
 }
 
-/* A round of all that have come, with the mutex. */
+/* Runs a round of all that have come, with the mutex held. */
 static void lead(void)
 {
     pl_joint *members[MEMBERS];

@@ -1,13 +1,13 @@
 /* joint.h - launches of several queues made as one (device.h, pl_device_share).
  *
- * A queue that shares keeps what is launched on it, and small copies, in a list with copies of the arguments. Who has
- * to wait for the device hands the list in; one of those who wait, the leader, waits a moment for those that
- * were there just before, and makes a round of all that have come: it goes through the lists side by side, makes the
- * launches of one kernel that stand at their heads one launch, and copies all small results back at once. Each list
- * keeps its order, and lists share nothing, so the bits are those of each alone whoever comes together.
+ * A queue that shares keeps its launches and small copies in a list, with copies of the arguments. A thread that
+ * has to wait for the device submits its list. One of the waiting threads, the leader, waits briefly for the queues
+ * that took part in the last round, and makes a round of all that have come. It walks the lists side by side,
+ * combines launches of the same kernel at their heads into one launch, and copies all small results back at once.
+ * Each list keeps its order, and lists share no data, so a queue's bits do not depend on which queues join a round.
  *
- * Threads: a list is its queue's thread's; the leader reads it while that thread waits. NULL in the place of a list
- * is a queue that does not share: nothing is kept, nothing done. */
+ * Threads: a list belongs to its queue's thread; the leader reads it while that thread waits. A NULL list means
+ * that the queue does not share: nothing is kept, and nothing is done. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_JOINT_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_JOINT_H
 
@@ -20,29 +20,29 @@ extern "C" {
 
 typedef struct pl_joint pl_joint;
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 pl_joint *pl_joint_create(pl_device_queue *queue);
 void pl_joint_destroy(pl_joint *j);
 void pl_joint_launch(pl_joint *j, const pl_device_kernel *kernel, const void *arguments,
                      int64_t threads);
-/* False: too much for a list; what was kept is done, and the copy is the caller's to make. */
+/* False: the copy is too large for a list; all kept work has been done, and the caller makes the copy. */
 bool pl_joint_put(pl_joint *j, void *to, const void *from, size_t bytes);
 bool pl_joint_get(pl_joint *j, void *to, const void *from, size_t bytes);
-/* What was kept has been done then, or there is a fault. */
+/* When it returns, all kept work has been done, or there is a fault. */
 void pl_joint_flush(pl_joint *j);
 
-/* Something else is done now: no round waits for this one until it has been in one again. */
+/* The queue turns to other work: no round waits for it until it has taken part in one again. */
 void pl_joint_leave(pl_joint *j);
 
-/* How long a round waits for a queue, ms after that was in one before or made. At first 0.5. */
+/* Time that a round waits for a queue, in ms after the queue took part in one or was created. Default 0.5. */
 void pl_joint_set_patience(double ms);
 
-/* ---- the memory's part: one round at a time, by one thread ---- */
+/* ---- the memory layer's part: one round at a time, on one thread ---- */
 
 typedef struct pl_round_memory {
-    char *up, *up_there;     /* what goes to the device: the host's, the device's */
-    char *down, *down_there; /* what comes back */
-    void *stream;            /* the memory's own */
+    char *up, *up_there;     /* data to the device: on the host; on the device */
+    char *down, *down_there; /* data back */
+    void *stream;            /* of the memory layer */
 } pl_round_memory;
 
 typedef struct pl_round_member {
@@ -50,16 +50,16 @@ typedef struct pl_round_member {
     int64_t launches;
 } pl_round_member;
 
-/* Zeroed before; destroy takes one that failed. */
+/* Zero-initialise before; destroy also accepts one whose create failed. */
 bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t down);
 void pl_round_memory_destroy(pl_round_memory *m);
-/* After all that the members have launched otherwise; `up` bytes are on the device then. */
+/* Ordered after all other launches of the members; the `up` bytes are then on the device. */
 void pl_round_begin(pl_round_memory *m, const pl_round_member *members, int32_t count, size_t up);
 void pl_round_one(pl_round_memory *m, const pl_device_kernel *kernel, const void *arguments,
                   int64_t threads);
 void pl_round_many(pl_round_memory *m, const pl_device_kernel *kernel, const pl_device_item *items,
                    int32_t count, int64_t most);
-/* Waits; `down` bytes have come back then, unless there is a fault. */
+/* Waits; the `down` bytes have then arrived, unless there is a fault. */
 void pl_round_end(pl_round_memory *m, const pl_round_member *members, int32_t count, size_t down);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What a step is made of around its minimisation. */
+/* The work of a step around its minimisation. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/model/load_forces.h"
 #include "engine/backends/look.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Steps of a solve at most: of a matrix that has no good bound a solve is only begun. */
+/* Maximum number of steps of a solve: with a matrix that has no good bound, a solve is only started. */
 enum { STEPS_MAX = 4000 };
 
 static void *take(pl_device_system *s, const void *from, int64_t count, size_t size)
@@ -30,7 +30,7 @@ static pl_number *take_numbers(pl_device_system *s, const double *from, int64_t 
     return to;
 }
 
-/* The lower triangle, less its diagonal, once for each of an entry's two rows. */
+/* The lower triangle, without its diagonal, once for each of an entry's two rows. */
 typedef struct slices {
     int32_t *start, *column, *used; /* [slices + 1]; entries; [n]: of a row */
     double *value, *sum;            /* entries; [n] */
@@ -136,9 +136,9 @@ static double error_of(const pl_model *m)
     return damped && m->solver.method == PL_METHOD_ADMM ? PL_SOLVE_ERROR_DAMPED : PL_SOLVE_ERROR;
 }
 
-/* The iteration's numbers. A >= inertia M, and so no eigenvalue of D^-1 A is below the least inertia m_i /
- * A_ii; those of A_k are between A's (Cauchy's interlacing), and 1. In statics A may be singular where no
- * A_k is: it is these that count. */
+/* The iteration's constants. A >= inertia M, so no eigenvalue of D^-1 A is below the least inertia m_i / A_ii;
+ * those of A_k lie between A's (Cauchy's interlacing) and 1. In statics, A may be singular although no A_k is: the
+ * bounds of the A_k count. */
 static pl_status set_steps(pl_device_system *s, const pl_model *m)
 {
     double floor = 1;

@@ -52,8 +52,8 @@ PL_THREAD void gather_square(const pl_gather_square_arguments *a, int64_t i)
 
 /* ---- Chebyshev's iteration ---- */
 
-/* A_k x of row i, in double and by differences, so that a body far from the origin loses nothing:
- * sum_j A_ij (x_j - x_i) + (sum_j A_ij) x_i, where x_j is 0 in what is held. */
+/* A_k x of row i, in double and by differences, so that a body far from the origin loses no digits: sum_j A_ij
+ * (x_j - x_i) + (sum_j A_ij) x_i, where x_j is 0 at held coordinates. */
 PL_THREAD void multiply_rows(const pl_iterate_arguments *a, int64_t i, double out[3])
 {
     const pl_device_matrix *A = &a->matrix;
@@ -71,7 +71,7 @@ PL_THREAD void multiply_rows(const pl_iterate_arguments *a, int64_t i, double ou
     }
 }
 
-/* D^-1 A d of row i; d is 0 in what is held. */
+/* D^-1 A d of row i; d is 0 at held coordinates. */
 PL_THREAD void multiply_step(const pl_iterate_arguments *a, int64_t i, pl_number out[3])
 {
     const pl_device_matrix *A = &a->matrix;

@@ -1,9 +1,9 @@
-/* matrix_kernels.h - kernels of the constant matrix A (model.h): right-hand sides, and Chebyshev's
- * iteration in place of a factor (matrix.h says why). A thread a free vertex, all three coordinates.
+/* matrix_kernels.h - kernels of the constant matrix A (model.h): right-hand sides, and Chebyshev iteration in place
+ * of a factor (matrix.h explains why). One thread per free vertex, all three coordinates.
  *
- * Off the diagonal A lies in slices of PL_SLICE rows, each as wide as its widest row: entry k of row i is at
- * start[i / PL_SLICE] + k PL_SLICE + i % PL_SLICE, so that neighbouring threads read side by side. What fills
- * a row up is 0 times its own vertex. Where a pin holds a coordinate, A_k has the identity's row and column. */
+ * Off the diagonal, A is stored in slices of PL_SLICE rows, each as wide as its widest row: entry k of row i is at
+ * start[i / PL_SLICE] + k PL_SLICE + i % PL_SLICE, so neighbouring threads read adjacent entries. Padding of a row
+ * is 0 times its own vertex. Where a pin holds a coordinate, A_k has the identity's row and column. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_MATRIX_KERNELS_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_MATRIX_KERNELS_H
 
@@ -17,12 +17,12 @@ typedef struct pl_device_matrix {
     const pl_number *value;    /* [start[slices]], N/m */
     const pl_number *diagonal; /* [free]: A_ii */
     const pl_number *sum;      /* [free]: of a row, with its diagonal */
-    /* A's columns of held coordinates, by free row: of model vertices. */
+    /* A's columns of held coordinates, by free row: indices are model vertices. */
     const int32_t *coupling_start, *coupling_vertex;
     const pl_number *coupling_value;
 } pl_device_matrix;
 
-/* rows = inertia M x~ + load - A_fp x_p, and what is held itself. */
+/* rows = inertia M x~ + load - A_fp x_p, and the position itself where a coordinate is held. */
 typedef struct pl_stage_rows_arguments {
     pl_device_vertices vertices;
     pl_device_matrix matrix;
@@ -39,21 +39,21 @@ typedef struct pl_gather_rows_arguments {
     pl_number *rows;
 } pl_gather_rows_arguments;
 
-/* Of each free vertex the square of what is gathered, where it is not held. */
+/* For each free vertex, the square of the gathered sum over free coordinates. */
 typedef struct pl_gather_square_arguments {
     pl_device_vertices vertices;
     const pl_number4 *contributions;
     double *columns; /* [free] */
 } pl_gather_square_arguments;
 
-/* Steps of Chebyshev's iteration for A x = rhs (Saad, Iterative Methods for Sparse Linear Systems,
- * algorithm 12.1, with D^-1 A):
+/* Steps of Chebyshev iteration for A x = rhs (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1,
+ * with D^-1 A):
  *
  *     begin   x <- from, r <- D^-1 (rhs - A x), d <- first r
  *     step    r <- r - D^-1 A d, x <- x + d, d <- on d + down r
  *     end     r <- r - D^-1 A d, rows <- x + d
  *
- * of which a step writes d to another array than it reads, as neighbours read it. */
+ * A step writes d to a different array from the one it reads, because neighbours read it. */
 typedef struct pl_iterate_arguments {
     pl_device_vertices vertices;
     pl_device_matrix matrix;
@@ -63,7 +63,7 @@ typedef struct pl_iterate_arguments {
     const pl_number4 *d;
     pl_number4 *d_new;
     pl_number *rows;
-    double *columns; /* [free]: (rows - from)_i A (rows - from)_i, of D (r0 - r); or NULL */
+    double *columns; /* [free]: (rows - from)_i A (rows - from)_i, from D (r0 - r); or NULL */
 } pl_iterate_arguments;
 
 /* clang-format off */

@@ -1,6 +1,5 @@
-/* Memory of a device that is not there: the host's, which can be read while a kernel or a copy runs and
- * at no other time. What was released is filled with NaN and not used again but for an array of the same
- * size; what was a queue's is gone with it. For tests. */
+/* Memory of an imaginary device: the host's, readable only while a kernel or a copy runs. Released memory is filled
+ * with NaN and reused only for an array of the same size; a queue's memory goes with it. For tests. */
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/first_fault.h"
 #include "engine/backends/device/joint.h"
@@ -13,7 +12,7 @@
 #include <sys/mman.h>
 
 static const size_t SIZE = (size_t)1 << 34;
-/* Released arrays; one that finds no room is not used again. */
+/* Released arrays; one that finds no room here is not reused. */
 enum { RELEASED_MAX = 4096, TRANSFERS_MAX = 64 };
 
 typedef struct launch {
@@ -34,12 +33,12 @@ typedef struct transfer {
 
 struct pl_device_queue {
     char *memory;
-    size_t used, open_up_to; /* open_up_to: where it is left open */
+    size_t used, open_up_to; /* open_up_to: end of the part left open */
     int depth;
     bool left_open, launching;
-    int64_t left;                      /* launches until the device fails; below 0: it does not */
-    list *kept;                        /* while one is recorded */
-    pl_joint *joint;                   /* of one that shares; else NULL */
+    int64_t left;                      /* launches until the device fails; below 0: never */
+    list *kept;                        /* set during a recording */
+    pl_joint *joint;                   /* for a queue that shares; else NULL */
     transfer transfers[TRANSFERS_MAX]; /* oldest first */
     int transfer_count;
     int released_count;
@@ -47,7 +46,7 @@ struct pl_device_queue {
     char read[PL_DEVICE_READ];
 };
 
-/* Of the process: what tests ask for, and what they are told. */
+/* The process's state: settings of tests, and counters for them. */
 static atomic_bool leave_open, refused, held_back, sharing;
 static atomic_size_t handed_out;
 static atomic_int transfers_under_way;
@@ -104,7 +103,7 @@ void pl_device_fail_after(pl_device_queue *q, int64_t launches)
 
 /* ---- memory ---- */
 
-/* Pages that were handed out, opened or closed. */
+/* Pages handed out, opened or closed. */
 static void protect(pl_device_queue *q, int how)
 {
     if (q->used > q->open_up_to && !(q->left_open && how == PROT_NONE))
@@ -162,7 +161,7 @@ void *pl_device_alloc(pl_device_queue *q, size_t bytes)
     char *again = take_released(q, bytes);
     if (again)
         return again;
-    /* The size stands in front; 64 bytes, as much as an array is aligned to. */
+    /* The size is stored in front, in 64 bytes, the alignment of an array. */
     size_t whole = (bytes + 127) / 64 * 64;
     if (bytes > SIZE || q->used + whole > SIZE)
         return NULL;

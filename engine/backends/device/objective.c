@@ -1,4 +1,4 @@
-/* Energies and gradients of all terms, and what frames tell of them. */
+/* Energies and gradients of all terms, and their metrics for frames. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/look.h"
 
@@ -37,7 +37,7 @@ void PL_NAMED(pl_device_differentiate)(pl_device *d, const pl_number *x, pl_arra
     }
 }
 
-/* contact: what rows add, or NULL. */
+/* contact: contribution of rows, or NULL. */
 static void gather(pl_device *d, const pl_backend_stage *stage, const pl_number *x,
                    const pl_number *contact, const pl_number *direction, pl_number *gradient,
                    pl_number *g)
@@ -56,7 +56,7 @@ static void gather(pl_device *d, const pl_backend_stage *stage, const pl_number 
     PL_NAMED(pl_device_gradient)(d->queue, &a, d->base.model->vertices);
 }
 
-/* energies: [rows] of rows. */
+/* energies: [rows] of contact rows. */
 static pl_trial_sums sums_of(pl_device *d, const double *energies, int64_t rows)
 {
     pl_summing sums[PL_DEVICE_COLUMNS + 2];
@@ -146,7 +146,7 @@ static int64_t device_soft_force(pl_backend *b, int32_t group, const pl_array *x
     return PL_NAMED(pl_device_push)(d, group, &a, force);
 }
 
-/* On the host: it is of what is written, once a frame. */
+/* On the host: its result is written, once per frame. */
 static void device_depths(pl_backend *b, double time, const pl_array *x, double *out)
 {
     pl_device *d = device_of(b);
@@ -216,7 +216,7 @@ static double device_magnitude(pl_backend *b, const pl_array *x)
     return total;
 }
 
-/* ---- looking for a vertex or an element: when something failed, on the host ---- */
+/* ---- search for a vertex or an element after a failure, on the host ---- */
 
 static int64_t device_find_steepest(pl_backend *b, const pl_array *gradient)
 {

@@ -1,5 +1,5 @@
-/* Vertices that obstacles hold out, for devices. A thread a vertex, padding too. */
-#define PL_ALL_REGISTERS /* distances are of double precision in either */
+/* Vertices that obstacles hold out, for devices. One thread per vertex, padding included. */
+#define PL_ALL_REGISTERS /* distances are in double in either precision */
 #include "engine/backends/device/vertex_threads.h"
 
 PL_THREAD void point_of(const pl_term_arguments *a, const pl_number *x, int64_t i, double out[3])
@@ -8,7 +8,7 @@ PL_THREAD void point_of(const pl_term_arguments *a, const pl_number *x, int64_t 
         out[c] = x[3 * (int64_t)a->group.corner[i] + c];
 }
 
-/* contacts.c's local step. */
+/* The local step of contacts.c. */
 PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)
 {
     double v[3], z[3], z_hat[3], start[3], stationary[3], friction = a->obstacle.friction;
@@ -26,7 +26,7 @@ PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)
 
 PL_KERNEL(obstacles_measure, measure_of, pl_term_arguments)
 
-/* -w^2 u of a thread's vertex, and whether there is any. */
+/* -w^2 u of a thread's vertex, and whether it is not 0. */
 PL_THREAD void push_of(const pl_term_arguments *a, int64_t i)
 {
     int any = 0;

@@ -1,4 +1,4 @@
-/* A device's backend: its memory, sums brought to the host, and its tables. */
+/* A device's backend: its memory, sums copied to the host, and its tables. */
 #include "engine/backends/device/phases.h"
 
 #include "engine/backends/device/device_backend.h"
@@ -43,7 +43,7 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     d->base = (pl_backend){&PL_NAMED(pl_backend_device), model};
     d->threads = threads;
     d->beside = beside;
-    /* Several at a time are compiled in single precision alone (device.h). */
+    /* Only single precision is compiled for several at a time (device.h). */
     d->queue = beside ? device_of(beside)->queue
                       : pl_device_queue_create(sizeof(pl_number) == sizeof(float));
     if (!d->queue) {
@@ -76,7 +76,7 @@ static pl_status device_create(const pl_model *model, int32_t threads, pl_backen
     return PL_OK;
 }
 
-/* Of what the host does. */
+/* For work on the host. */
 static pl_status device_set_threads(pl_backend *b, int32_t threads)
 {
     pl_device *d = device_of(b);
@@ -126,7 +126,7 @@ static const char *device_fault(const pl_backend *b, bool *launching)
     return what;
 }
 
-/* Positions where the host can read them. */
+/* Copies positions to where the host can read them. */
 const double *PL_NAMED(pl_device_shown)(pl_device *d, const pl_array *x, double *to)
 {
     if (d->meanwhile)

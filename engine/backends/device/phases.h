@@ -1,4 +1,4 @@
-/* phases.h - the backends of devices: device.h says what they are compiled for. */
+/* phases.h - the backends of devices, compiled as device.h describes. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_PHASES_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_PHASES_H
 

@@ -1,5 +1,5 @@
-/* reading.h - numbers of the device's memory where the host can read them: by pinned memory of a queue, so that no
- * driver stages them, and many at a time. */
+/* reading.h - copies numbers from the device's memory to the host through a queue's pinned memory, so that no
+ * driver stages them, many at a time. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_READING_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_READING_H
 
@@ -9,10 +9,11 @@
 extern "C" {
 #endif
 
-/* Bytes at a time. */
+/* Size of one copy in bytes. */
 enum { PL_DEVICE_READ = 1 << 20 };
 
-/* What was launched before has ended then. It stays until the queue is used again; after a fault it is NaN. */
+/* When it returns, all earlier launches have ended. The data stay until the queue is used again; after a fault they
+ * are NaN. */
 const void *pl_device_read(pl_device_queue *queue, const void *from, size_t bytes);
 
 #ifdef __cplusplus

@@ -83,7 +83,7 @@ PL_THREAD void pin_force(const pl_pin_force_arguments *a, int64_t thread)
                                                 : 0;
 }
 
-/* ---- of a state ---- */
+/* ---- metrics of a state ---- */
 
 PL_THREAD void convert(const pl_convert_arguments *a, int64_t i)
 {

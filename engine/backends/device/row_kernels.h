@@ -6,7 +6,7 @@
 #include "engine/backends/device/vertices.h"
 #include "engine/model/group.h"
 
-/* out = x + h (v + h g); a thread a coordinate, as in the next two. */
+/* out = x + h (v + h g); one thread per coordinate, as in the next two. */
 typedef struct pl_drift_arguments {
     double h, gravity[3];
     const pl_number *x, *v;
@@ -27,7 +27,7 @@ typedef struct pl_velocity_arguments {
     pl_number *out;
 } pl_velocity_arguments;
 
-/* x of a pin's vertices along its axes: R (x0 - origin) + to, in double. A thread a vertex of the pin. */
+/* x of a pin's vertices along its axes: R (x0 - origin) + to, in double. One thread per vertex of the pin. */
 typedef struct pl_place_pin_arguments {
     double R[9], origin[3], to[3]; /* column-major */
     int32_t axes, moved;
@@ -45,17 +45,17 @@ typedef struct pl_pin_force_arguments {
     double *columns; /* [3][count] */
 } pl_pin_force_arguments;
 
-/* pl_backend_ops' inner_acceleration; a thread a coordinate. */
+/* inner_acceleration of pl_backend_ops; one thread per coordinate. */
 typedef struct pl_inner_arguments {
-    int32_t at_stage; /* else the gradient is of elements and obstacles alone */
+    int32_t at_stage; /* false: the gradient is of elements and obstacles alone */
     double inertia;
     const unsigned char *held;
     const pl_number *mass, *x, *x_pred, *load, *gradient, *contact; /* load may be NULL */
     pl_number *out;
 } pl_inner_arguments;
 
-/* v of a pin's vertices along its axes, from where it has them at three times, half a span apart, the last
- * first. A thread a vertex of the pin. */
+/* v of a pin's vertices along its axes, from their positions at three times, half a span apart, the last first. One
+ * thread per vertex of the pin. */
 typedef struct pl_pin_velocity_arguments {
     double R[3][9], origin[3], to[3][3], span;
     int32_t axes, moved;
@@ -64,15 +64,15 @@ typedef struct pl_pin_velocity_arguments {
     pl_number *v;
 } pl_pin_velocity_arguments;
 
-/* out = x, as floats or as doubles; a thread a coordinate. */
+/* out = x, as floats or as doubles; one thread per coordinate. */
 typedef struct pl_convert_arguments {
     const pl_number *x;
     float *single; /* or NULL: */
     double *wide;
 } pl_convert_arguments;
 
-/* What vertices add to the sums of motion, as columns of doubles, PL_DEVICE_COLUMNS at a time: kinetic and
- * gravity's energy, linear and angular momentum; `part` of the eight. A thread a vertex. */
+/* Vertices' parts of the sums of motion, as columns of doubles, PL_DEVICE_COLUMNS at a time: kinetic and gravity's
+ * energy, linear and angular momentum; `part` of the eight. One thread per vertex. */
 typedef struct pl_motion_arguments {
     int64_t count;
     int32_t part;
@@ -81,7 +81,7 @@ typedef struct pl_motion_arguments {
     double *columns; /* [4][count] */
 } pl_motion_arguments;
 
-/* x_new = x + alpha d of free coordinates; a thread a row, as where nothing else is said. */
+/* x_new = x + alpha d of free coordinates; one thread per row, the default from here on. */
 typedef struct pl_move_arguments {
     pl_device_vertices vertices;
     const pl_number *x, *d;
@@ -89,14 +89,13 @@ typedef struct pl_move_arguments {
     pl_number *x_new;
 } pl_move_arguments;
 
-/* The stage's gradient from contributions, and what vertices add to the sums of a trial. A thread a
- * vertex. */
+/* The stage's gradient from contributions, and vertices' parts of the sums of a trial. One thread per vertex. */
 typedef struct pl_gradient_arguments {
     pl_device_vertices vertices;
     double inertia;
     const pl_number4 *contributions;
     const pl_number *x, *x_pred, *load; /* load may be NULL */
-    const pl_number *contact;           /* positions: what rows of contact add; or NULL */
+    const pl_number *contact;           /* positions: contribution of contact rows; or NULL */
     const pl_number *d;                 /* rows, or NULL */
     pl_number *gradient;                /* positions */
     pl_number *g;                       /* rows, or NULL */
@@ -104,13 +103,14 @@ typedef struct pl_gradient_arguments {
         *columns; /* [4][count]: energy of inertia and load, slope, |g|^2, |g|^2 / A_ii; or NULL */
 } pl_gradient_arguments;
 
-/* A step of chebyshev (backend.h) with the gradient taken from contributions on the way; or, where g is
- * given, with that. */
+/* A step of chebyshev (backend.h), with the gradient computed from contributions in the same pass or, if g is
+ * given, with g. */
 typedef struct pl_chebyshev_arguments {
     pl_device_vertices vertices;
     double inertia, down, on; /* -omega alpha, omega - 1 */
     const double
-        *weights; /* on the device, in the place of both: recordings do not hold these. Or NULL */
+        *weights; /* on the device, in place of both, so that recordings do not fix their values;
+                     or NULL */
     const pl_number4 *contributions;
     const pl_number *x, *x_pred, *load, *contact, *inverse, *g;
     pl_number *s, *x_new; /* x_new may be x */
@@ -121,12 +121,12 @@ typedef struct pl_jacobi_arguments {
     pl_device_vertices vertices;
     double inertia, least;
     const pl_number4 *contributions;
-    const pl_number *contact; /* positions: what rows of contact add; or NULL */
+    const pl_number *contact; /* positions: contribution of contact rows; or NULL */
     pl_number *inverse;
     double *columns;
 } pl_jacobi_arguments;
 
-/* P the diagonal of A, or everywhere `flat` where that is above 0. */
+/* P is the diagonal of A or, if `flat` is above 0, `flat` everywhere. */
 typedef struct pl_jacobi_constant_arguments {
     pl_device_vertices vertices;
     double inertia, flat;
@@ -134,7 +134,7 @@ typedef struct pl_jacobi_constant_arguments {
     double *columns; /* [2][free] */
 } pl_jacobi_constant_arguments;
 
-/* out = a b, or a / b where `divide`; a thread a coordinate of rows. */
+/* out = a b, or a / b with `divide`; one thread per coordinate of rows. */
 typedef struct pl_scale_arguments {
     int32_t divide;
     const pl_number *a, *b;
@@ -148,14 +148,14 @@ typedef struct pl_exchange_arguments {
     pl_number *rows, *x;
 } pl_exchange_arguments;
 
-/* The newest pair of a history: s becomes alpha s, w becomes p - p_old. A thread a coordinate of rows. */
+/* The newest pair of a history: s becomes alpha s, w becomes p - p_old. One thread per coordinate of rows. */
 typedef struct pl_pair_arguments {
     double alpha;
     const pl_number *p, *p_old;
     pl_number *s, *w;
 } pl_pair_arguments;
 
-/* out = sum of coefficient[i] list[i]; a thread a coordinate of rows. */
+/* out = sum of coefficient[i] list[i]; one thread per coordinate of rows. */
 enum { PL_COMBINE_MAX = 129 };
 typedef struct pl_combine_arguments {
     int32_t count;
@@ -164,14 +164,14 @@ typedef struct pl_combine_arguments {
     pl_number *out;
 } pl_combine_arguments;
 
-/* Sums in a fixed order. Thread t of a sum's PL_SUM_WIDTH adds the numbers t, t + width, ...; a second
- * launch brings that down to PL_SUM_LAST, which the host adds. Everything in double. */
+/* Sums in a fixed order. Thread t of a sum's PL_SUM_WIDTH adds the numbers t, t + width, ...; a second launch
+ * reduces these to PL_SUM_LAST numbers, which the host adds. Everything is in double. */
 enum { PL_SUM_WIDTH = 8192, PL_SUM_LAST = 32, PL_SUMS_MAX = 32 };
 typedef enum pl_sum_kind {
     PL_SUM_DOUBLES, /* a: doubles */
-    PL_SUM_THIRD,   /* a: doubles, of which every third */
+    PL_SUM_THIRD,   /* a: every third of doubles */
     PL_SUM_NUMBERS,
-    PL_SUM_LARGEST,    /* not a sum: the largest of numbers, and of 0 */
+    PL_SUM_LARGEST,    /* not a sum: the maximum of the numbers and 0 */
     PL_SUM_DOT,        /* a b */
     PL_SUM_CHANGE_DOT, /* (a - a0) (b - b0) */
     PL_SUM_DOT_CHANGE, /* a (b - b0) */
@@ -191,7 +191,7 @@ typedef struct pl_sums_arguments {
 typedef struct pl_sums_last_arguments {
     const double *partial;
     double *out;      /* [sums][PL_SUM_LAST] */
-    uint64_t largest; /* bit of each sum that is a PL_SUM_LARGEST */
+    uint64_t largest; /* bit k: sum k is a PL_SUM_LARGEST */
 } pl_sums_last_arguments;
 
 /* clang-format off */

@@ -1,6 +1,6 @@
-/* Accelerated steps of chebyshev_descent. Several in a row are recorded once and replayed as one launch
- * (device.h) as long as what they are given stays: their weights, which do not, lie in the device's memory.
- * Where a device has no recordings they are launched one by one, which is the same to the bit. */
+/* Accelerated steps of chebyshev_descent. Several in a row are recorded once and replayed as one launch (device.h)
+ * as long as their arguments stay the same; their weights, which change, lie in the device's memory. If a device
+ * has no recordings, they are launched one by one, with the same bits. */
 #include "engine/backends/device/device_backend.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static pl_device_run_key key_of(const pl_device *d, const pl_backend_stage *stag
     return key;
 }
 
-/* The launches, with weights from the device's memory. */
+/* Launches the steps, with weights from the device's memory. */
 static void launch(pl_device *d, const pl_device_run_key *key)
 {
     const pl_chebyshev step = {
@@ -72,7 +72,7 @@ static void launch(pl_device *d, const pl_device_run_key *key)
     }
 }
 
-/* The recording of these launches, made where there is none; NULL where it cannot be. */
+/* The recording of these launches, made if missing; NULL if it cannot be made. */
 static const pl_device_recording *find(pl_device *d, const pl_device_run_key *key)
 {
     pl_device_runs *r = &d->runs;
@@ -102,8 +102,8 @@ static void run_some(pl_backend *b, const pl_backend_stage *stage, const pl_cheb
     }
     pl_device_put(d->queue, d->weights, weights, 2 * (size_t)count * sizeof *weights);
     const pl_device_run_key key = key_of(d, stage, step, count);
-    /* The first is launched: a kernel that was never launched may be loaded while it is recorded. So are those with
-     * rows of contact, of which no two steps have the same. */
+    /* The first run is launched, not recorded: a kernel that was never launched may be loaded during a recording.
+     * So are runs with rows of contact, which differ from step to step. */
     const pl_contact_rows *rows = pl_host_contact_rows(&d->between.host);
     const bool plain = d->runs.launched == 0 || (rows && rows->count > 0);
     const pl_device_recording *recording = plain ? NULL : find(d, &key);

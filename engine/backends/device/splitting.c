@@ -35,7 +35,7 @@ pl_status PL_NAMED(pl_device_splitting_create)(pl_device *d)
     return status == PL_OK && !(good && d->weight && d->sums) ? PL_NO_MEMORY : status;
 }
 
-/* Back to the weights that the model was made with. */
+/* Returns to the weights with which the model was created. */
 static void restore_weights(pl_device *d)
 {
     for (int32_t g = 0; d->weight && g < d->first->group_count; g++) {
@@ -131,7 +131,7 @@ static double primal_of(pl_device *d, const pl_device_group *on)
     return sqrt(total);
 }
 
-/* Of a group whose weights are 0, the host's numbers, which are doubles here as well: it does nothing. */
+/* For a group whose weights are 0, the host's numbers, which are doubles here as well: it does nothing. */
 static void leave_out(pl_device *d, const pl_device_group *on, bool dual)
 {
     const int64_t first = on->arguments.group.contribution / 3;
@@ -155,7 +155,7 @@ static pl_local_sums add_local_sums(pl_device *d)
         .primal = sqrt(total[0]), .change = sqrt(total[1]), .size = sqrt(total[2])};
 }
 
-/* Launches follow each other without the host's knowing when one ends: all of the time is the elements'. */
+/* The host does not know when one of consecutive launches ends: all of the time is attributed to the elements. */
 static pl_local_sums device_local_step(pl_backend *b, const pl_backend_stage *stage,
                                        const pl_local_step *step)
 {
@@ -304,7 +304,7 @@ static pl_status device_solve_from(pl_backend *b, const pl_array *rhs, const pl_
     return PL_OK;
 }
 
-/* ---- Anderson's acceleration ---- */
+/* ---- Anderson acceleration ---- */
 
 static pl_status device_anderson_prepare(pl_backend *b)
 {

@@ -1,4 +1,4 @@
-/* splitting_kernels.h - kernels over values of a group, whatever kind it is of. */
+/* splitting_kernels.h - kernels over values of a group, of any kind. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_SPLITTING_KERNELS_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_SPLITTING_KERNELS_H
 
@@ -6,15 +6,15 @@
 #include "engine/backends/histories.h"
 #include "engine/model/group.h"
 
-/* Each term's rows times its factor, [block][PL_BLOCK]. A thread a value. */
+/* Multiplies each term's rows by its factor, [block][PL_BLOCK]. One thread per value. */
 typedef struct pl_scale_terms_arguments {
     int32_t rows;
     const pl_number *factor;
     pl_number *values;
 } pl_scale_terms_arguments;
 
-/* Anderson's phases (backend.h) of a group: `difference` a thread a term, padding too; `combine` a thread a
- * value. Differences are of single precision, as the CPU's. */
+/* Anderson's phases (backend.h) for a group: `difference` uses one thread per term, padding included; `combine` one
+ * per value. Differences are in single precision, as on the CPU. */
 typedef struct pl_anderson_arguments {
     const pl_number *weight; /* [block][PL_BLOCK] */
     int32_t rows, count;
@@ -25,7 +25,8 @@ typedef struct pl_anderson_arguments {
     pl_number *g;
     float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
     double gamma[PL_ANDERSON_MAX];
-    /* [2 count + 1][stride], at the group's first thread: of the new dr with each, of r with each, of r. */
+    /* [2 count + 1][stride], at the group's first thread: products of the new dr with each, of r with each, of r
+     * with r. */
     double *products;
     int64_t stride;
 } pl_anderson_arguments;

@@ -1,5 +1,5 @@
-/* What stages of a step begin and end with, on a device: what groups keep over a stage, what contact leaves
- * to the next one (model/groups/contact_velocity.h), and where energy goes. */
+/* Start and end of a step's stages, on a device: what groups keep over a stage, what contact leaves to the next one
+ * (model/groups/contact_velocity.h), and dissipated energy. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/model/groups/contact_springs.h"
 #include "engine/model/groups/contacts.h"
@@ -10,9 +10,9 @@
 
 #define numbers pl_device_numbers
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
-/* The obstacle's poses over the stage, of a group that is one. */
+/* The obstacle's poses over the stage, for a group that is an obstacle. */
 static void freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage,
                             pl_term_arguments *to)
 {
@@ -21,14 +21,14 @@ static void freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage
     to->obstacle.path = pl_contact_path_of(stage, pl_motion_pose(motion, stage->time_start),
                                            pl_motion_pose(motion, pl_stage_touch_time(stage)));
     to->obstacle.path.span =
-        0; /* touch_of()'s: a digit apart from step to step, and no kernel but its is
-                                   given another argument for that (runs.c) */
+        0; /* for touch_of(): its last digits differ from step to step, so only its own kernel
+              has it as an argument (runs.c) */
     to->contact.start = to->obstacle.path.start;
     to->contact.end = to->obstacle.path.end;
     to->contact.extrapolation = stage->extrapolation > 1 ? stage->extrapolation : 1;
 }
 
-/* What an obstacle's motion carries along: by the host's function, of times alone. */
+/* Motion of a point that an obstacle carries along: by the host's function, of times alone. */
 static void freeze_offsets(pl_device *d, const pl_group *group, const pl_stage_scalars *stage,
                            const pl_device_group *on)
 {
@@ -63,7 +63,7 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_backend_stage *stage)
 
 /* ---- contact ---- */
 
-/* What all that obstacles do have in common; false where the group is none. */
+/* Shared by all effects of obstacles; false if the group is not an obstacle. */
 static bool touch_of(pl_backend *b, int32_t g, const pl_backend_stage *stage, pl_array *const *u,
                      const pl_array *x, pl_touch_arguments *out)
 {
@@ -97,7 +97,7 @@ static void device_contact_forces(pl_backend *b, const pl_backend_stage *stage, 
     }
 }
 
-/* The sum of what a group's threads wrote where their energies go. */
+/* The sum of the numbers that a group's threads wrote in place of their energies. */
 static double add_powers(pl_device *d, int32_t group, int64_t count)
 {
     const pl_summing sum = {.kind = PL_SUM_NUMBERS,
@@ -176,7 +176,7 @@ static void device_pin_velocities(pl_backend *b, double time, double span, pl_ar
     }
 }
 
-/* ---- where energy goes ---- */
+/* ---- dissipated energy ---- */
 
 static double device_friction(pl_backend *b, const pl_backend_stage *stage, pl_array *const *u,
                               const pl_array *x, const pl_array *v)

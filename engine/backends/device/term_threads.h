@@ -1,15 +1,15 @@
-/* term_threads.h - what a thread does for its term, of any group. Included by tets_kernels.h and
- * terms_kernels.h, after the group's template, with
+/* term_threads.h - the work of one thread on its term, for any group. Included by tets_kernels.h and
+ * terms_kernels.h, after the group's template, which provides
  *
  *   placed                        the group as a thread sees it
  *   term_energy, term_gradient, term_energy_gradient, term_hessian_diagonal, term_reduce,
  *   term_admm_local, term_admm_contribute, term_transpose: the template's
- *   place_own(a, lane, at)        at's own arrays, moved to the lane
+ *   place_own(a, lane, at)        moves at's own arrays to the lane
  *   measure_own(a, at, s, turned) the largest stretch, and whether the element is inverted
  */
 #include "engine/backends/device/term_kernels.h"
 
-/* The group with its pointers at the thread's lane. */
+/* The group with its pointers moved to the thread's lane. */
 PL_THREAD void place(const pl_term_arguments *a, int64_t thread, placed *at)
 {
     at->block = thread / PL_BLOCK;

@@ -1,5 +1,5 @@
-/* terms_kernels.h - kernels of terms, after terms_template.h for a kind. Included by <kind>_kernels.c,
- * which then says PL_TERM_KERNELS. */
+/* terms_kernels.h - kernels of terms, after terms_template.h for a kind. Included by <kind>_kernels.c, which then
+ * expands PL_TERM_KERNELS. */
 #include "engine/backends/device/term_kernels.h"
 
 typedef pl_terms_placed placed;
@@ -36,7 +36,7 @@ PL_THREAD void measure_own(const pl_term_arguments *a, const placed *at, pl_real
 
 #include "engine/backends/device/term_threads.h"
 
-/* Of hard terms, which have no energy. */
+/* For hard terms, which have no energy. */
 PL_THREAD void stretch_of(const pl_term_arguments *a, int64_t thread)
 {
     placed at;
@@ -48,7 +48,7 @@ PL_THREAD void stretch_of(const pl_term_arguments *a, int64_t thread)
     a->stretch_out[thread] = stretch;
 }
 
-/* The table of a kind's hard terms, which are split by the same kernels as soft ones. */
+/* The table of a kind's hard terms, which are split by the same kernels as soft terms. */
 #define PL_HARD_TABLE(hard_kind, kind, its_name, its_corners, its_rows)                            \
     PL_KERNEL(hard_kind##_stretch, stretch_of, pl_term_arguments)                                  \
     PL_TERM_TABLE(hard_kind, its_name, its_corners, its_rows, true, NULL, NULL,                    \

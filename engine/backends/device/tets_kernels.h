@@ -1,5 +1,5 @@
 /* tets_kernels.h - kernels of tetrahedra, after tets_template.h for a material. Included by
- * tets_<material>_kernels.c, which then says PL_TERM_KERNELS. */
+ * tets_<material>_kernels.c, which then expands PL_TERM_KERNELS. */
 #include "engine/backends/device/term_kernels.h"
 
 typedef pl_tets_placed placed;
@@ -39,6 +39,6 @@ PL_THREAD void measure_own(const pl_term_arguments *a, const placed *at, pl_real
 
 #include "engine/backends/device/term_threads.h"
 
-/* tets_stretch_prox_kernels.c: of any material, from its constants. */
+/* tets_stretch_prox_kernels.c: for any material, from its constants. */
 PL_C void PL_NAMED(pl_device_tets_concavity)(pl_device_queue *queue,
                                              const pl_term_arguments *arguments, int64_t threads);

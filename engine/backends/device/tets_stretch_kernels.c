@@ -12,7 +12,7 @@ PL_THREAD void tets_stretch_freeze(const pl_freeze_arguments *a, int64_t thread)
 }
 PL_KERNEL(tets_stretch_freeze, tets_stretch_freeze, pl_freeze_arguments)
 
-/* The least stretches of others are anywhere, so they are not moved to the lane. */
+/* The least stretches of neighbours are anywhere, so the pointer is not moved to the lane. */
 PL_THREAD void tets_stretch_spread(const pl_freeze_arguments *a, int64_t thread)
 {
     placed at;

@@ -1,4 +1,4 @@
-/* What is long of tetrahedra of any material, for devices: prox and concavity. */
+/* The large functions of tetrahedra of any material, for devices: prox and concavity. */
 #define PL_CALLS
 #include "engine/kernels/stretch_kinds.h"
 #include "engine/model/groups/tets_stretch.h"

@@ -1,10 +1,10 @@
-/* touch_threads.h - what obstacles do to their vertices besides an energy or a constraint: forces that go on
- * to the next stage, velocities, and the power of friction (model/groups/contact_velocity.h). Included by the two
- * kinds of obstacles, after
+/* touch_threads.h - effects of obstacles on their vertices besides an energy or a constraint: forces carried to the
+ * next stage, velocities, and the power of friction (model/groups/contact_velocity.h). Included by the two kinds of
+ * obstacles, after
  *
- *   touch_of(a, i, &touch)    term i's, or false where it does nothing
+ *   touch_of(a, i, &touch)    term i's touch, or false if it has no effect
  *
- * A thread a term, and a vertex is in one term of a group: nobody else writes it meanwhile. */
+ * One thread per term. A vertex is in only one term of a group, so no two threads write the same vertex. */
 #include "engine/backends/device/term_kernels.h"
 
 PL_THREAD int64_t vertex_of(const pl_touch_arguments *a, int64_t i)

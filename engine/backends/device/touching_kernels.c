@@ -1,5 +1,5 @@
-/* Vertices that a joint prox keeps apart (model/groups/touching.h), for devices: `way` is found before by
- * between_kernels.c. A thread a vertex, padding too. */
+/* Vertices that a joint prox keeps apart (model/groups/touching.h), for devices: between_kernels.c computes `way`
+ * before. One thread per vertex, padding included. */
 #include "engine/backends/device/vertex_threads.h"
 
 PL_THREAD void local_of(const pl_term_arguments *a, int64_t i)

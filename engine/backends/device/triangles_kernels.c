@@ -9,7 +9,7 @@
 
 #include "engine/backends/device/terms_kernels.h"
 
-/* triangles_prox_kernels.c has it. */
+/* It is in triangles_prox_kernels.c. */
 PL_C void PL_NAMED(pl_device_triangles_concavity)(pl_device_queue *queue,
                                                   const pl_term_arguments *arguments,
                                                   int64_t threads);

@@ -1,4 +1,4 @@
-/* What is long of triangles of any material, for devices: prox and concavity. */
+/* The large functions of triangles of any material, for devices: prox and concavity. */
 #define PL_CALLS
 #include "engine/kernels/stretch_kinds.h"
 

@@ -1,4 +1,4 @@
-/* vertex_threads.h - what a thread does for its term, of groups whose terms are a vertex each
+/* vertex_threads.h - the work of one thread on its term, for groups whose terms are a single vertex
  * (model/groups/vertex_terms.h). Everything is computed in double. */
 #include "engine/backends/device/term_kernels.h"
 
@@ -19,7 +19,7 @@ PL_THREAD void reduce_of(const pl_term_arguments *a, int64_t i)
         a->values[value_at(i, c)] = a->x[3 * (int64_t)a->group.corner[i] + c];
 }
 
-/* v, which the local step of term i takes its prox of, and z^. */
+/* v, the argument of the prox in term i's local step, and z^. */
 PL_THREAD void local_point(const pl_admm_local *l, const pl_number *x, int64_t i, double v[3],
                            double z_hat[3])
 {
@@ -74,7 +74,7 @@ PL_THREAD void transpose_of(const pl_term_arguments *a, int64_t i)
     put(a, a->contributions, i, q);
 }
 
-/* What is held out is no energy of the body's. */
+/* The energy of holding a vertex out is not the body's. */
 PL_THREAD void measure_of(const pl_term_arguments *a, int64_t i)
 {
     a->energy[i] = a->stretch_out[i] = a->inverted_out[i] = 0;

@@ -1,4 +1,4 @@
-/* vertices.h - a model's vertices in the device's memory, as kernels are given them. */
+/* vertices.h - a model's vertices in the device's memory, as kernel arguments. */
 #ifndef PLIANT_ENGINE_BACKENDS_DEVICE_VERTICES_H
 #define PLIANT_ENGINE_BACKENDS_DEVICE_VERTICES_H
 

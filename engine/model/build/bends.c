@@ -41,16 +41,16 @@ static pl_status bends_of_sheets(const pl_build *b, pl_bend **out, int64_t *coun
     return bends ? PL_OK : PL_NO_MEMORY;
 }
 
-/* The two edges of a vertex that has two. */
+/* The two edges of a vertex with exactly two. */
 typedef struct joint {
     int32_t count;
     int64_t edge[2];
 } joint;
 
-/* A rod bends where two edges meet: with tangents t1, t2 and mean length l the curvature is
- * |t2 - t1| / l, and B/2 times its square over l is k/2 |q|^2, k = B / l, q = t2 - t1 at rest
- * lengths: Bergou's quadratic bending on a line. Vertices of one edge or of three are free hinges.
- * A rod that is bent at rest keeps |q|, which unlike q turns with it. */
+/* A rod bends where two edges meet. With tangents t1, t2 and mean length l, the curvature is |t2 - t1| / l, and B/2
+ * times its square times l is k/2 |q|^2, with k = B / l and q = t2 - t1 at rest lengths: Bergou's quadratic bending
+ * on a line. Vertices of one edge or of three are free hinges. A rod bent at rest keeps |q| which, unlike q, does
+ * not change when the rod rotates. */
 static pl_status bends_of_rods(const pl_build *b, pl_bend **out, int64_t *count)
 {
     const pl_elements *e = &b->layout.elements[PL_ELEMENT_EDGE];

@@ -1,4 +1,4 @@
-/* The group by which methods that split keep bodies apart. */
+/* The group with which methods that split keep bodies apart. */
 #include "engine/contact/surface.h"
 #include "engine/model/build/build.h"
 #include "engine/model/groups/touching.h"
@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* Of the stiffness of a vertex. 0.2 to 0.5 took the fewest iterations of a stack of cubes that lands and rests. */
+/* Relative to the stiffness of a vertex. 0.2 to 0.5 took the fewest iterations on a stack of cubes that lands and
+ * rests. */
 static const double WEIGHT = 0.2;
 
 pl_status pl_build_apart(pl_build *b)

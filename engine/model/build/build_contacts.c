@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bounds of a hard contact's weight, of the stiffness of its vertex. */
+/* Bounds of a hard contact's weight, relative to the stiffness of its vertex. */
 static const double LIGHTEST = 0.2, HEAVIEST = 1;
 
 static void add_edge(const pl_mesh *mesh, int32_t i, int32_t j, double *extent)
@@ -19,7 +19,7 @@ static void add_edge(const pl_mesh *mesh, int32_t i, int32_t j, double *extent)
     extent[j] = fmax(extent[j], length);
 }
 
-/* extent[i]: the longest edge of the surface at vertex i, m; -1 for vertices that are not on it. */
+/* extent[i]: the longest edge of the surface at vertex i, m; -1 for vertices not on it. */
 static pl_status find_extents(const pl_build *b, double *extent)
 {
     const pl_model *m = b->model;
@@ -42,7 +42,7 @@ static pl_status find_extents(const pl_build *b, double *extent)
     return PL_OK;
 }
 
-/* List the vertices that may touch an obstacle, ascending: on the surface and free. Returns their number. */
+/* Lists the vertices that may touch an obstacle, ascending: on the surface and free. Returns their number. */
 static int64_t list_vertices(const pl_model *m, const double *extent, int32_t *vertex)
 {
     int64_t count = 0;
@@ -52,7 +52,7 @@ static int64_t list_vertices(const pl_model *m, const double *extent, int32_t *v
     return count;
 }
 
-/* Each vertex's body's factor on friction; false where all are 1. */
+/* The friction factor of each vertex's body; false if all are 1. */
 static bool friction_factors(const pl_build *b, const int32_t *vertex, int64_t count,
                              double *factor)
 {
@@ -67,8 +67,8 @@ static bool friction_factors(const pl_build *b, const int32_t *vertex, int64_t c
 }
 
 /* weight[k] is w^2 of vertex[k]. Springs have the user's share of the stiffness. ADMM needs the fewest iterations
- * with light weights. But they must outweigh concave terms (weights.h), and a force f on a surface of curvature c is
- * a concave term f c. f is at most about half of stiffness times extent. */
+ * with light weights, but they must outweigh concave terms (weights.h): a force f on a surface of curvature c is a
+ * concave term f c, and f is at most about half of stiffness times extent. */
 static void set_weights(const pl_obstacle *o, const pl_solver_settings *solver,
                         const double *stiffness, const double *extent, const int32_t *vertex,
                         int64_t count, double *weight)

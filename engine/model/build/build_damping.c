@@ -1,6 +1,6 @@
-/* Term groups of dissipation (damping.h): of each material that has one, a group a kind of elements, and
- * of vertices alone what is proportional to mass and to surface. In statics nothing has a velocity, and
- * nothing is there to damp. */
+/* Term groups of dissipation (damping.h): for each material with dissipation, one group per kind of elements; and
+ * groups of single vertices for damping proportional to mass and to surface. In statics nothing has a velocity, so
+ * there is nothing to damp. */
 #include "engine/scene/carries.h"
 #include "engine/model/build/bends.h"
 #include "engine/model/build/build.h"
@@ -20,7 +20,7 @@ static_assert(PL_DAMPING_CONSTANTS >= 1 + PL_STRETCH_CONSTANTS_MAX, "a material'
 
 /* ---- functions ---- */
 
-/* With the integral of value(r) r from 0 to each point. */
+/* Includes the integral of value(r) r from 0 to each point. */
 static pl_damping_spline make_spline(const pl_damping_points *p)
 {
     pl_damping_spline f = {.count = p->count};
@@ -41,11 +41,11 @@ static pl_damping_spline make_spline(const pl_damping_points *p)
 static pl_damping make(const pl_build *b, const pl_material *material)
 {
     const pl_material_damping *m = &material->damping;
-    /* The others see no rotation as they are. */
+    /* The others are independent of rotation as they are. */
     const bool corrects = m->model == PL_DAMPING_STRAIN_RATE || m->model == PL_DAMPING_VISCOUS ||
                           m->model == PL_DAMPING_RAYLEIGH || m->model == PL_DAMPING_RAYLEIGH_LAGGED;
     const bool second = pl_damping_is_second_order(b->scene, material);
-    /* Rayleigh's function of second order is the lagged one's (damping_stiffness.h). */
+    /* Rayleigh's function of second order is the lagged one (damping_stiffness.h). */
     const bool lagged = second && m->model == PL_DAMPING_RAYLEIGH;
     return (pl_damping){.model = lagged ? PL_DAMPING_RAYLEIGH_LAGGED : m->model,
                         .by = (pl_dissipation)m->model,
@@ -70,10 +70,10 @@ static double most_of(const pl_damping_spline *f)
     return most;
 }
 
-/* Stiffness k of the weights w^2 = k V of a function, Pa: its Hessian near rest, r = 1 / (a h). What grows
- * with a power of the rate has that of 1/s; nothing weighs less than a thousandth of the material, for a
- * weight of nothing takes no part in the matrix, nor more than thirty times as much. `elastic`: that of the
- * element's own energy. */
+/* Stiffness k of the weights w^2 = k V of a function, Pa: its Hessian near rest, r = 1 / (a h). A function that
+ * grows with a power of the rate gets its value at 1/s. k is at least a thousandth of the material's, because a
+ * weight of zero takes no part in the matrix, and at most thirty times it. `elastic`: that of the element's own
+ * energy. */
 static double stiffness_of(const pl_damping *d, const pl_build *b, double elastic)
 {
     const double r = 1 / (b->model->a * b->model->h);
@@ -139,7 +139,7 @@ static pl_status finish(pl_build *b, pl_terms_list *list, const pl_damping *d, i
     return status == PL_OK ? pl_build_add_group(b, &group, -1) : status;
 }
 
-/* A device has one table for all functions, which does not say how concave they are. */
+/* A device has one table for all functions, which does not report how concave they are. */
 static const pl_group_ops *ops_of(const pl_build *b, const pl_damping *d, int32_t corners)
 {
     if (corners == 4 && b->scene->solver.device != PL_DEVICE_CPU)
@@ -147,7 +147,7 @@ static const pl_group_ops *ops_of(const pl_build *b, const pl_damping *d, int32_
     return pl_damping_ops(d, corners);
 }
 
-/* Element t, of constants[PL_DAMPING_VOLUME] and a weight of k a volume. */
+/* Element t, with constants[PL_DAMPING_VOLUME] and weight k per volume. */
 static pl_status add_element(pl_terms_list *list, const pl_elements *e, int64_t t,
                              const double *shape, const double *constants, double k)
 {
@@ -175,7 +175,7 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
         constants[PL_DAMPING_YOUNG] = numbers->linear.young;
         constants[PL_DAMPING_REST] = constants[PL_DAMPING_STRAIN] = 1;
         if (m->inextensible != PL_EXTENSIBLE && pl_damping_is_stiffness(d.model))
-            return PL_OK; /* what holds its length is no stiffness */
+            return PL_OK; /* holding a length is not a stiffness */
     }
     pl_terms_list list;
     pl_terms_list_init(&list, ops_of(b, &d, e->corners), PL_DAMPING_CONSTANTS);
@@ -195,12 +195,13 @@ static pl_status add_elements(pl_build *b, int32_t material, pl_element_kind kin
 }
 
 /* ---- bending and fibres ---- */
-/* A sheet of thickness t, or a round rod of radius a, of curvature c is strained by z c at a distance z from its middle. Functions of
- * the rate are of that: of the strain at the surface, t/2 c or a c, summed through the thickness, on which |z c|^(p + 1) has
- * the mean `share` of what it has at the surface, p = 1 but of powers. So a sheet resists bending as a layer of its
- * material does whose sides are strained, psi and phi being to its rigidity t^3/12 (2 psi + phi) what mu and lambda are.
- * Functions by stiffness take that of the bending itself, k/2 |q|^2 = V E/2 strain^2. F is q by the edge's length, about an
- * angle, so that it is neither very small nor very large. */
+/* In a sheet of thickness t, or a round rod of radius a, with curvature c, the strain at a distance z from the
+ * middle is z c. Functions of the rate depend on the strain at the surface, t/2 c or a c, summed through the
+ * thickness: over it, |z c|^(p + 1) has the mean `share` of its surface value, with p = 1 except for powers. So a
+ * sheet resists bending like a layer of its material whose sides are strained, and psi and phi relate to its
+ * rigidity t^3/12 (2 psi + phi) as mu and lambda do. Functions by stiffness use the stiffness of the bending
+ * itself, k/2 |q|^2 = V E/2 strain^2. F is q over the edge's length, roughly an angle, so that it is neither very
+ * small nor very large. */
 
 static double share_of(const pl_damping *d, bool rod)
 {
@@ -208,8 +209,8 @@ static double share_of(const pl_damping *d, bool rod)
     return rod ? 2 * tgamma(p / 2 + 1) / (sqrt(M_PI) * (p + 3) * tgamma((p + 3) / 2)) : 1 / (p + 2);
 }
 
-/* Of a bend: its strain is 0 at rest and has one dimension, so its rate is that of F. Rayleigh's damping of a hinge is by the
- * stiffness of its angle, which is even. */
+/* For a bend, the strain is 0 at rest and has one dimension, so its rate is that of F. Rayleigh's damping of a
+ * hinge uses the stiffness of its angle, which is constant. */
 static pl_damping make_bend(const pl_build *b, const pl_material *m, bool hinge)
 {
     pl_damping d = make(b, m);
@@ -233,7 +234,7 @@ static pl_status add_bend(pl_terms_list *list, const pl_build *b, const pl_dampi
     const bool stiffness = pl_damping_is_stiffness(m->damping.model);
     const double surface = rod ? sqrt(m->area / M_PI) : m->thickness / 2;
     const double across = rod ? m->area : m->thickness;
-    double length = 1, edge[3], gradient[12], shape[4]; /* of a rod q is an angle as it is */
+    double length = 1, edge[3], gradient[12], shape[4]; /* for a rod, q is already an angle */
     if (!rod) {
         pl_vector_subtract(b->layout.rest + 3 * (int64_t)bend->corner[1],
                            b->layout.rest + 3 * (int64_t)bend->corner[0], edge);
@@ -245,7 +246,7 @@ static pl_status add_bend(pl_terms_list *list, const pl_build *b, const pl_dampi
     double volume = across / bend->per_q,
            E = bend->k * length * length / (volume * strain * strain);
     volume *= stiffness ? 1 : e->stiffness[bend->element] * share_of(d, rod);
-    if (hinge && stiffness) { /* viscous of beta, for which E is no constant */
+    if (hinge && stiffness) { /* viscous: beta, which does not need E */
         volume *= E;
         E = 1;
     }
@@ -286,7 +287,7 @@ static pl_status add_bends(pl_build *b, int32_t material, pl_element_kind kind)
     return status;
 }
 
-/* Fibres add stiffness to their elements and no volume, so functions of the rate have had them. */
+/* Fibres add stiffness to their elements and no volume; functions of the rate already cover their elements. */
 static pl_status add_fibers(pl_build *b, int32_t material, pl_element_kind kind)
 {
     const pl_elements *e = &b->layout.elements[kind];
@@ -310,7 +311,7 @@ static pl_status add_fibers(pl_build *b, int32_t material, pl_element_kind kind)
     return status;
 }
 
-/* What a material's elements have beside their own energy. */
+/* Terms of a material's elements beside their own energy. */
 static pl_status add_parts(pl_build *b, int32_t material)
 {
     const pl_material *m = &b->scene->materials[material];
@@ -331,7 +332,7 @@ static pl_status add_parts(pl_build *b, int32_t material)
 
 /* ---- vertices ---- */
 
-/* R = c/2 |v|^2 of every vertex, c in kg/s. */
+/* R = c/2 |v|^2 for every vertex, c in kg/s. */
 static pl_status add_vertices(pl_build *b, const double *c, pl_dissipation by)
 {
     static const double ONE[2] = {1, 0};
@@ -372,8 +373,8 @@ static void spread_mass(const pl_build *b, double *c)
     }
 }
 
-/* air_damping x what of a body's surface at rest is a vertex's: of solids the boundary, by the body's own
- * material, of cloth both sides. */
+/* air_damping x each vertex's share of its body's surface at rest: for solids the boundary, with the body's own
+ * material, for cloth both sides. */
 static pl_status spread_surface(const pl_build *b, int32_t body, double *c)
 {
     const pl_mesh *mesh = &b->meshes[body];
@@ -402,7 +403,7 @@ static pl_status spread_surface(const pl_build *b, int32_t body, double *c)
     return PL_OK;
 }
 
-/* ... and of edges that of a round thread. */
+/* ... and for edges the surface of a round thread. */
 static pl_status spread_air(const pl_build *b, double *c)
 {
     const pl_elements *e = &b->layout.elements[PL_ELEMENT_EDGE];

@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct lists {
-    pl_terms_list two, four, five; /* links of up to so many corners */
+    pl_terms_list two, four, five; /* links of up to this many corners */
 } lists;
 
 static void init_lists(lists *l)
@@ -82,7 +82,7 @@ static pl_status add_rod_bends(pl_build *b, lists *l)
     return status;
 }
 
-/* kappa V / 2 (|F d| - 1)^2 of every tetrahedron and triangle that has a fibre. */
+/* kappa V / 2 (|F d| - 1)^2 for every tetrahedron and triangle with a fibre. */
 static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
 {
     const pl_elements *e = &b->layout.elements[kind];
@@ -102,8 +102,8 @@ static pl_status add_fibers(pl_build *b, lists *l, pl_element_kind kind)
     return status;
 }
 
-/* Where an attachment draws the vertex that is at x: the nearest point of the surface that an obstacle's
- * contacts hold it out of, or the place that the scene names, each in the frame of the obstacle's motion. */
+/* Target of an attachment for the vertex at x: the nearest point of the surface out of which an obstacle's contacts
+ * hold it, or the place named in the scene, each in the frame of the obstacle's motion. */
 static void find_place(const pl_attachment *a, const pl_shape *shape, const pl_motion *motion,
                        const double *x, double place[3])
 {
@@ -140,8 +140,7 @@ static pl_status add_attachments_to_obstacle(pl_build *b, lists *l, int32_t i)
     return status;
 }
 
-/* k/2 |x_a - p|^2 with p a place of the world or sum_c w_c x_c, the point of another body that is
- * nearest at rest. */
+/* k/2 |x_a - p|^2 with p a fixed place or sum_c w_c x_c, the point of another body that is nearest at rest. */
 static pl_status add_attachments(pl_build *b, lists *l)
 {
     pl_status status = PL_OK;

@@ -1,10 +1,10 @@
-/* Forces; and in statics nothing moves. */
+/* Forces; in statics nothing moves. */
 #include "engine/model/build/build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Wind blows on all bodies where none is named. */
+/* Wind without a named body acts on all. */
 static bool on_all(const pl_scene_force *load)
 {
     return load->kind == PL_LOAD_WIND && !load->has_body;
@@ -23,7 +23,7 @@ static bool needs_skin(const pl_scene *scene, int32_t body)
     return false;
 }
 
-/* Append the surface of one body. */
+/* Appends the surface of one body. */
 static pl_status add_body(pl_skin *skin, const pl_mesh *mesh, int64_t first_vertex)
 {
     int32_t *triangles = NULL;
@@ -64,7 +64,7 @@ static pl_status connect(pl_skin *skin, int64_t vertices, const double *mass)
         start[skin->triangle[k] + 2]++;
     for (int64_t i = 0; i <= vertices; i++)
         start[i + 1] += start[i];
-    /* start[i + 1] is vertex i's cursor now, and where vertex i + 1 begins when all is filled in. */
+    /* start[i + 1] is vertex i's cursor now, and the start of vertex i + 1 when all is filled in. */
     for (int64_t k = 0; k < 3 * skin->count; k++)
         skin->incident[start[skin->triangle[k] + 1]++] = k / 3;
     for (int64_t k = 0; k < 3 * skin->count; k++) {

@@ -92,7 +92,7 @@ static pl_status set_free_rows(pl_build *b)
     return PL_OK;
 }
 
-/* diag(A), and where the method solves with A all of it. */
+/* diag(A) and, if the method solves with A, all of it. */
 static pl_status set_diagonal_or_matrix(pl_build *b)
 {
     pl_model *m = b->model;
@@ -125,7 +125,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
     b->model->hash = b->model->built_hash;
     if (!pl_method_uses_matrix(b->model->solver.method))
         return PL_OK;
-    /* Devices solve with the matrix itself (backends/device/matrix.h), which inertia keeps regular. */
+    /* Devices solve with the matrix itself (backends/device/matrix.h); inertia keeps it regular. */
     pl_status status = b->scene->solver.device == PL_DEVICE_CPU ? pl_factors_create(b->model)
                        : b->model->inertia == 0                 ? pl_spectra_check(b->model)
                                                                 : PL_OK;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A motion's keyframes copied to `to`, and the motion pointed there; returns what lies behind. */
+/* Copies a motion's keyframes to `to`, and makes the motion point there; returns the end of the copy. */
 static pl_keyframe *move_keyframes(pl_motion *motion, pl_keyframe *to)
 {
     for (int32_t k = 0; k < motion->keyframe_count; k++)
@@ -48,7 +48,7 @@ pl_status pl_build_own_motions(pl_build *b)
     return PL_OK;
 }
 
-/* The centre of the box around a pin's vertices. */
+/* The centre of the bounding box of a pin's vertices. */
 static void find_center(const double *x, const pl_pin_model *pin, double center[3])
 {
     for (int c = 0; c < 3; c++) {
@@ -61,8 +61,8 @@ static void find_center(const double *x, const pl_pin_model *pin, double center[
     }
 }
 
-/* Pins hold vertices relative to where they start; without an origin they turn about the centre of
- * the box around them. What is held starts with its pin's velocity, which its motion implies. */
+/* Pins hold vertices relative to their start positions; without an origin they rotate about the centre of the
+ * vertices' bounding box. Held vertices start with the pin's velocity, which its motion implies. */
 pl_status pl_build_pins(pl_build *b)
 {
     pl_model *m = b->model;
@@ -90,7 +90,7 @@ pl_status pl_build_pins(pl_build *b)
     return PL_OK;
 }
 
-/* Where a pin has brought vertex `i`, by the pose of its motion. */
+/* Position of vertex `i` under a pin, from the pose of its motion. */
 static void bring(const pl_model *m, const pl_pin_model *pin, const pl_pose *pose, int64_t i,
                   double at[3])
 {

@@ -1,5 +1,5 @@
-/* Term groups of triangles: membranes of every material, strain limits, and bends over their
- * interior edges. Limits of tetrahedra are here as well. */
+/* Term groups of triangles: membranes of every material, strain limits, and bends over their interior edges. Also
+ * limits of tetrahedra. */
 #include "engine/model/build/bends.h"
 #include "engine/model/build/build.h"
 #include "engine/model/matrix.h"
@@ -13,25 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weight of a hard term: so many times what holds its corners without it, spread over D^T D so that
- * both halves of a z-step are of similar curvature (Narain 2016, section 5), and what weighs on them:
- * the scaled dual is a share of the term's own length where w^2 |q| is the force, which a rope has
- * from nothing but gravity. Iterations of a rope of 12 edges in steps of 10, 1 and 0.1 s with a
- * factor on diag(A) alone: 1: none in 4000, 182, 82; 16: 176, 63, 57; 256: 71, 34, 544; 4096: 30,
- * 166, none: the best is m (2 / h^2 + 2 g / l) in each.
+/* Weight of a hard term: this multiple of the stiffness that holds its corners without it, distributed over D^T D
+ * so that both halves of a z-step have similar curvature (Narain 2016, section 5), plus the load on them. The
+ * scaled dual is a share of the term's own length where w^2 |q| is the force, which for a rope comes only from
+ * gravity. Iterations of a rope of 12 edges in steps of 10, 1 and 0.1 s, with a factor on diag(A) alone: 1: none in
+ * 4000, 182, 82; 16: 176, 63, 57; 256: 71, 34, 544; 4096: 30, 166, none. The best is m (2 / h^2 + 2 g / l) in each.
  *
- * Sheets that may not stretch, whose elasticity shares the load, take less. Iterations a step to 1e-3, with 0.2,
+ * Sheets that may not stretch, whose elasticity shares the load, need less. Iterations per step to 1e-3, with 0.2,
  * 0.3, 0.5 and 2: a cloth that falls over a ball 342, 444, 624, 1241; a hanging one that may stretch by a fiftieth
  * 51, 48, 45, 46, and by columns 19, 20, 24, 60. With 0.1, and obstacles as light as build_contacts.c has them, the
- * first takes 178 and every frame converges. Where they may not shrink either, which is no convex set, light
- * weights do not converge: a flag within a twentieth, in 47, 13, 6 and 0 of 120 steps not. Ropes of 60 edges: 203,
+ * first takes 178 and every frame converges. If sheets may not shrink either, which is not a convex set, light
+ * weights do not converge: for a flag within a twentieth, in 47, 13, 6 and 0 of 120 steps. Ropes of 60 edges: 203,
  * -, 53, 36. Tetrahedra: bars of 1e5 and 1e7 Pa 436 and 70, -, 203 and 136, 138 and 215. */
 static const double HARD_WEIGHT = 2, SHEET_LIMIT_WEIGHT = 0.1;
 
-/* The same of a held term, which is its penalty (held_links.c). 64 kg on a rope of 10 g, in steps of 5 ms and by
- * Newton's iterations of 40 steps: with 2 435 where the rope has 100 edges, and 39 steps that do not converge where it
- * has 300; with 16 482 and 534, with 128 691 and 513, with 512 853 and 582. Of 1,000 edges 512 alone converges.
- * A bridge, a chain and a free rope take the same with each. */
+/* The same for a held term, whose weight is its penalty (held_links.c). 64 kg on a rope of 10 g, in steps of 5 ms,
+ * in Newton's iterations for 40 steps: with 2, 435 if the rope has 100 edges, and 39 steps that do not converge if
+ * it has 300; with 16, 482 and 534; with 128, 691 and 513; with 512, 853 and 582. With 1,000 edges, only 512
+ * converges. A bridge, a chain and a free rope take the same with each. */
 static const double HELD_WEIGHT = 128;
 
 typedef struct hold {
@@ -146,7 +145,7 @@ pl_status pl_build_sheets(pl_build *b)
 
 /* ---- strain limits ---- */
 
-/* One term by singular values, or one a column: |F e_j| in [low, high]. */
+/* One term by singular values, or one per column: |F e_j| in [low, high]. */
 static pl_status add_limit(pl_terms_list *by_values, pl_terms_list *by_columns,
                            const pl_strain_limit *limit, const hold *held, const int32_t *corner,
                            const double *shape, int32_t corners, int32_t columns)
@@ -204,7 +203,7 @@ static pl_status add_limits(pl_build *b, pl_element_kind kind, const hold *held)
     return status;
 }
 
-/* Edges that keep their length, or do not exceed it. */
+/* Edges of fixed length, or limited to their length. */
 static pl_status add_ropes(pl_build *b, const hold *held)
 {
     const pl_elements *e = &b->layout.elements[PL_ELEMENT_EDGE];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tetrahedra of one group, with room for all of the model's. */
+/* The tetrahedra of one group, with capacity for all of the model's. */
 typedef struct list {
     int32_t *element;
     double *constants, *shear, *stiffness;
@@ -21,7 +21,7 @@ static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
         const pl_material_numbers *numbers = &b->materials[material[t]];
         if (!pl_build_shares_group(b, material[t], leader) ||
             pl_damping_is_merged(b->scene, &b->scene->materials[material[t]]))
-            continue; /* what is merged has its energy in its damping (build_damping.c) */
+            continue; /* merged terms have their energy in their damping (build_damping.c) */
         memcpy(l->constants + l->count * rows, numbers->constants,
                (size_t)rows * sizeof *l->constants);
         l->element[l->count] = (int32_t)t;
@@ -30,15 +30,15 @@ static void gather(const pl_build *b, int32_t leader, int32_t rows, list *l)
     }
 }
 
-/* Whether neighbours of an inverted element give way with it: where the energy is infinite for J <= 0. Fung's
- * is so steep under stretch that its bodies come back without, and are caught elsewhere with it. */
+/* True if neighbours of an inverted element convert with it: if the energy is infinite for J <= 0. Fung's energy is
+ * so steep under stretch that its bodies recover without this, and get caught elsewhere with it. */
 static bool spreads(const pl_material *m)
 {
     return m->invertible && m->model != PL_MATERIAL_FUNG &&
            pl_stretch_ops_of(m->model)->domain == PL_STRETCH_POSITIVE;
 }
 
-/* The group of the materials that share one with `leader`, unless no tetrahedron has them. */
+/* The group of the materials that share one with `leader`, unless they have no tetrahedra. */
 static pl_status add_group(pl_build *b, int32_t leader, list *l)
 {
     const pl_material *material = &b->scene->materials[leader];

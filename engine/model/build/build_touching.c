@@ -1,4 +1,4 @@
-/* What touches what between bodies: their surfaces, how far these stay apart, friction. */
+/* Which bodies touch: their surfaces, the distance kept between them, and friction. */
 #include "engine/contact/overlaps.h"
 #include "engine/contact/pairs.h"
 #include "engine/model/build/build.h"
@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a surface's mean edge: what it keeps of others where the scene does not say. */
+/* Relative to a surface's mean edge: the distance kept from others by default. */
 static const double OF_EDGE = 0.01;
-/* Of the distance that a body at rest has from itself: what it keeps of itself at most. */
+/* Relative to the distance that a body has from itself at rest: the maximum that it keeps from itself. */
 static const double OF_REST = 0.9;
 static const double PI = 3.14159265358979323846;
 
@@ -109,7 +109,7 @@ static pl_status make_surface(const pl_build *b, pl_contact_surface **out)
     return status;
 }
 
-/* ---- how far they stay apart ---- */
+/* ---- distances ---- */
 
 static double edge_length(const double *x, const int32_t *edge)
 {
@@ -118,7 +118,7 @@ static double edge_length(const double *x, const int32_t *edge)
     return sqrt(pl_vector_dot(d, d));
 }
 
-/* The mean edge of each body's surface at rest, m; 0 without one. Returns that of all. */
+/* The mean edge of each body's surface at rest, m; 0 without one. Returns that over all bodies. */
 static double mean_edges(const pl_build *b, const pl_contact_surface *s, double *edge)
 {
     double all = 0;
@@ -134,7 +134,7 @@ static double mean_edges(const pl_build *b, const pl_contact_surface *s, double 
     return s->edges > 0 ? all / s->edges : 0;
 }
 
-/* What a body keeps of others, m. */
+/* Distance that a body keeps from others, m. */
 static double thickness_of(const pl_build *b, int32_t i, double edge)
 {
     const pl_contact_settings *settings = &b->scene->contact;
@@ -180,9 +180,9 @@ static bool make_tables(const pl_build *b, pl_contact_bodies *t)
     return good;
 }
 
-/* ---- how they begin ---- */
+/* ---- initial state ---- */
 
-/* A body whose surface is nearer to itself at rest than it keeps of itself keeps less. */
+/* A body whose surface is nearer to itself at rest than the distance it keeps from itself keeps less. */
 static pl_status fit_to_rest(const pl_build *b, pl_contact_bodies *t, pl_contact_trees *trees)
 {
     const int32_t n = t->count;
@@ -205,7 +205,7 @@ static pl_status fit_to_rest(const pl_build *b, pl_contact_bodies *t, pl_contact
         int32_t body = t->surface->vertex_body[t->surface->place[near.pair[k].vertex[0]]];
         double *own = &t->distance[at(t, body, body)];
         *own = fmin(*own, OF_REST * near.pair[k].gap);
-        if (!(*own > 1e-6 * t->edge)) /* it touches itself: no distance tells in from out */
+        if (!(*own > 1e-6 * t->edge)) /* touching itself, no distance tells inside from outside */
             t->ignore[at(t, body, body)] = 1;
     }
     pl_contact_pairs_clear(&near);
@@ -225,7 +225,7 @@ static double volume_of(const double *x, const int32_t corner[4])
     return pl_vector_dot(n, g);
 }
 
-/* A body that starts with flat or inverted elements comes back through itself. */
+/* A body that starts with flat or inverted elements passes through itself as it recovers. */
 static void ignore_inverted(const pl_build *b, pl_contact_bodies *t)
 {
     const pl_model *m = b->model;
@@ -267,7 +267,7 @@ static pl_status make_bodies(const pl_build *b, pl_contact_bodies *t)
     pl_contact_trees_destroy(trees);
     if (status == PL_OK || status == PL_FAILED)
         bound_distances(t);
-    /* Positions that are not finite fail where they are stepped, with a better message. */
+    /* Positions that are not finite fail later, in a step, with a better message. */
     return status == PL_FAILED ? PL_OK : status;
 }
 

@@ -1,4 +1,4 @@
-/* What preflight asks before a model is built: faults, sizes, and what the run will cost. */
+/* Preflight's checks before a model is built: faults, sizes, and the cost of the run. */
 #include "engine/contact/points.h"
 #include "engine/scene/carries.h"
 #include "engine/model/build/layout.h"
@@ -8,17 +8,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nonzeros of the factor after fill-in: fitted to boxes of Kuhn tetrahedra, which fill in more than
- * meshes of the same size do (tests/bench/measurements.md). Of the estimates the one of memory
- * refuses scenes, so all of them err on the large side. */
+/* Nonzeros of the factor after fill-in: fitted to boxes of Kuhn tetrahedra, which fill in more than meshes of the
+ * same size do (table in tests/bench/measurements.md). The memory estimate can reject scenes, so all such estimates err on the
+ * large side. */
 static double factor_nonzeros(double n)
 {
     return 7.6 * pow(n, 4.0 / 3.0);
 }
 
-/* What a method costs beside the factor. */
+/* Cost of a method beside the factor. */
 typedef struct method_cost {
-    double tet_seconds, vertex_seconds; /* of an iteration, beside the solve */
+    double tet_seconds, vertex_seconds; /* per iteration, beside the solve */
     double tet_bytes, vertex_bytes;
 } method_cost;
 
@@ -31,16 +31,16 @@ static method_cost cost_of(const pl_solver_settings *solver)
         if (solver->acceleration == PL_ACCELERATION_ANDERSON)
             return (method_cost){250e-9, 250e-9, 1450, 400};
         break;
-    case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without z and u of before */
+    case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without the previous z and u */
         return (method_cost){170e-9, 250e-9, 730, 400};
-    case PL_METHOD_AUTO: /* as quasi_newton's and newton's, mostly the first's */
+    case PL_METHOD_AUTO: /* as for quasi_newton and newton, mostly the first */
         return (method_cost){150e-9, 250e-9 + 5e-9 * pairs, 1500, 1500 + 48 * pairs};
-    case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors a pair */
+    case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors per pair */
     case PL_METHOD_LBFGS:
         return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};
     case PL_METHOD_NEWTON: /* Hessians, made semidefinite, and their sums */
         return (method_cost){10e-6, 1e-6, 1500, 1500};
-    case PL_METHOD_NONLINEAR_CG: /* one or two trials an iteration */
+    case PL_METHOD_NONLINEAR_CG: /* one or two trials per iteration */
         return (method_cost){200e-9, 400e-9, 520, 520};
     case PL_METHOD_GRADIENT_DESCENT:
     case PL_METHOD_BARZILAI_BORWEIN:
@@ -51,10 +51,9 @@ static method_cost cost_of(const pl_solver_settings *solver)
     return (method_cost){170e-9, 250e-9, 800, 400};
 }
 
-/* Newton's own factor, made each iteration: 16.5 numbers for one of the constant matrix's, and a time
- * that grows with the square of the vertices, as it should in three dimensions. Or conjugate
- * gradients, each a product with H and a solve with the constant matrix. nnz: of that one's factor; own: of one of
- * H's size. */
+/* Newton's own factor, made in each iteration: 16.5 numbers for each of the constant matrix's, and a time that
+ * grows with the square of the number of vertices, as expected in three dimensions. Or conjugate gradients, each a
+ * product with H and a solve with the constant matrix. nnz: of that factor; own: of one of H's size. */
 enum { GRADIENTS = 40 };
 static void add_newton_solves(const pl_solver_settings *solver, double n, double nnz, double own,
                               pl_estimate *out, double iterations)
@@ -72,14 +71,13 @@ static void add_newton_solves(const pl_solver_settings *solver, double n, double
     }
 }
 
-/* Iterations of auto that a step is reckoned with: of the most that it may make it needs few. Where bodies touch, it
- * takes more of them, of which some are Newton's. */
+/* Estimated iterations of auto per step: it needs few of its maximum. If bodies touch, it needs more, some of them
+ * Newton's. */
 static const double USUAL = 60, USUAL_TOUCHING = 90;
 
-/* All terms, as tetrahedra that would take as much memory: contributions, z and u twice, constants.
- * Triangles 0.7, links of two corners 0.4, of four 0.6 (1.5 interior edges a triangle), limits by
- * values as their element, by columns a link each; a vertex that may touch an obstacle 0.3, as if all
- * were on the surface. */
+/* All terms, as the number of tetrahedra that would take as much memory: contributions, z and u twice, constants.
+ * Triangles 0.7, links of two corners 0.4, of four 0.6 (1.5 interior edges per triangle), limits by values as their
+ * element, by columns a link each; a vertex that may touch an obstacle 0.3, as if all were on the surface. */
 static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
 {
     static const double SIZE[PL_ELEMENT_KINDS] = {1, 0.7, 0.4};
@@ -109,7 +107,7 @@ static double equivalent_tets(const pl_scene *scene, const pl_layout *layout)
     return sum + 0.3 * (double)scene->obstacle_count * (double)layout->vertices;
 }
 
-/* The trees of solid obstacles, and what they are made from: bytes a triangle (closed_mesh.c). */
+/* The trees of solid obstacles, and their input: bytes per triangle (closed_mesh.c). */
 static double obstacle_bytes(const pl_scene *scene)
 {
     double triangles = 0;
@@ -118,7 +116,7 @@ static double obstacle_bytes(const pl_scene *scene)
     return 400 * triangles;
 }
 
-/* Coordinates in which other vertices are held have factors of their own (model.h). */
+/* Coordinates in which other vertices are held have their own factors (model.h). */
 static double factor_count(const pl_layout *layout)
 {
     bool differ[3] = {false};
@@ -131,8 +129,8 @@ static double factor_count(const pl_layout *layout)
     return differing == 0 ? 1 : differing;
 }
 
-/* What ADMM's prox takes longer on models that have only the general one, a step's iteration: 350 ns a
- * tetrahedron near rest (tests/bench/measurements.md). */
+/* Additional time of ADMM's prox for models that have only the general one, per iteration: 350 ns per tetrahedron
+ * near rest (tests/bench/measurements.md). */
 static double general_prox_seconds(const pl_scene *scene, const pl_layout *layout)
 {
     const pl_elements *e = &layout->elements[PL_ELEMENT_TET];
@@ -145,8 +143,8 @@ static double general_prox_seconds(const pl_scene *scene, const pl_layout *layou
     return scene->solver.method == PL_METHOD_ADMM ? 350e-9 * (double)count : 0;
 }
 
-/* ADMM's second matrix and factor, once elements are compressed hard (solvers/weights.h): couplings that
- * cancel where weights are alike do not there, which fills the factor of a generated box up to twice. */
+/* ADMM's second matrix and factor, once elements are strongly compressed (solvers/weights.h). Couplings that cancel
+ * if weights are alike do not cancel there, which fills the factor of a generated box up to twice. */
 static double reweighed_bytes(const pl_scene *scene, const pl_layout *layout, double nnz)
 {
     const pl_elements *e = &layout->elements[PL_ELEMENT_TET];
@@ -155,12 +153,12 @@ static double reweighed_bytes(const pl_scene *scene, const pl_layout *layout, do
         any = scene->materials[e->material[t]].model != PL_MATERIAL_ARAP;
     if (scene->solver.method != PL_METHOD_ADMM || !any)
         return 0;
-    return 1.6 * 8 * nnz + 600.0 * (double)e->count; /* the list of entries while it is assembled */
+    return 1.6 * 8 * nnz + 600.0 * (double)e->count; /* the list of entries during assembly */
 }
 
-/* Of methods with the matrix: of a vertex its row, 16 wide, and five vectors; of a tetrahedron nine numbers
- * in each of the arrays of values, sums, the dual's contributions, and Anderson's differences in single
- * precision with their products. */
+/* Memory of methods with the matrix. Per vertex: its row, 16 wide, and five vectors. Per tetrahedron: nine numbers
+ * in each of the arrays of values, sums, the dual's contributions, and Anderson's differences in single precision
+ * with their products. */
 static double splitting_bytes(const pl_scene *scene, double terms, double vertices, double number)
 {
     pl_method_kind method = scene->solver.method;
@@ -174,9 +172,9 @@ static double splitting_bytes(const pl_scene *scene, double terms, double vertic
     return terms * term + vertices * (16 * (4 + number) + 20 * number + 12);
 }
 
-/* What backends/device allocates. Of a tetrahedron shape, volume, constants, weight, energy and measures and
- * a contribution of four numbers a corner, with their places and the corners' numbers; of a vertex
- * positions, rows and the history in its precision, sums in double, and a frame's numbers. */
+/* Memory that backends/device allocates. Per tetrahedron: shape, volume, constants, weight, energy and measures,
+ * and a contribution of four numbers per corner, with their places and the corners' numbers. Per vertex: positions,
+ * rows and the history in its precision, sums in double, and a frame's numbers. */
 static double device_bytes(const pl_scene *scene, double terms, double vertices)
 {
     if (scene->solver.device == PL_DEVICE_CPU)
@@ -194,7 +192,7 @@ static double device_bytes(const pl_scene *scene, double terms, double vertices)
 
 /* ---- contact between bodies ---- */
 
-/* What may touch: triangles of surfaces, a rope's segment as one. */
+/* Number of features that may touch: triangles of surfaces; a rope's segment counts as one. */
 typedef struct touching {
     double solids, sheets; /* triangles */
     bool likely;           /* more than one body, or one that folds */
@@ -219,27 +217,27 @@ static pl_status count_touching(const pl_scene *scene, const pl_mesh *meshes, to
     return PL_OK;
 }
 
-/* Trees and tables take 200 bytes a triangle, and a vertex of it in two pairs 1000; of any vertex 100 for places to
- * go back to. Of the worst of six scenes with up to 6,400 triangles a tenth less was measured. */
+/* Trees and tables take 200 bytes per triangle, and a surface vertex in two pairs 1000; any vertex 100 for saved
+ * positions. The worst of six scenes with up to 6,400 triangles measured a tenth less. */
 static double touching_bytes(const touching *t, double vertices)
 {
     const double triangles = t->solids + t->sheets;
     return triangles > 0 ? 700 * triangles + 100 * vertices : 0;
 }
 
-/* Of a step: some searches and sweeps, 1.2e-6 s a triangle each. */
+/* Per step: some searches and sweeps, 1.2e-6 s per triangle each. */
 static double touching_seconds(const touching *t)
 {
     return 6e-6 * (t->solids + t->sheets);
 }
 
-/* Newton's factor grows by the pairs of vertices that touch: as if a third more of those on surfaces were there. */
+/* Newton's factor grows by the pairs of vertices that touch: as if there were a third more of the surface vertices. */
 static double touching_nonzeros(const touching *t, double n)
 {
     return factor_nonzeros(n + (t->likely ? (t->solids + t->sheets) / 6 : 0));
 }
 
-/* Points of contact in a frame: of a folded sheet one for two triangles, of solids one for fifty. */
+/* Contact points in a frame: for a folded sheet one per two triangles, for solids one per fifty. */
 static double points_of(const touching *t)
 {
     return fmin(0.02 * t->solids + 0.5 * t->sheets, PL_CONTACT_POINTS);
@@ -265,8 +263,8 @@ static double values_of(const pl_scene *scene, const pl_layout *layout)
                 (fields & PL_OUTPUT_ELEMENT_STRESS ? elements : 0));
 }
 
-/* A second core for 9,072 tetrahedra makes a frame 1.3 (quasi_newton) to 1.9 times (admm) as fast (README.md, Numbers), and
- * hardly faster for half as many. More than eight were not measured. */
+/* For 9,072 tetrahedra, a second core makes a frame 1.3 (quasi_newton) to 1.9 times (admm) as fast (README.md,
+ * Numbers); for half as many it hardly helps. More than eight cores were not measured. */
 static int32_t cores_that_pay(const pl_scene *scene, double tets)
 {
     const double tets_a_core = 4000, most = 8;

@@ -1,4 +1,4 @@
-/* Bodies that begin nearer to each other than contact keeps them: what preflight tells, without a model's matrix and
+/* Bodies that start nearer to each other than contact keeps them: preflight's report, without a model's matrix and
  * factor. */
 #include "engine/contact/pairs.h"
 #include "engine/model/build/build.h"
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what contact keeps: gaps that are less by no more than this are wide enough, as in a step; and how far a move
- * goes. */
+/* Relative to the distance that contact keeps: gaps that fall short by no more than this are wide enough, as in a
+ * step; and the extra distance of a move. */
 static const double FITS = 0.05, SPARE = 1.05;
 
 typedef struct search {
     pl_build build;
-    pl_model model; /* bodies, their start and what touches what; nothing else */
+    pl_model model; /* bodies, their start and their contacts; nothing else */
     pl_contact_trees *trees;
     double *moved; /* [vertices][3] */
     pl_contact_pairs pairs;
@@ -54,7 +54,7 @@ static pl_status open_search(search *s)
                                           : status;
 }
 
-/* The pairs within what contact keeps, at x; none where positions are not finite. */
+/* The pairs within the distance that contact keeps, at x; none if positions are not finite. */
 static pl_status find_near(search *s, const double *x)
 {
     const pl_contact_bodies *t = s->model.touching;
@@ -67,7 +67,7 @@ static pl_status find_near(search *s, const double *x)
     return status == PL_FAILED ? PL_OK : status;
 }
 
-/* Whether a pair is of two bodies that are too near; they are the lower first. */
+/* True if a pair is of two bodies that are too near; writes them, the lower first. */
 static bool too_near(const search *s, const pl_contact_pair *pair, int32_t body[2], double *kept)
 {
     const pl_contact_bodies *t = s->model.touching;
@@ -90,7 +90,7 @@ static int by_bodies(const void *one, const void *other)
     return (a->gap > b->gap) - (a->gap < b->gap);
 }
 
-/* Corners of a pair, in each body's mesh order; the normal out of the first body into the second goes to move. */
+/* Corners of a pair, in each body's mesh order; writes the normal out of the first body into the second to move. */
 static void describe(const search *s, const pl_contact_pair *pair, pl_close_start *out)
 {
     int32_t body[2], last = 3;
@@ -108,7 +108,7 @@ static void describe(const search *s, const pl_contact_pair *pair, pl_close_star
     out->gap = pair->gap;
 }
 
-/* One a pair of bodies, that of the least gap. */
+/* One entry per pair of bodies, with the least gap. */
 static pl_status list_pairs(const search *s, pl_close_start **out, int64_t *count)
 {
     pl_close_start *list = calloc((size_t)s->pairs.count + 1, sizeof *list);
@@ -131,7 +131,7 @@ static pl_status list_pairs(const search *s, pl_close_start **out, int64_t *coun
     return PL_OK;
 }
 
-/* ---- a way out ---- */
+/* ---- suggested moves ---- */
 
 static bool is_pinned(const pl_scene *scene, int32_t body)
 {
@@ -141,7 +141,7 @@ static bool is_pinned(const pl_scene *scene, int32_t body)
     return pinned;
 }
 
-/* Whether nothing is too near to a body after its move. */
+/* True if nothing is too near to a body after its move. */
 static pl_status clears(search *s, int32_t body, const double move[3], bool *good)
 {
     const pl_model *m = &s->model;
@@ -160,8 +160,8 @@ static pl_status clears(search *s, int32_t body, const double move[3], bool *goo
     return status;
 }
 
-/* Along the direction in which the two are nearest; of the two the one that no pin holds and that, over obstacles,
- * goes up. */
+/* Along the direction in which the two are nearest. It moves the one that no pin holds and that, over obstacles,
+ * moves upwards. */
 static pl_status find_move(search *s, pl_close_start *pair)
 {
     const pl_scene *scene = s->build.scene;

@@ -4,11 +4,11 @@
 #include "engine/obstacles/solid.h"
 #include "engine/scene/carries.h"
 
-/* Structs are hashed field by field, for their padding is anything. A field more changes the size
- * and stops here, to be added to the hash or left out of it on purpose. */
+/* Structs are hashed field by field, because their padding is undefined. A new field changes the size and stops
+ * compilation here, so that it is added to the hash or omitted on purpose. */
 _Static_assert(sizeof(pl_solver_settings) == 120, "a new solver setting: does it decide bits?");
 _Static_assert(sizeof(pl_scene_force) == 280, "a new field of forces: does it decide bits?");
-/* Of a mesh source only vertices and triangles count, inline or read from a file. */
+/* Of a mesh source, only vertices and triangles count, inline or read from a file. */
 _Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 520,
                "a new field of obstacles: does it decide bits?");
 _Static_assert(sizeof(pl_material_numbers) == 80,
@@ -115,7 +115,7 @@ static uint64_t hash_matrix(uint64_t hash, const pl_model *m)
     return pl_hash_doubles(hash, m->coupling_value, coupled);
 }
 
-/* A kind's elements, and each one's material. Rest shapes are hashed as what is made of them. */
+/* A kind's elements, and each one's material. Rest shapes are hashed through the data made from them. */
 static uint64_t hash_elements(uint64_t hash, const pl_elements *e)
 {
     hash = pl_hash_i64(hash, e->count);

@@ -46,7 +46,7 @@ static double measure(const double *x, const int32_t *corner, int corners)
            6;
 }
 
-/* One kind of one mesh. */
+/* The elements of one kind of one mesh. */
 typedef struct source {
     int64_t count;
     const int32_t *corner, *tags;
@@ -91,7 +91,7 @@ static void unknown_tag(const pl_body *body, int32_t b, const pl_mesh *mesh, con
                    "\"%s\", which no element of body \"%s\" has", tag, body->name);
 }
 
-/* materials_by_tag of one body. */
+/* Applies materials_by_tag of one body. */
 static pl_status set_tagged(const pl_scene *scene, int32_t b, const pl_mesh *mesh,
                             const pl_elements *elements, pl_faults *faults)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Factors beyond these make a matrix that no solver of ours can be trusted with. */
+/* Larger or smaller factors make matrices with which no solver is reliable. */
 static const double FACTOR_MIN = 1e-6, FACTOR_MAX = 1e6;
 
 static void list_fields(const pl_mesh *mesh, char *out, size_t size)
@@ -23,7 +23,7 @@ static void list_fields(const pl_mesh *mesh, char *out, size_t size)
     }
 }
 
-/* A field a body asks for. */
+/* A field that a body uses. */
 typedef struct request {
     const pl_body *body;
     const pl_mesh *mesh;
@@ -33,7 +33,7 @@ typedef struct request {
     pl_faults *faults;
 } request;
 
-/* NULL, with a fault, where the mesh has none of that name and width. */
+/* NULL, with a fault, if the mesh has no field of that name and width. */
 static const pl_mesh_field *find(const request *r)
 {
     const pl_mesh_field *field = pl_mesh_find_field(r->mesh, r->name);
@@ -55,7 +55,7 @@ static const pl_mesh_field *find(const request *r)
     return NULL;
 }
 
-/* The first bad value and how many there are. */
+/* The first bad value and the number of bad values. */
 static pl_status refuse(const request *r, const char *expected, int64_t first, int64_t count,
                         double value)
 {
@@ -73,7 +73,7 @@ static pl_status refuse(const request *r, const char *expected, int64_t first, i
     return PL_INVALID;
 }
 
-/* The one kind of elements that a mesh with fields has. */
+/* The single kind of elements of a mesh with fields. */
 static pl_elements *elements_of(pl_elements *elements, int32_t b)
 {
     for (int kind = 0; kind < PL_ELEMENT_KINDS; kind++)
@@ -98,7 +98,7 @@ static pl_status set_stiffness(const request *r, pl_elements *e, int32_t b)
     return refuse(r, "factors from 1e-6 to 1e6", first, bad, field->values[first]);
 }
 
-/* Those of the materials, until fields say otherwise. */
+/* The materials' directions, until fields override them. */
 static pl_status make_fibers(const pl_scene *scene, pl_elements *e)
 {
     if (e->fiber)

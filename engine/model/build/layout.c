@@ -32,7 +32,7 @@ void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *ma
         const pl_elements *e = &layout->elements[kind];
         for (int64_t t = 0; t < e->count; t++) {
             const pl_material *m = &scene->materials[e->material[t]];
-            double density = m->density; /* kg a unit of the measure */
+            double density = m->density; /* kg per unit of the measure */
             if (kind != PL_ELEMENT_TET)
                 density *= kind == PL_ELEMENT_TRIANGLE ? m->thickness : m->area;
             double share = density * e->measure[t] / e->corners;
@@ -42,7 +42,7 @@ void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *ma
     }
 }
 
-/* splitmix64: the whole state is one counter, so vertex i's draw does not depend on any other's. */
+/* splitmix64: the whole state is one counter, so a vertex's draw does not depend on any other's. */
 static double uniform(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15u;
@@ -51,7 +51,7 @@ static double uniform(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* Turned about the axis through the box's centre by turns x 360 degrees x position along it. */
+/* Rotates about the axis through the box's centre by turns x 360 degrees x position along it. */
 static void twist(const pl_initial *initial, const double center[3], const double *rest, int64_t n,
                   double *x0)
 {

@@ -1,6 +1,5 @@
-/* layout.h - a scene's bodies laid out in the model's order: bodies in scene order, then mesh
- * order; placed at rest, pins resolved to vertices. What preflight checks is what the model is
- * built from.
+/* layout.h - a scene's bodies in the model's order: bodies in scene order, then mesh order; placed at rest, pins
+ * resolved to vertices. Preflight checks the same layout from which the model is built.
  */
 #ifndef PLIANT_ENGINE_MODEL_BUILD_LAYOUT_H
 #define PLIANT_ENGINE_MODEL_BUILD_LAYOUT_H
@@ -19,31 +18,31 @@ typedef struct pl_layout {
     int64_t vertices, tets, free_vertices;  /* free: not held in all three coordinates */
     pl_elements elements[PL_ELEMENT_KINDS]; /* of all bodies */
     int64_t *first_vertex;                  /* [body_count + 1] */
-    const int64_t *first_tet;               /* [body_count + 1]: that of elements */
+    const int64_t *first_tet;               /* [body_count + 1]: the array of `elements` */
     double *rest;                           /* [vertices][3]: after the transform */
     unsigned char *held;                    /* [vertices]: bit c where a pin holds coordinate c */
     int32_t pin_count;
     pl_pin_vertices *pins;
     int32_t attachment_count;
-    pl_pin_vertices *attached; /* of each attachment: the selected vertices */
+    pl_pin_vertices *attached; /* for each attachment: the selected vertices */
     int32_t force_count;
-    pl_pin_vertices *forces; /* of point loads; of others none */
+    pl_pin_vertices *forces; /* for point loads; empty for other forces */
 } pl_layout;
 
 /* PL_INVALID with every fault of the scene against its meshes, or PL_NO_MEMORY. */
 pl_status pl_layout_create(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                            pl_faults *faults);
-/* The same, and what the scene's device lacks (carries.h), which only who runs it there need know. */
+/* The same, including what the scene's device lacks (carries.h), which matters only where the scene runs. */
 pl_status pl_layout_check(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                           pl_faults *faults);
 void pl_layout_destroy(pl_layout *layout);
 
-/* Resolve attachments, with their faults, and refuse what a material asks of elements that none of
- * its bodies has. Part of pl_layout_create. */
+/* Resolves attachments, with their faults, and rejects what a material requires of elements that none of its bodies
+ * has. Part of pl_layout_create. */
 pl_status pl_layout_parts(const pl_scene *scene, const pl_mesh *meshes, pl_layout *layout,
                           pl_faults *faults);
 
-/* Lumped masses, kg: `mass` [vertices] is zeroed and gets an equal share of each of its elements',
+/* Lumped masses, kg: `mass` [vertices] is zeroed and then gets an equal share of the mass of each of its elements:
  * density x volume of a tetrahedron, x thickness x area of a triangle, x area x length of an edge.
  */
 void pl_layout_masses(const pl_scene *scene, const pl_layout *layout, double *mass);

@@ -1,4 +1,4 @@
-/* Lays a scene out, and finds every fault of it against its meshes. */
+/* Lays out a scene, and finds every fault of it against its meshes. */
 #include "engine/model/build/fields.h"
 #include "engine/model/build/layout.h"
 #include "engine/model/build/resolve.h"
@@ -25,7 +25,7 @@ pl_status pl_body_select(const pl_body *body, const pl_mesh *mesh, const pl_sele
     return status;
 }
 
-/* Resolve one pin; none of its vertices' coordinates may be held already. */
+/* Resolves one pin; another pin must not hold any of its vertices' coordinates already. */
 static pl_status resolve_pin(const pl_scene *scene, const pl_mesh *meshes, int32_t p,
                              pl_layout *out, pl_faults *faults)
 {
@@ -79,7 +79,7 @@ static pl_status resolve_pins(const pl_scene *scene, const pl_mesh *meshes, pl_l
     return status;
 }
 
-/* Which materials' elements the bodies have, [material_count]; NULL without memory. */
+/* Kinds of elements of each material in the bodies, [material_count]; NULL if out of memory. */
 static pl_material_uses *count_uses(const pl_scene *scene, const pl_layout *layout)
 {
     size_t materials = (size_t)scene->material_count;
@@ -106,7 +106,7 @@ static pl_material_uses *count_uses(const pl_scene *scene, const pl_layout *layo
     return uses;
 }
 
-/* Terms that the method cannot carry: a fault for each kind of them. */
+/* Adds a fault for each kind of terms that the method does not support. */
 static pl_status check_method(const pl_scene *scene, const pl_layout *layout, pl_faults *faults)
 {
     pl_method_kind method = scene->solver.method;
@@ -140,8 +140,8 @@ static pl_status check_method(const pl_scene *scene, const pl_layout *layout, pl
     return status;
 }
 
-/* Hard limits gain energy under integrators that lose none: a rope reached 1e5 times m g L / 2 in 400
- * steps, at a tolerance of 1e-9 too. */
+/* Hard limits gain energy under integrators without dissipation: a rope reached 1e5 times m g L / 2 in 400 steps,
+ * even at a tolerance of 1e-9. */
 static pl_status check_integrator(const pl_scene *scene, pl_faults *faults)
 {
     pl_integrator_kind kind = scene->time.integrator;
@@ -164,7 +164,7 @@ static pl_status check_integrator(const pl_scene *scene, pl_faults *faults)
     return status;
 }
 
-/* What the scene's device lacks: a fault for each. */
+/* Adds a fault for each feature that the scene's device lacks. */
 static pl_status check_device(const pl_scene *scene, const pl_layout *layout, pl_faults *faults)
 {
     pl_material_uses *uses = count_uses(scene, layout);
@@ -197,7 +197,7 @@ static pl_status check_sizes(const pl_mesh *meshes, int32_t bodies, int64_t vert
     return PL_INVALID;
 }
 
-/* Whether a mesh, as it is placed, bounds a solid. Vertices that no triangle uses are none of it. */
+/* Checks that a mesh, as placed, bounds a solid. Vertices that no triangle uses do not count. */
 static pl_status check_solid(const pl_obstacle *obstacle, const char *pointer, pl_faults *faults)
 {
     pl_solid_arrays a;
@@ -235,14 +235,14 @@ static pl_status check_obstacles(const pl_scene *scene, pl_faults *faults)
     return worst;
 }
 
-/* Whether to go on to the next check: only the want of memory is a reason not to. */
+/* True if the next check should run: only lack of memory stops the checks. */
 static bool go_on(pl_status one, pl_status *all)
 {
     *all = one == PL_OK ? *all : one;
     return one != PL_NO_MEMORY;
 }
 
-/* Every fault of a scene whose elements are laid out; pins, attachments and forces become vertices. */
+/* Finds every fault of a scene whose elements are laid out; resolves pins, attachments and forces to vertices. */
 static pl_status check_layout(const pl_scene *scene, const pl_mesh *meshes, bool device,
                               pl_layout *out, pl_faults *faults)
 {
@@ -260,7 +260,7 @@ static pl_status check_layout(const pl_scene *scene, const pl_mesh *meshes, bool
     return all;
 }
 
-/* Elements, then what the fields of their meshes say of them, with the faults of both. */
+/* Lays out elements, then applies the fields of their meshes, with the faults of both. */
 static pl_status create_elements(const pl_scene *scene, const pl_mesh *meshes, pl_layout *out,
                                  pl_faults *faults)
 {

@@ -1,4 +1,4 @@
-/* What a scene asks of its bodies beside pins: attachments, and the parts of materials. */
+/* Requirements of a scene on its bodies beside pins: attachments, and the parts of materials. */
 #include "engine/model/build/layout.h"
 #include "engine/model/build/select.h"
 
@@ -45,7 +45,7 @@ static pl_status resolve_attachment(const pl_scene *scene, const pl_mesh *meshes
     return status;
 }
 
-/* A part of a material that its bodies have no elements for would be silently nothing. */
+/* Without this check, a part of a material whose bodies have no elements for it would silently have no effect. */
 static pl_status check_part(const pl_scene *scene, int32_t material, const pl_layout *layout,
                             const char *key, unsigned kinds, const char *expected,
                             pl_faults *faults)
@@ -59,7 +59,7 @@ static pl_status check_part(const pl_scene *scene, int32_t material, const pl_la
                     return PL_OK;
             }
     if (!used)
-        return PL_OK; /* nothing has the material at all */
+        return PL_OK; /* no body has the material at all */
     char pointer[PL_POINTER_SIZE];
     pl_fault_at_material(scene->materials[material].name, key, pointer);
     pl_faults_addf(faults, pointer, "no_elements", expected,
@@ -76,7 +76,7 @@ static void refuse_damping(const pl_material *m, const char *key, const char *co
     pl_faults_add(faults, pointer, code, got, expected, hint);
 }
 
-/* Principal strains are of tetrahedra alone, and terms that have the elastic energy in them. */
+/* Principal strains, and terms that include the elastic energy, are for tetrahedra only. */
 static pl_status check_damping(const pl_scene *scene, int32_t material, const pl_layout *layout,
                                pl_faults *faults)
 {

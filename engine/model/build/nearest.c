@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The point of a simplex of n corners nearest to p: its own plane's projection where that is
- * inside, else the nearest of its faces. Barycentric weights; corners left out have 0. */
+/* The point of a simplex of n corners nearest to p: the projection to its plane if that is inside, else the nearest
+ * on its faces. Barycentric weights; omitted corners have 0. */
 static double nearest_of_simplex(const double *const x[4], int n, const double p[3],
                                  double weight[4])
 {
@@ -14,7 +14,7 @@ static double nearest_of_simplex(const double *const x[4], int n, const double p
     for (int i = 1; i < n; i++)
         for (int k = 0; k < 3; k++)
             e[i - 1][k] = x[i][k] - x[0][k];
-    /* Normal equations by elimination, without pivots: the Gram matrix is positive. */
+    /* Normal equations by elimination, without pivots, because the Gram matrix is positive. */
     int m = n - 1;
     for (int i = 0; i < m; i++) {
         y[i] = e[i][0] * r[0] + e[i][1] * r[1] + e[i][2] * r[2];

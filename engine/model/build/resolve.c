@@ -66,7 +66,7 @@ static void join_two(int32_t *parent, int32_t a, int32_t b)
     parent[a > b ? a : b] = a > b ? b : a;
 }
 
-/* Each element's corners into one piece. */
+/* Joins each element's corners into one piece. */
 static void join(int32_t *parent, const pl_elements *elements)
 {
     for (int64_t e = 0; e < elements->count; e++)
@@ -75,8 +75,8 @@ static void join(int32_t *parent, const pl_elements *elements)
                      elements->corner[e * elements->corners + c]);
 }
 
-/* An attachment to a place holds, one to a body joins; of a body in several pieces its first is
- * meant, for where the nearest point is comes later. */
+/* An attachment to a place holds; one to a body joins. If that body has several pieces, the first is used, because
+ * the nearest point is determined later. */
 static void attach(const pl_scene *scene, const pl_layout *layout, int32_t *parent,
                    unsigned char *held)
 {
@@ -91,7 +91,7 @@ static void attach(const pl_scene *scene, const pl_layout *layout, int32_t *pare
     }
 }
 
-/* Without inertia a piece that nothing holds along an axis has no place to be there. */
+/* Without inertia, a piece that nothing holds along an axis has no equilibrium. */
 static void refuse_piece(const pl_scene *scene, const pl_layout *layout, int32_t vertex,
                          unsigned held, pl_faults *faults)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The box around x, and its longest edge. */
+/* The bounding box of x, and its longest edge. */
 static double bounds(const double *x, int64_t n, double lo[3], double hi[3])
 {
     double longest = 0;
@@ -23,7 +23,7 @@ static double bounds(const double *x, int64_t n, double lo[3], double hi[3])
     return longest;
 }
 
-/* A flat box has no extent to divide by: every vertex is at 0 then. */
+/* A flat box has no extent to divide by: all relative coordinates are then 0. */
 static double relative(double x, double lo, double hi)
 {
     return hi > lo ? (x - lo) / (hi - lo) : 0;
@@ -51,7 +51,7 @@ static bool inside(const pl_selection *s, const double p[3], double tolerance)
     }
 }
 
-/* Mark by place. Rounding must not decide whether a grid's outermost layer belongs: coordinates are
+/* Marks vertices by place. Rounding must not decide whether a grid's outermost layer belongs: coordinates are
  * compared with a slack of 1e-9 of the body's longest edge, sides with 1e-6. */
 static void mark_region(const pl_selection *s, const double *x, int64_t n, unsigned char *mark)
 {
@@ -64,7 +64,7 @@ static void mark_region(const pl_selection *s, const double *x, int64_t n, unsig
             double gap = s->side_sign > 0 ? hi[a] - p[a] : p[a] - lo[a];
             mark[i] = gap <= 1e-6 * longest;
         } else if (s->relative && s->kind == PL_SELECT_SPHERE) {
-            /* Distances are of the body; only the centre is placed in the box. */
+            /* Distances are absolute; only the centre is relative to the box. */
             pl_selection placed = *s;
             placed.radius = s->radius * longest;
             for (int c = 0; c < 3; c++)
@@ -98,7 +98,7 @@ static void mark_indices(const pl_selection *s, int64_t n, const char *pointer, 
     }
 }
 
-/* Mark the corners of the cells of one dimension whose number `name` names. */
+/* Marks the corners of the cells of one dimension whose group is `name`. */
 static pl_status mark_cells(const pl_mesh *mesh, int32_t dimension, const char *name,
                             const int32_t *corner, int corners, const int32_t *tags, int64_t count,
                             unsigned char *mark)
@@ -134,7 +134,7 @@ static pl_status mark_tag(const pl_selection *s, const pl_mesh *m, unsigned char
     return status;
 }
 
-/* Say what the selection was and where the body is, so that the two can be laid side by side. */
+/* Reports the selection and the body's position, so that they can be compared. */
 static void fault_empty(const pl_selection *s, const pl_mesh *mesh, const double *x,
                         const char *pointer, pl_faults *faults)
 {

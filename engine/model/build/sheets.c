@@ -12,7 +12,7 @@ static void edge(const double *x, int32_t from, int32_t to, double *out)
         out[r] = x[3 * (int64_t)to + r] - x[3 * (int64_t)from + r];
 }
 
-/* d laid into the plane with unit normal n; returns its length there, for a unit d. */
+/* Projects d into the plane with unit normal n; returns its length there, for a unit d. */
 static double lay(const double *d, const double *n, double *out)
 {
     double along = pl_vector_dot(d, n);

@@ -1,10 +1,10 @@
-/* The meshes of bodies and the surfaces of obstacles, from whatever their sources are. */
+/* Loads the meshes of bodies and the surfaces of obstacles, from any source. */
 #include "engine/step/pliant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of an obstacle's surface. Beyond that its description for viewers is a hundred megabytes of text. */
+/* Limit of an obstacle's surface. Beyond it, its description for viewers is a hundred megabytes of text. */
 #define SURFACE_MAX ((int64_t)500000)
 
 static pl_status check_limits(const pl_mesh *mesh, const pl_mesh_limits *limits,

@@ -1,4 +1,4 @@
-/* tags.h - which numbers of a mesh's groups a name stands for. */
+/* tags.h - the numbers of a mesh's groups that a name stands for. */
 #ifndef PLIANT_ENGINE_MODEL_BUILD_TAGS_H
 #define PLIANT_ENGINE_MODEL_BUILD_TAGS_H
 
@@ -12,8 +12,8 @@ typedef struct pl_tag_set {
     int64_t count;
 } pl_tag_set;
 
-/* The groups of `dimension` (3 tetrahedra, 2 triangles, 1 edges, 0 vertices) that are called `name`,
- * and the one of that number where `name` is a decimal. The set is empty where there are none. */
+/* The groups of `dimension` (3 tetrahedra, 2 triangles, 1 edges, 0 vertices) with the name `name`, and the group of
+ * that number if `name` is a decimal. The set may be empty. */
 pl_status pl_tag_set_create(const pl_mesh *mesh, int32_t dimension, const char *name,
                             pl_tag_set *out);
 void pl_tag_set_destroy(pl_tag_set *set);

@@ -15,7 +15,7 @@ const pl_group_ops *pl_damping_ops(const pl_damping *d, int32_t corners)
                                                                 : PL_TERMS_DAMPING_TETS);
 }
 
-/* How many rows are frozen of a function. */
+/* Number of frozen rows of a function. */
 static int32_t frozen_rows_of(const pl_damping *d)
 {
     if (pl_damping_is_strain(d))
@@ -98,7 +98,7 @@ static uint64_t hash_function(uint64_t hash, const pl_damping *d)
     const double numbers[] = {d->shear, d->bulk, d->beta, d->power, d->coefficient, d->smoothing};
     hash = pl_hash(hash, words, sizeof words);
     hash = pl_hash(hash, numbers, sizeof numbers);
-    if (d->merged) /* the hash of what is not is that of before there was a choice */
+    if (d->merged) /* an unmerged function hashes as before the option existed */
         hash = pl_hash(hash, "merged", 6);
     if (d->bends)
         hash = pl_hash(hash, "bends", 5);

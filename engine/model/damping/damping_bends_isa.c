@@ -3,7 +3,8 @@
  *   damping_bends    F = sum_c G_c x_c: a fibre's stretch, or the angle of quadratic bending as a vector
  *   damping_hinges   F = (theta - theta0, 0, 0) of a hinge (hinges.h)
  *
- * A hinge's has no reduction to F, so no prox; G is of the quadratic bending of its rest shape, for the matrix.
+ * The angle of a hinge has no reduction to F, so it has no prox; G is that of the quadratic bending of its rest
+ * shape, for the matrix.
  */
 #define TERMS      damping_bends
 #define TERMS_NAME "damping of fibers and bends"
@@ -22,7 +23,7 @@
 
 #include "engine/model/groups/hinge_law.h"
 
-/* One hinge: theta0, and what F was where the stage begins, which says by which turn an angle is. */
+/* One hinge: theta0, and F at the stage's start, which determines the number of turns of an angle. */
 typedef struct hinge {
     double rest, from;
 } hinge;
@@ -33,7 +34,7 @@ static hinge hinge_of(const pl_terms *t, int64_t b, int64_t l)
                    t->frozen[(b * t->frozen_rows + PL_FROZEN_FP) * PL_BLOCK + l]};
 }
 
-/* Places and, where `v` is not NULL, their velocities as derivatives. */
+/* Positions and, if `v` is not NULL, their velocities as derivatives. */
 static void hinge_load(const pl_group *g, int64_t b, int64_t l, const double *x, const double *v,
                        pl_dual p[4][3])
 {
@@ -44,13 +45,13 @@ static void hinge_load(const pl_group *g, int64_t b, int64_t l, const double *x,
         }
 }
 
-/* F of an angle: of its turns the one nearest to what it was. */
+/* F of an angle: the value nearest to the previous F among those that differ by whole turns. */
 static double hinge_strain(const hinge *h, double theta)
 {
     return h->from + remainder(theta - h->rest - h->from, 2 * M_PI);
 }
 
-/* F of a block, with the gradients of its angles where wanted. */
+/* F of a block and, if wanted, the gradients of its angles. */
 static void hinge_block(const pl_group *g, int64_t b, const double *x, pl_real F[3],
                         pl_dual gradient[PL_BLOCK][4][3])
 {
@@ -126,8 +127,8 @@ static double hinge_bending_of(const pl_group *g, int64_t b, int64_t l, const pl
     return sum;
 }
 
-/* Fp is of x'; with the second-order correction less what theta (x - a h v) has of theta - a h dtheta/dt, by the
- * velocity that is known. */
+/* Fp is of x'; with the second-order correction, minus the difference between theta (x - a h v) and theta - a h
+ * dtheta/dt, from the known velocity. */
 static void hinges_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
 {
     const pl_terms *t = pl_terms_of(g);

@@ -1,16 +1,17 @@
 /* damping_frame.h - the energy Psi of an element with its tangent stiffness K(F) = d2 Psi / dF2, by the number of
- * F's columns, included by damping_law.h's users:
+ * columns of F, included by damping_law.h's users:
  *
  *     3, tetrahedra            the material (stretch_solid.h)
  *     2, triangles             the material in plane stress (plane_stress.h)
- *     1, edges, fibres, bends  E/2 (|F| - s0)^2 with E and s0 in the place of the material's constants; s0 = 0 is
- *                              an angle that is a vector, of K = E I
+ *     1, edges, fibres, bends  E/2 (|F| - s0)^2, with E and s0 in place of the material's constants; s0 = 0 is
+ *                              an angle as a vector, with K = E I
  *
- * K is kept in the frame of F = U diag(s) V^T: H of the stretches; `flip` and `twist` of what swings in it, by pairs of
- * stretches, and of what turns out of a triangle's plane or across an edge, which follows them in `flip`.
+ * K is kept in the frame of F = U diag(s) V^T: H for the stretches; `flip` and `twist`, by pairs of stretches, for
+ * motion within that frame. Stiffness against rotation out of a triangle's plane or across an edge follows them in
+ * `flip`.
  */
 enum {
-    FRAME_U = COLUMNS == 1 ? 3 : 9, /* of triangles with the normal */
+    FRAME_U = COLUMNS == 1 ? 3 : 9, /* triangles: completed by the normal */
     FRAME_H = COLUMNS * (COLUMNS + 1) / 2,
     FRAME_FLIP = COLUMNS == 1 ? 1 : 3,
     FRAME_TWIST = COLUMNS == 3 ? 3 : COLUMNS - 1,
@@ -19,7 +20,7 @@ typedef struct stiffness_frame {
     pl_real U[9], V[SQUARE], H[6], flip[3], twist[3];
 } stiffness_frame;
 
-/* Of what a stage has frozen. */
+/* From the frozen rows of a stage. */
 PL_INLINE void stiffness_load(const law *m, stiffness_frame *k)
 {
     damping_rows(m, PL_FROZEN_K_U, FRAME_U, k->U);
@@ -30,7 +31,7 @@ PL_INLINE void stiffness_load(const law *m, stiffness_frame *k)
 }
 
 #if COLUMNS > 1
-/* Whether F is where the energy has values. */
+/* True if the energy is defined at F. */
 PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[FS])
 {
     pl_real U[FS], s[COLUMNS], V[SQUARE];
@@ -39,7 +40,7 @@ PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[FS])
     return pl_le(s[COLUMNS - 1], pl_set1(positive ? PL_STRETCH_LEAST : -PL_SCALAR_INFINITY));
 }
 
-/* K of what has no energy decides nothing, but must be a number. */
+/* K of an undefined energy decides nothing, but must be a number. */
 PL_INLINE void stiffness_inside(const law *m, pl_real s[COLUMNS])
 {
     for (int i = 0; i < COLUMNS; i++)
@@ -77,7 +78,7 @@ PL_LARGE void stiffness_apply(const stiffness_frame *k, const pl_real D[FS], pl_
         KD[e] = B.m[e];
 }
 
-/* Psi(F), with P = dPsi/dF. */
+/* Psi(F) and P = dPsi/dF. */
 PL_LARGE pl_real elastic_density(const law *m, const pl_real F[9], pl_real P[9])
 {
     pl_real s[3], g[3], psi;
@@ -107,7 +108,7 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[9], stiffness_frame *k)
     }
 }
 
-/* H [00 11 22 01 02 12] without its negative eigenvalues, by Jacobi's rotations; the least of them. */
+/* Removes the negative eigenvalues of H [00 11 22 01 02 12] by Jacobi's rotations; returns the least eigenvalue. */
 PL_LARGE pl_real freeze_project(pl_real H[6])
 {
     pl_real A[9] = {H[0], H[3], H[4], H[3], H[1], H[5], H[4], H[5], H[2]}, V[9];
@@ -192,14 +193,14 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[6], stiffness_frame *k)
     k->flip[2] = c.out[1];
 }
 
-/* H [00 11 01] without its negative eigenvalues; the least of them. */
+/* Removes the negative eigenvalues of H [00 11 01]; returns the least. */
 PL_LARGE pl_real freeze_project(pl_real H[3])
 {
     const pl_real mean = pl_set1(0.5) * (H[0] + H[1]), d = pl_set1(0.5) * (H[0] - H[1]);
     const pl_real far = pl_sqrt(d * d + H[2] * H[2]);
     const pl_real most = pl_max(mean + far, pl_zero()), low = mean - far;
     const pl_real least = pl_max(low, pl_zero());
-    /* most P + least (1 - P), P = (H - low) / (most - low); of a multiple of the identity any P will do */
+    /* most P + least (1 - P), P = (H - low) / (most - low); any P will do for a multiple of the identity */
     const pl_mask even = pl_le(far, pl_zero());
     const pl_real share = (most - least) / pl_select(even, pl_one(), far + far);
     const pl_real lift = pl_select(even, pl_zero(), share);
@@ -222,7 +223,7 @@ PL_LARGE void stiffness_apply(const stiffness_frame *k, const pl_real D[FS], pl_
         KD[e] = k->flip[0] * D[e] + along * k->U[e];
 }
 
-/* s of F, its direction, E and s0 / s, which ends at a thousandth of s0. */
+/* The length s of F, its direction, E, and s0 / s, with s at least a thousandth of s0. */
 PL_LARGE void stiffness_thread(const law *m, const pl_real F[3], pl_real n[3], pl_real *s,
                                pl_real *young, pl_real *share)
 {
@@ -242,7 +243,7 @@ PL_LARGE void stiffness_at(const law *m, const pl_real F[3], stiffness_frame *k)
     k->flip[0] = k->H[0] * (pl_one() - share);
 }
 
-/* Whether F is where the energy has values. */
+/* True if the energy is defined at F. */
 PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[3])
 {
     (void)m;
@@ -250,7 +251,7 @@ PL_INLINE pl_mask stiffness_outside(const law *m, const pl_real F[3])
     return pl_lt(pl_one(), pl_zero());
 }
 
-/* There is nothing below 0 in it. */
+/* No eigenvalue is below 0. */
 PL_INLINE pl_real freeze_project(pl_real H[1])
 {
     return H[0];

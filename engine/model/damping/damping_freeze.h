@@ -1,5 +1,5 @@
-/* damping_freeze.h - what a stage of the law of dissipation begins with, included after damping_prox.h
- * and terms_template.h. */
+/* damping_freeze.h - the data that a stage of the law of dissipation freezes when it begins, included after
+ * damping_prox.h and terms_template.h. */
 
 PL_INLINE void freeze_row(pl_number *frozen, int row, pl_real value)
 {
@@ -12,7 +12,7 @@ PL_INLINE void freeze_rows(pl_number *frozen, int row, int count, const pl_real 
         freeze_row(frozen, row + e, values[e]);
 }
 
-/* The largest multiplier of the principal stretches at F (Brown 2018, eq. 57); of a bend, of its two faces'. */
+/* The largest multiplier of the principal stretches at F (Brown 2018, eq. 57); for a bend, of its two faces. */
 PL_LARGE pl_real freeze_scale(const pl_damping *d, pl_real strain, const pl_real F[FS])
 {
     pl_real U[FS], s[COLUMNS], V[SQUARE], most = pl_zero();
@@ -20,7 +20,7 @@ PL_LARGE pl_real freeze_scale(const pl_damping *d, pl_real strain, const pl_real
         return pl_one();
     damping_decompose(F, U, s, V);
 #if COLUMNS == 1
-    if (d->bends) /* one face is stretched by as much as the other is pressed */
+    if (d->bends) /* one face stretches as much as the other is compressed */
         return pl_max(damping_spline(&d->strain, pl_one() + strain * s[0], NULL, NULL),
                       damping_spline(&d->strain, pl_one() - strain * s[0], NULL, NULL));
 #endif
@@ -29,8 +29,8 @@ PL_LARGE pl_real freeze_scale(const pl_damping *d, pl_real strain, const pl_real
     return most;
 }
 
-/* Of K's size: what is below 0 by less is rounding. At rest K has eigenvalues that are 0, those of rotations. And the
- * part of a stage's motion that tells equal stretches apart. */
+/* Relative to the size of K: smaller negative values are rounding. (At rest, K has eigenvalues of 0, those of
+ * rotations.) And the share of a stage's motion that separates equal stretches. */
 #ifdef PL_SINGLE
 #define FREEZE_INDEFINITE 1e-4
 #define FREEZE_UNTIE      1e-3
@@ -39,7 +39,7 @@ PL_LARGE pl_real freeze_scale(const pl_damping *d, pl_real strain, const pl_real
 #define FREEZE_UNTIE      1e-9
 #endif
 
-/* K at F, projected; the lanes in which it was not semidefinite. Of viscous damping K is the identity. */
+/* K at F, projected; returns the lanes in which it was not semidefinite. For viscous damping, K is the identity. */
 PL_LARGE pl_mask freeze_stiffness(const law *m, const pl_real F[FS], stiffness_frame *k)
 {
     if (m->d->model == PL_DAMPING_VISCOUS) {
@@ -68,7 +68,7 @@ PL_LARGE pl_mask freeze_stiffness(const law *m, const pl_real F[FS], stiffness_f
     return pl_lt(least, pl_set1(-FREEZE_INDEFINITE) * size);
 }
 
-/* K, and the elements that have the form of it. */
+/* K, and the elements that take its quadratic form. */
 PL_INLINE void freeze_lagged(const stiffness_frame *k, pl_mask lagged, pl_number *frozen)
 {
     freeze_rows(frozen, PL_FROZEN_K_U, FRAME_U, k->U);
@@ -79,7 +79,7 @@ PL_INLINE void freeze_lagged(const stiffness_frame *k, pl_mask lagged, pl_number
     freeze_row(frozen, PL_FROZEN_K_LAGGED, pl_select(lagged, pl_one(), pl_zero()));
 }
 
-/* F in the frame of its stretches, with `dS` of V there. */
+/* F in the frame of its stretches, with `dS` of V in that frame. */
 PL_LARGE void freeze_frame(const pl_real F[FS], const pl_real V[FS], stretch_point *at,
                            pl_real dS[SQUARE])
 {
@@ -102,15 +102,15 @@ PL_INLINE void freeze_add(const stretch_point *at, double by, pl_real S[SQUARE])
         S[e] += pl_set1(by) * turned[e];
 }
 
-/* S of Fp, of a stage of the length a h = `within`.
+/* S of Fp, for a stage of length a h = `within`.
  *
- * A rate is taken as r (S(F) - S(Fp)), where r (F - Fp) is the rate of F. S is not linear, so that is off by
- * a h/2 d2S[V, V], of first order. The second-order correction takes this off Sp, as the velocity V that is
- * known makes it at F, where the stage is to end:
+ * The rate of S is taken as r (S(F) - S(Fp)), where r (F - Fp) is the rate of F. S is not linear, so this has an
+ * error of first order, a h/2 d2S[V, V]. The second-order correction subtracts the error from Sp, evaluated with
+ * the known velocity V at F, the expected end of the stage:
  *
  *     Sp = S(Fp) + S(F) - a h dS(F)[V] - S(F - a h V)
  *
- * What is added is bounded by 2 a h |V| wherever stretches meet or vanish, and 0 where nothing moves. */
+ * The correction is bounded by 2 a h |V| wherever stretches meet or vanish, and is 0 without motion. */
 PL_LARGE void freeze_stretch(const law *m, pl_real within, const pl_real Fp[FS],
                              const pl_real V[FS], const pl_real F[FS], pl_number *frozen)
 {
@@ -135,10 +135,10 @@ PL_LARGE void freeze_stretch(const law *m, pl_real within, const pl_real Fp[FS],
 }
 
 #if COLUMNS == 3
-/* The same of principal stretches, and K of them at F, projected. They come sorted by size, so differences mix
- * those that pass each other up: where two are to meet within a h of the stage's end R has the lagged form, in the
- * directions of F, which go through. Where they are equal, as in what starts undeformed, a little of
- * the motion says what directions they take. */
+/* The same for principal stretches, with K of them at F, projected. Stretches come sorted by size, so differences
+ * mix up those that pass each other. Where two are about to meet within a h of the stage's end, R takes the lagged
+ * form in the directions of F, which continue through the crossing. Where they are equal, as in an undeformed
+ * start, a small share of the motion determines their directions. */
 PL_LARGE void freeze_principal(const law *m, pl_real within, const pl_real Fp[9],
                                const pl_real V[9], const pl_real F[9], pl_number *frozen)
 {
@@ -173,7 +173,7 @@ PL_LARGE void freeze_principal(const law *m, pl_real within, const pl_real Fp[9]
 }
 #endif
 
-/* Q of damping_strain.h, with what R is proportional to. */
+/* Q of damping_strain.h, with the factor of R. */
 PL_LARGE void freeze_strain(const law *m, const pl_real F[FS], pl_number *frozen)
 {
     const pl_real by = pl_set1(m->d->model == PL_DAMPING_VISCOUS ? m->d->shear : m->d->beta);
@@ -191,7 +191,7 @@ PL_LARGE void freeze_strain(const law *m, const pl_real F[FS], pl_number *frozen
     }
     freeze_rows(frozen, PL_FROZEN_Q_V, SQUARE, k.V);
     freeze_rows(frozen, PL_FROZEN_Q_G, FRAME_H, G);
-    for (int p = 0; p < FRAME_TWIST; p++) { /* of triangles the one pair there is */
+    for (int p = 0; p < FRAME_TWIST; p++) { /* triangles: their only pair */
         const bool project = m->d->momentum == PL_MOMENTUM_NONRIGID;
         const int i = COLUMNS == 3 ? (p + 1) % 3 : 0, j = COLUMNS == 3 ? (p + 2) % 3 : 1;
         const pl_real a = s[i], b = s[j], both = a * a + b * b;
@@ -201,7 +201,7 @@ PL_LARGE void freeze_strain(const law *m, const pl_real F[FS], pl_number *frozen
     }
 }
 
-/* The rows of a function's own: Fp is of the stage, V of its velocities, F where coefficients are taken. */
+/* The function's own rows: Fp of the stage, V of its velocities, F where coefficients are taken. */
 PL_LARGE void freeze_own(const law *m, pl_real within, const pl_real Fp[FS], const pl_real V[FS],
                          const pl_real F[FS], pl_number *frozen)
 {

@@ -1,11 +1,10 @@
-/* damping_law.h - the law of dissipation (damping.h) for terms_template.h, in parts: what all have in
- * common is here, then the functions of strain, of the stretch tensor and, of tetrahedra, of the
- * material's stiffness, and the prox of all of them. Included by damping_*_isa.c, which define CORNERS
- * and COLUMNS.
+/* damping_law.h - the law of dissipation (damping.h) for terms_template.h, in parts: the common part is here; the
+ * functions of strain, of the stretch tensor and, for tetrahedra, of the material's stiffness follow, and the prox
+ * of all of them. Included by damping_*_isa.c, which define CORNERS and COLUMNS.
  *
- * Densities are of rest volume: s(F) = a h R(F, (F - Fp) / (a h)), J/m^3, without the multiplier. With
- * r = 1 / (a h) a rate is r times a difference, and s = R / r. Where F of 1 is a strain of g, the strain's rate is g r times
- * a difference of F, and s = g R / (g r): the laws see g r for r, and g V for V.
+ * Densities are per rest volume: s(F) = a h R(F, (F - Fp) / (a h)), J/m^3, without the multiplier. With
+ * r = 1 / (a h), a rate is r times a difference, and s = R / r. If F = 1 means a strain of g, the strain's rate is
+ * g r times a difference of F, and s = g R / (g r): the laws are given g r for r, and g V for V.
  */
 #include "engine/kernels/stretch_solid.h"
 #include "engine/kernels/svd32.h"
@@ -14,9 +13,9 @@
 #include "engine/model/groups/term_lanes.h"
 #include "engine/model/groups/terms.h"
 
-/* What precision decides: the share that rounding leaves of an energy; where Newton's method, and where a
- * bracket or a rotation has arrived; what nothing is divided by; and the steps of first and of second
- * differences, where what rounding leaves meets what the difference leaves out. */
+/* Constants that depend on precision: the share of an energy that is rounding; the tolerances of Newton's method,
+ * and of a bracket or a rotation; the smallest divisor; and the steps of first and second differences, which
+ * balance rounding against truncation. */
 #ifdef PL_SINGLE
 #define DAMPING_NOISE   5e-6f
 #define DAMPING_SETTLED 1e-4f
@@ -33,7 +32,7 @@
 #define DAMPING_REACH_2 1e-4
 #endif
 
-/* Entries of F and of F^T F. */
+/* Number of entries of F and of F^T F. */
 #define FS     (3 * COLUMNS)
 #define SQUARE (COLUMNS * COLUMNS)
 
@@ -42,8 +41,9 @@ typedef struct law {
     const pl_number *frozen; /* of the block */
     pl_real volume, rate, scale;
     pl_real
-        strain; /* that F of 1 is: volume and rate have it as a factor, so that s and what it is made of have */
-    pl_stretch elastic; /* the material, or what one column has in its place */
+        strain; /* strain at F = 1: a factor of volume and of rate, and so also of s and of everything that s
+                   consists of */
+    pl_stretch elastic; /* the material, or its replacement for one column */
 } law;
 
 PL_INLINE pl_real damping_row(const law *m, int row)
@@ -128,7 +128,7 @@ PL_INLINE pl_real damping_dot(const pl_real *a, const pl_real *b, int count)
     return sum;
 }
 
-/* F = U diag(s) V^T; of an edge U is its direction. */
+/* F = U diag(s) V^T; for an edge, U is its direction. */
 PL_LARGE void damping_decompose(const pl_real F[FS], pl_real U[FS], pl_real s[COLUMNS],
                                 pl_real V[SQUARE])
 {
@@ -154,7 +154,7 @@ PL_LARGE void damping_decompose(const pl_real F[FS], pl_real U[FS], pl_real s[CO
 
 /* ---- splines ---- */
 
-/* value(x), and with `area` the integral of value(t) t from 0 to x >= 0. */
+/* value(x) and, with `area`, the integral of value(t) t from 0 to x >= 0. */
 PL_LARGE pl_real damping_spline(const pl_damping_spline *f, pl_real x, pl_real *slope,
                                 pl_real *area)
 {

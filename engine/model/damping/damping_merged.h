@@ -1,19 +1,19 @@
-/* damping_merged.h - dissipation and the element's own energy as one term, of tetrahedra, included by
+/* damping_merged.h - dissipation and the element's own energy as one term, for tetrahedra, included by
  * damping_law.h's users: U(F) = V (Psi(F) + s(F)), in one local step and one pass (Brown 2018, eq. 38-40).
  *
- * Psi is the material's, by its table (stretch.h). Where both are functions of principal stretches, or s is
- * a squared distance, the prox has three unknowns as that of Psi has; else all nine of F.
+ * Psi is the material's, from its table (stretch.h). If both are functions of principal stretches, or s is a
+ * squared distance, the prox has three unknowns, like that of Psi; otherwise it has all nine entries of F.
  */
 
 #define DAMPING_MERGES
 
-/* The prox of Psi alone, which tets_stretch_isa.c has. */
+/* The prox of Psi alone, from tets_stretch_isa.c. */
 #define SOLID_PROX_(isa)   pl_solid_prox_##isa
 #define SOLID_PROX_OF(isa) SOLID_PROX_(isa)
 #define SOLID_PROX         SOLID_PROX_OF(PL_ISA)
 void SOLID_PROX(const pl_stretch *m, const pl_real *k, const pl_mat3 *F_tilde, pl_mat3 *F);
 
-/* Psi and P = dPsi/dF, added. */
+/* Adds Psi and P = dPsi/dF. */
 PL_LARGE void merged_density(const law *m, const pl_real F[9], pl_real *s, pl_real P[9])
 {
     pl_real stress[9];
@@ -22,7 +22,7 @@ PL_LARGE void merged_density(const law *m, const pl_real F[9], pl_real *s, pl_re
         P[e] += stress[e];
 }
 
-/* d2 Psi / dF2, added. */
+/* Adds d2 Psi / dF2. */
 PL_LARGE void merged_curvature(const law *m, const pl_real F[9], pl_real C[81])
 {
     stiffness_frame k;
@@ -30,7 +30,7 @@ PL_LARGE void merged_curvature(const law *m, const pl_real F[9], pl_real C[81])
     stiffness_columns(&k, pl_one(), C);
 }
 
-/* Psi of the stretches sg with its derivatives, added to what the prox minimises. */
+/* Adds Psi of the stretches sg and its derivatives to the function that the prox minimises. */
 PL_LARGE void merged_stretches(const law *m, const pl_real sg[3], pl_real *s, pl_real g[3],
                                pl_real H[9])
 {

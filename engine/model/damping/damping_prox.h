@@ -1,10 +1,10 @@
-/* damping_prox.h - the functions of damping_law.h's parts as one law for terms_template.h: energy, Hessian,
- * prox, what dissipates and what is frozen.
+/* damping_prox.h - the functions of damping_law.h's parts as one law for terms_template.h: energy, Hessian, prox,
+ * dissipation and frozen data.
  *
- * Prox: argmin over F of phi(F) = s(F) + k/2 |F - F~|^2, k = w^2 / V. Of the stretch tensor alone it has a
- * way of its own (damping_stretch.h); principal stretches are three unknowns in the frame of F~. All else
- * is Newton's method with H + tau I, tau by Levenberg and Marquardt's rule and at least what makes pivots
- * positive; a lane that has settled stands still, so that what it does depends on it alone.
+ * Prox: argmin over F of phi(F) = s(F) + k/2 |F - F~|^2, k = w^2 / V. Functions of the stretch tensor have their
+ * own algorithm (damping_stretch.h). Principal stretches are three unknowns in the frame of F~. All others use
+ * Newton's method with H + tau I, where tau follows Levenberg and Marquardt's rule and is large enough to keep
+ * pivots positive. A lane that has converged stays fixed, so its result depends on that lane alone.
  */
 
 /* ---- s and its derivatives ---- */
@@ -30,7 +30,7 @@ PL_LARGE void damping_function(const law *m, const pl_real F[FS], pl_real *s, pl
         P[e] *= m->scale;
 }
 
-/* The same with the element's own energy where that is in the term. */
+/* The same, with the element's own energy if the term contains it. */
 PL_INLINE void damping_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {
     damping_function(m, F, s, P);
@@ -64,7 +64,7 @@ PL_LARGE void damping_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
 #endif
 }
 
-/* A group without volume, which padding is, has nothing, be it infinite. */
+/* A group without volume (padding) has no energy, even where the density is infinite. */
 PL_LARGE void law_energy_gradient(const law *m, const pl_real F[FS], pl_real *energy, pl_real P[FS])
 {
     pl_real s;
@@ -81,7 +81,7 @@ PL_LARGE void law_hessian(const law *m, const pl_real F[FS], pl_real C[FS * FS])
         C[e] *= m->volume;
 }
 
-/* dR/dv . v of Rayleigh's function and of principal stretches, D = F - Fp: of the lagged form where they have it. */
+/* dR/dv . v for Rayleigh's function and for principal stretches, D = F - Fp; in the lagged form where they take it. */
 PL_LARGE pl_real stiffness_power(const law *m, const pl_real F[FS], const pl_real D[FS])
 {
     const pl_real c = pl_set1(m->d->beta) * m->rate * m->rate;
@@ -109,8 +109,8 @@ PL_LARGE pl_real stiffness_power(const law *m, const pl_real F[FS], const pl_rea
     return pl_select(lagged_lanes(m), c * damping_dot(D, KD, FS), own);
 }
 
-/* dR/dv . v, W/m^3, of the rate that R is of: that of a turn is 0 where R sees none, while a stress times a
- * difference of F is not. */
+/* dR/dv . v, W/m^3, in terms of the rate that R depends on: the rate of a rotation is 0 where R does not see
+ * rotations, while a stress times a difference of F is not 0. */
 PL_LARGE pl_real damping_power(const law *m, const pl_real F[FS])
 {
     pl_real Fp[FS], P[FS], s;
@@ -159,7 +159,7 @@ typedef struct prox_problem {
     pl_real k;
     const pl_real *target; /* [n] */
     int n;                 /* FS, or the 3 principal stretches */
-    pl_real reach;         /* how far from where it begins its end may be */
+    pl_real reach;         /* largest distance from the start to the result */
 } prox_problem;
 
 typedef struct prox_point {
@@ -199,7 +199,7 @@ PL_LARGE void prox_evaluate(const prox_problem *p, prox_point *at)
     at->noise = pl_set1(DAMPING_NOISE) * (pl_abs(s) + p->k * (size + far));
 }
 
-/* d = -(H + tau I)^-1 g by L D L^T; false in the mask where a pivot is too small. */
+/* d = -(H + tau I)^-1 g by L D L^T; the mask is false where a pivot is too small. */
 PL_LARGE pl_mask prox_solve(const prox_point *at, int n, pl_real tau, pl_real small, pl_real d[FS])
 {
     pl_real L[FS * FS], D[FS];
@@ -233,7 +233,7 @@ PL_LARGE pl_mask prox_solve(const prox_point *at, int n, pl_real tau, pl_real sm
     return definite;
 }
 
-/* The largest row of H in absolute values, and a lower bound of its least eigenvalue (Gershgorin). */
+/* The largest absolute row sum of H, and a lower bound of its least eigenvalue (Gershgorin). */
 PL_INLINE void prox_bounds(const prox_point *at, int n, pl_real *largest, pl_real *least)
 {
     *largest = pl_zero();
@@ -255,9 +255,9 @@ PL_INLINE pl_mask prox_is_better(const prox_point *at, const prox_point *next, i
     return pl_or(pl_lt(next->phi, at->phi - at->noise), level);
 }
 
-/* Rayleigh's energy falls without end where an element all but turns inside out: what is looked for is
- * the minimum of the valley that it begins in, which lies about between there and where the rest of phi has
- * its own. At most this far from z, `own` being one of these places. */
+/* Rayleigh's energy falls without bound where an element almost turns inside out. The search is for the minimum of
+ * the valley in which it begins, which lies roughly between the start and the minimum of the rest of phi. Maximum
+ * distance from z; `own` is one of these two places. */
 PL_LARGE pl_real prox_reach(const pl_real z[FS], const pl_real own[FS])
 {
     pl_real reach = pl_zero();
@@ -266,7 +266,7 @@ PL_LARGE pl_real prox_reach(const pl_real z[FS], const pl_real own[FS])
     return pl_set1(1.5) * reach;
 }
 
-/* Descends from z, which it overwrites. */
+/* Descends from z, which is overwritten. */
 PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
 {
     enum { STEPS = 60 };
@@ -317,8 +317,9 @@ PL_LARGE void prox_descend(const prox_problem *p, pl_real z[FS])
         z[e] = at.z[e];
 }
 
-/* A start with positive stretches where the energy asks for them. That of Rayleigh's has no bound where
- * an element all but turns inside out, and starts from where it is convex. How far from it the end may be. */
+/* A start with positive stretches where the energy requires them, and the largest distance to the result.
+ * Rayleigh's energy has no bound where an element almost turns inside out; it starts from a place where it is
+ * convex. */
 PL_LARGE pl_real prox_start(const law *m, pl_real k, const pl_real target[FS], pl_real z[FS])
 {
     const bool rayleigh = m->d->model == PL_DAMPING_RAYLEIGH && !pl_damping_is_strain(m->d);
@@ -326,7 +327,7 @@ PL_LARGE pl_real prox_start(const law *m, pl_real k, const pl_real target[FS], p
     for (int e = 0; e < FS; e++)
         own[e] = target[e];
 #ifdef DAMPING_MERGES
-    if (m->d->merged) /* of both, that of the energy is the one with a domain */
+    if (m->d->merged) /* of the two energies, only the element's own has a domain */
         merged_solid_prox(m, k, target, own);
 #endif
     if (rayleigh)
@@ -415,8 +416,8 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[FS],
     prox_descend(&p, z);
 }
 
-/* The slots of the tables that differ from other terms'; damping_freeze.h has the functions, after
- * terms_template.h, of whose reduction they are. */
+/* The slots of the tables that differ from other terms'. damping_freeze.h has the functions, which use the
+ * reduction in terms_template.h and so come after it. */
 PL_TERM void damping_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 PL_TERM void damping_dissipate(const pl_group *g, const pl_number *x, pl_number *power, int64_t b0,
                                int64_t b1);

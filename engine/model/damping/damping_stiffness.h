@@ -1,23 +1,23 @@
-/* damping_stiffness.h - R by an element's own stiffness (damping_frame.h), included by damping_law.h's users.
+/* damping_stiffness.h - R from an element's own stiffness (damping_frame.h), included by damping_law.h's users.
  * c = beta r, D = F - Fp, and K(F) is the tangent stiffness d2 Psi / dF2.
  *
  *     rayleigh            s = c/2 D . K(F) D                        (Brown 2018, eq. 46)
- *     rayleigh_lagged     the same with K where the step begins, projected to be semidefinite
- *     ... second_order    of both: with K where the stage is to end, projected (build_damping.c). Its gradient is
- *                         c K D, the force, and it is convex. D . dPsi/dF - Psi(F) + Psi(Fp), of which that
- *                         is the gradient by K(F), made energy from impacts that a step does not resolve
+ *     rayleigh_lagged     the same, with K at the step's start, projected to be semidefinite
+ *     ... second_order    both: with K at the expected end of the stage, projected (build_damping.c). The gradient
+ *                         is the force c K D, and s is convex. The alternative D . dPsi/dF - Psi(F) + Psi(Fp),
+ *                         whose gradient has K(F), created energy from impacts that a step does not resolve
  *     principal_strain    s = c ((sg - sgp) . g(sg) - Psi(sg) + Psi(sgp)), sg the principal stretches and
- *                         g = dPsi/dsg (eq. 53, which is a potential already: its gradient in sg is
- *                         c K_sg (sg - sgp)); its least value, 0, is at sgp where Psi is convex. Of
+ *                         g = dPsi/dsg (eq. 53, already a potential: its gradient in sg is
+ *                         c K_sg (sg - sgp)); where Psi is convex, its least value, 0, is at sgp. For
  *                         tetrahedra
- *     ... second_order    the same with a corrected sgp; the lagged form of K_sg in elements of which two
- *                         stretches pass each other in the stage (damping_freeze.h)
+ *     ... second_order    the same with a corrected sgp; the lagged form of K_sg in elements in which two
+ *                         stretches pass each other during the stage (damping_freeze.h)
  *
- * Third and fourth derivatives of Psi along D, which make up the rest of the first one's gradient,
- * c K D + c/2 Psi'''[D, D], and Hessian, c (K + 2 Psi'''[D] + Psi''''[D, D] / 2), are central differences of
- * K, but of a thread, which has them in closed form. The first one is bounded where it would fall below 0
- * (rayleigh_bounded). An element whose K(F) is not definite where the step begins would be driven by R: over that
- * step it has the lagged form. Where the energy has no value (J <= 0) s is infinite.
+ * The rest of the gradient of `rayleigh`, c K D + c/2 Psi'''[D, D], and of its Hessian, c (K + 2
+ * Psi'''[D] + Psi''''[D, D] / 2), consists of third and fourth derivatives of Psi along D. They are central
+ * differences of K, except for a thread, which has them in closed form. `rayleigh` is bounded where it would fall
+ * below 0 (rayleigh_bounded). If K(F) of an element is not definite at the step's start, R would drive the element;
+ * for that step the element takes the lagged form. Where the energy is undefined (J <= 0), s is infinite.
  */
 
 PL_LARGE void lagged_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
@@ -43,13 +43,13 @@ PL_LARGE void lagged_curvature(const law *m, pl_real C[FS * FS])
     stiffness_columns(&k, pl_set1(m->d->beta) * m->rate, C);
 }
 
-/* The elements that have the lagged form over the stage. */
+/* The elements that take the lagged form over the stage. */
 PL_INLINE pl_mask lagged_lanes(const law *m)
 {
     return pl_gt(damping_row(m, PL_FROZEN_K_LAGGED), pl_zero());
 }
 
-/* Of these s and P in the place of what is there. */
+/* Replaces s and P in these elements. */
 PL_LARGE void lagged_density_where(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {
     const pl_mask lagged = lagged_lanes(m);
@@ -74,7 +74,7 @@ PL_LARGE void lagged_curvature_where(const law *m, pl_real C[FS * FS])
 }
 
 #if COLUMNS > 1
-/* F + t D / |D| with the length of D, which may be 0. */
+/* F + t D / |D|, and the length of D, which may be 0. */
 PL_INLINE pl_real stiffness_line(const pl_real F[FS], const pl_real D[FS], double t, pl_real at[FS])
 {
     const pl_real size = pl_sqrt(damping_dot(D, D, FS));
@@ -128,7 +128,7 @@ PL_LARGE void stiffness_fourth(const law *m, const pl_real F[FS], const pl_real 
 }
 
 #else
-/* Of K = E (I - s0 (I - n n^T) / s), which is exact: with a = n . D and w = D - a n
+/* Exact for K = E (I - s0 (I - n n^T) / s): with a = n . D and w = D - a n
  *
  *     d (I - n n^T) / s along D   = -(a (I - n n^T) + w n^T + n w^T) / s^2
  *     ... twice                   = ((2 a^2 - |w|^2) (I - n n^T) + 4 a (w n^T + n w^T) + 2 |w|^2 n n^T - 2 w w^T) / s^3
@@ -182,17 +182,17 @@ PL_LARGE void stiffness_fourth(const law *m, const pl_real F[3], const pl_real D
 }
 #endif
 
-/* R is of q = D . K D, which has no lower bound where an element all but turns inside out, K having none, and
- * is below 0, so that R would drive, wherever K is not definite: below 0 q is taken as q / (1 - q / q0), which
- * has the value and the slope of q at 0 and ends at -q0, a hundredth of the stiffness where the step begins.
- * The first two derivatives at q; 1 and 0 where q is not below 0. */
+/* R depends on q = D . K D. K has no lower bound where an element almost turns inside out, so neither has q, and q
+ * is below 0 wherever K is not definite, where R would drive the element. So below 0, q is replaced by
+ * q / (1 - q / q0). This has the value and the slope of q at 0 and tends to -q0, a hundredth of the stiffness at
+ * the step's start. Returns the first two derivatives at q; 1 and 0 where q is not below 0. */
 PL_INLINE pl_real rayleigh_bounded(const law *m, pl_real q, pl_real *slope, pl_real *bend)
 {
 #if COLUMNS == 3
     pl_real flip[3];
     damping_rows(m, PL_FROZEN_K_FLIP, 3, flip);
     const pl_real stiffness = pl_set1(0.01 / 3) * (flip[0] + flip[1] + flip[2]);
-#else /* of a triangle what swings in its plane, of a thread what stretches it */
+#else /* triangles: stiffness of motion in the plane; threads: of stretch */
     const pl_real stiffness = pl_set1(0.01) *
                               damping_row(m, COLUMNS == 2 ? PL_FROZEN_K_FLIP : PL_FROZEN_K_H);
 #endif
@@ -220,7 +220,7 @@ PL_LARGE void rayleigh_density(const law *m, const pl_real F[FS], pl_real *s, pl
     lagged_density_where(m, F, s, P);
 }
 
-/* What bounding q makes of C = c/2 d2q/dF2. */
+/* Effect of the bound of q on C = c/2 d2q/dF2. */
 PL_LARGE void rayleigh_bend(const law *m, const pl_real F[FS], const pl_real D[FS],
                             pl_real C[FS * FS])
 {
@@ -252,7 +252,7 @@ PL_LARGE void rayleigh_curvature(const law *m, const pl_real F[FS], pl_real C[FS
 
 #if COLUMNS == 3
 
-/* s of the stretches sg, and its derivative; that of the second derivatives H where wanted. */
+/* s of the stretches sg and its derivative, and on request the second derivatives H. */
 PL_LARGE void principal_energy(const law *m, const pl_real sg[3], pl_real *s, pl_real g[3],
                                pl_real H[9])
 {
@@ -302,7 +302,7 @@ PL_LARGE void principal_density(const law *m, const pl_real F[9], pl_real *s, pl
     lagged_density_where(m, F, s, P);
 }
 
-/* H and the quotients of a pair as in stretch_solid.h; where two stretches meet the energy has a crease. */
+/* H and the quotients of a pair as in stretch_solid.h. The energy has a crease where two stretches meet. */
 PL_LARGE void principal_frame(const law *m, const pl_real sg[3], stiffness_frame *k)
 {
     pl_real g[3], s, H[9];

@@ -2,18 +2,20 @@
  *
  *     R = 1/2 B : Q B,   B ~ dE/dt
  *
- * with Q B = 2 psi B + phi tr(B) I of strain_rate; or, of other functions corrected for momentum (6.2, 6.3),
- * frozen in the frame of its stretches. Without a correction B = sym(F^T (F - Fp)) r, which is eq. 41.
- * With one, B = (E(F) - E(Fp)) r: a function of F^T F alone, so it sees no rotation, be it of any angle, and
- * its forces have no torque. The second-order correction takes that form, too: its derivative is F Q B, the force, where
- * that of the first one has (dB/dF - F) Q B beside it, and E is quadratic, so what E - Ep lacks of a h dE/dt is known
- * exactly, (a h)^2/2 V^T V of the velocity V that is known. Brown's own correction, eq. 26, subtracts a h R(F, V), which
- * is concave and makes energy where a step does not resolve an impact.
+ * For strain_rate, Q B = 2 psi B + phi tr(B) I. For other functions corrected for momentum (6.2, 6.3), Q is frozen
+ * in the frame of its stretches. Without a correction, B = sym(F^T (F - Fp)) r, which is eq. 41. With one,
+ * B = (E(F) - E(Fp)) r: a function of F^T F alone, so it sees no rotation, whatever its angle, and its forces have
+ * no torque.
  *
- * Q of a quadratic R(F, dF/dt) = 1/2 dF/dt : K dF/dt. In the frame of F = U diag(s) V^T a velocity is
- * U A V^T, its nonrigid part has A_ii and, of a pair i < j, (A_ij, A_ji) = t (x_i, x_j), where
- * t = s_i A_ij + s_j A_ji = 2 B_ij: by projection x_i = s_i / (s_i^2 + s_j^2), for rigid velocities are
- * (-s_j, s_i) there; by the rate of deformation x_i = 1 / (2 s_i). So R is of B_ii = s_i A_ii and B_ij alone,
+ * The second-order correction takes that form, too. Its derivative is F Q B, the force, whereas the derivative of
+ * the first form also contains (dB/dF - F) Q B. E is quadratic, so the difference between E - Ep and a h dE/dt is
+ * known exactly: (a h)^2/2 V^T V, with the known velocity V. Brown's own correction, eq. 26, subtracts a h R(F, V),
+ * which is concave and creates energy where a step does not resolve an impact.
+ *
+ * Q of a quadratic R(F, dF/dt) = 1/2 dF/dt : K dF/dt: in the frame of F = U diag(s) V^T, a velocity is U A V^T. Its
+ * nonrigid part consists of A_ii and, for a pair i < j, (A_ij, A_ji) = t (x_i, x_j), where t = s_i A_ij + s_j
+ * A_ji = 2 B_ij. By projection x_i = s_i / (s_i^2 + s_j^2), because rigid velocities are (-s_j, s_i) there; by the
+ * rate of deformation x_i = 1 / (2 s_i). So R depends only on B_ii = s_i A_ii and B_ij:
  *
  *     2 R = sum H_ij B_ii B_jj / (s_i s_j) + sum over pairs of k t^2,
  *     k = flip (x_i + x_j)^2 / 2 + twist (x_i - x_j)^2 / 2.
@@ -56,7 +58,7 @@ PL_LARGE void strain_stress(const law *m, const pl_real B[SQUARE], pl_real T[SQU
         T[i + COLUMNS * i] += pl_set1(m->d->bulk) * trace;
 }
 
-/* What B and its derivative are made of: dB = r sym(X^T dF), and d(X) = chi dF. */
+/* Parts of B and its derivative: dB = r sym(X^T dF), and d(X) = chi dF. */
 typedef struct strain_point {
     pl_real X[FS], T[SQUARE], half_work; /* 1/2 B : T */
     double chi;
@@ -83,7 +85,7 @@ PL_LARGE void strain_at(const law *m, const pl_real F[FS], strain_point *at)
     for (int e = 0; e < SQUARE; e++)
         B[e] *= m->rate;
     if (invariant && m->d->second_order) {
-        /* What E(F - a h dF/dt) lacks of E - a h dE/dt, by the velocity that is known. */
+        /* The difference between E(F - a h dF/dt) and E - a h dE/dt, from the known velocity. */
         pl_real V[FS], W[SQUARE];
         damping_rows(m, PL_FROZEN_V, FS, V);
         damping_sym(V, V, W);
@@ -124,7 +126,7 @@ PL_LARGE void strain_curvature(const law *m, const pl_real F[FS], pl_real C[FS *
     }
 }
 
-/* ---- viscous: R = eta/2 |dF/dt|^2 (Wang 2016, section 6, of a vertex or of neighbours) ---- */
+/* ---- viscous: R = eta/2 |dF/dt|^2 (Wang 2016, section 6, for a vertex or for neighbours) ---- */
 
 PL_LARGE void viscous_density(const law *m, const pl_real F[FS], pl_real *s, pl_real P[FS])
 {

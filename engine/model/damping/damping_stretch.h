@@ -1,23 +1,24 @@
-/* damping_stretch.h - R of the rate of the stretch tensor S of F = R S (Brown 2018, section 5.2 and
- * appendix B), included by damping_law.h's users:
+/* damping_stretch.h - R of the rate of the stretch tensor S of F = R S (Brown 2018, section 5.2 and appendix B),
+ * included by damping_law.h's users:
  *
  *     R = phi(x),  x = |S - Sp| r,  phi' = psi(x) x
- *     power law     psi = beta (p + 1) (x^2 + e^2)^((p - 1) / 2)      (eq. 75; e > 0 for p < 1 alone)
+ *     power law     psi = beta (p + 1) (x^2 + e^2)^((p - 1) / 2)      (eq. 75; e > 0 for p < 1 only)
  *     rate spline   psi = 2 eta m(x)                                  (section 5.2.2)
  *
  * Derivatives. In the frame of F = U diag(s) V^T, with W = dF V and A = U^T W, S^2 = F^T F gives
  *
  *     dS_ij = (s_i A_ij + s_j A_ji) / (s_i + s_j),   d2S_ij = 2 (W^T W - dS dS)_ij / (s_i + s_j)
  *
- * so with G = ds/dS = psi r (S - Sp) and Y_ij = 2 G_ij / (s_i + s_j) the stress is s_i Y_ij there, and
- * the Hessian is L^T (dG/dS - sym(Y .)) L + W Y, L the map from A to dS.
+ * so with G = ds/dS = psi r (S - Sp) and Y_ij = 2 G_ij / (s_i + s_j), the stress is s_i Y_ij there, and the Hessian
+ * is L^T (dG/dS - sym(Y .)) L + W Y, with L the map from A to dS.
  *
- * Prox (appendix B): for R given, S lies between Sp and T = sym(R^T F~), |S - Sp| = t being the root of
- * psi(r t) r t + k (t - |T - Sp|) in [0, |T - Sp|], which is one for every phi that rises ever faster; for S
- * given, R is that of the polar decomposition of F~ S. Taken in turns, neither of which goes up.
+ * Prox (appendix B), in two alternating steps, neither of which increases the objective. For a given R, S lies
+ * between Sp and T = sym(R^T F~), and |S - Sp| = t is the root of psi(r t) r t + k (t - |T - Sp|) in [0, |T - Sp|];
+ * the root is unique for every phi whose slope increases. For a given S, R is the rotation of the polar
+ * decomposition of F~ S.
  *
- * Of a bend (`bends`, one column) F itself is the strain, which is 0 at rest, so x = |F - Fp| r, and the prox
- * is that root along F~ - Fp.
+ * For a bend (`bends`, one column), F itself is the strain and is 0 at rest, so x = |F - Fp| r, and the prox is
+ * that root along F~ - Fp.
  */
 
 /* phi, psi and psi' / x at x = sqrt(x2). */
@@ -41,7 +42,7 @@ PL_LARGE void stretch_radial(const law *m, pl_real x2, pl_real *phi, pl_real *ps
 }
 
 #if COLUMNS == 1
-/* D = F - Fp, and phi, psi, bend there. */
+/* D = F - Fp, and phi, psi and bend there. */
 PL_LARGE void bend_at(const law *m, const pl_real F[3], pl_real D[3], pl_real *phi, pl_real *psi,
                       pl_real *bend)
 {
@@ -74,7 +75,7 @@ PL_INLINE pl_real stretch_thickness(const stretch_point *at, int i, int j)
     return pl_max(at->s[i] + at->s[j], pl_set1(PL_STRETCH_CREASE));
 }
 
-/* dS = L A in the frame, of W = dF V. */
+/* dS = L A in the frame, for W = dF V. */
 PL_INLINE void stretch_rate(const stretch_point *at, const pl_real W[FS], pl_real dS[SQUARE])
 {
     pl_real A[SQUARE];
@@ -172,7 +173,7 @@ PL_LARGE void stretch_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
 #pragma GCC unroll 1
     for (int b = 0; b < FS; b++) {
         pl_real W[FS], dS[SQUARE], M[SQUARE], Q[SQUARE], *dP = C + FS * b;
-        for (int e = 0; e < FS; e++) { /* dF V, dF = 1 in row b % 3 and column b / 3 */
+        for (int e = 0; e < FS; e++) { /* dF V for dF = 1 in row b % 3 and column b / 3 */
             W[e] = e % 3 == b % 3 ? at.V[b / 3 + COLUMNS * (e / 3)] : pl_zero();
             dP[e] = pl_zero();
         }
@@ -184,7 +185,7 @@ PL_LARGE void stretch_curvature(const law *m, const pl_real F[FS], pl_real C[FS 
     }
 }
 
-/* The root t in [0, L] of psi(r t) r t + k (t - L): Newton's, kept in a bracket. */
+/* The root t in [0, L] of psi(r t) r t + k (t - L): Newton's method within a bracket. */
 PL_LARGE pl_real stretch_root(const law *m, pl_real k, pl_real L)
 {
     enum { STEPS = 80 };
@@ -209,7 +210,7 @@ PL_LARGE pl_real stretch_root(const law *m, pl_real k, pl_real L)
     return t;
 }
 
-/* Z = the rotation of v S by its polar decomposition, times S. */
+/* Z = R S, with R the rotation of the polar decomposition of v S. */
 PL_INLINE void stretch_rotate(const pl_real v[FS], const pl_real S[SQUARE], pl_real R[FS],
                               pl_real Z[FS])
 {

@@ -1,10 +1,10 @@
-/* damping_tables.h - the tables of damped tetrahedra beside the plain one, included after terms_template.h:
+/* damping_tables.h - further tables for damped tetrahedra, beside the plain one, included after terms_template.h:
  *
- *   damping_creased   principal stretches alone: it says how concave the energy is (solvers/weights.h)
- *   damped_tets       what is merged (damping_merged.h): a group of tetrahedra as well, with their measures
+ *   damping_creased   principal stretches only: reports how concave the energy is (solvers/weights.h)
+ *   damped_tets       merged terms (damping_merged.h): also a group of tetrahedra, with their measures
  */
 
-/* What principal stretches have: nothing that is concave where they have the lagged form. */
+/* Concavity of principal stretches: 0 in elements that take the lagged form. */
 PL_INLINE void concave_principal(const law *m, const pl_real s[3], stiffness_frame *k)
 {
     const pl_mask lagged = lagged_lanes(m);
@@ -16,7 +16,7 @@ PL_INLINE void concave_principal(const law *m, const pl_real s[3], stiffness_fra
     }
 }
 
-/* As of tetrahedra (tets_template.h); of principal stretches the quotients of their damping come in. */
+/* As for tetrahedra (tets_template.h); for principal stretches, the quotients of their damping are added. */
 PL_TERM void damped_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
                               int64_t b1)
 {
@@ -49,7 +49,7 @@ PL_TERM void damped_concavity(const pl_group *g, const pl_number *z, pl_number *
     }
 }
 
-/* Of the element's own energy: what is dissipated is no energy that it has. */
+/* Of the element's own energy only: dissipated energy is not stored in it. */
 PL_TERM void damped_measure(const pl_group *g, const pl_number *x, pl_block_measure *out,
                             int64_t b0, int64_t b1)
 {

@@ -1,34 +1,34 @@
-/* contact_law.h - a vertex against an obstacle with an energy (contact_springs.h), for the host and for
- * devices: everything in double, whatever the precision of positions is. */
+/* contact_law.h - a vertex against an obstacle with an energy (contact_springs.h), for the host and for devices:
+ * everything in double, whatever the precision of positions. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_LAW_H
 #define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_LAW_H
 
 #include "engine/model/groups/contact_projection.h"
 #include <stddef.h>
 
-/* What a vertex keeps over a stage. */
+/* State of a vertex over a stage. */
 typedef struct pl_contact_anchor {
-    pl_shape_start start; /* x_start as the obstacle sees it */
-    double carried[3];    /* where that is at the stage's end */
-    double normal[3];     /* of friction's plane, at the stage's end */
+    pl_shape_start start; /* x_start in the obstacle's frame */
+    double carried[3];    /* where that point is at the stage's end */
+    double normal[3];     /* normal of friction's plane, at the stage's end */
     double grip;          /* g, N; 0: no friction */
-    double reach;         /* m: the way relative to the obstacle, were the vertex free */
+    double reach;         /* m: displacement of the free vertex relative to the obstacle */
 } pl_contact_anchor;
 
 /* The terms of one obstacle. */
 typedef struct pl_contact_law {
     pl_shape *shape;
     double friction;
-    double *share;              /* [terms], of that; NULL: 1 everywhere */
+    double *share;              /* [terms], of friction; NULL: 1 everywhere */
     double *stiffness;          /* [terms]: k, N/m; 0 in padding */
     pl_contact_anchor *anchors; /* [terms] */
     pl_pose start, end;         /* the obstacle at the stage's ends */
-    double extrapolation; /* of the stage, >= 1: U is of y there (stage.h), divided by its square */
+    double extrapolation; /* of the stage, >= 1: U is that of y (stage.h) divided by its square */
 } pl_contact_law;
 
-/* The anchor of term i: a vertex at `from` when the stage begins, and at x_pred were it free; `stationary`
- * is the stage's, or NULL where that is where it began. The grip is that of the depth at `at`, a place at
- * the stage's end, or NULL: at its start. */
+/* Computes the anchor of term i, for a vertex at `from` when the stage begins and, if free, at x_pred. `stationary`
+ * is the stage's, or NULL if it equals the start. The grip follows from the depth at `at`, a position at the
+ * stage's end, or, if NULL, at its start. */
 PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const double from[3],
                                      const double x_pred[3], const double *stationary,
                                      const double *at, double carry_fraction)
@@ -59,7 +59,7 @@ PL_EVERYWHERE void pl_contact_freeze(const pl_contact_law *s, int64_t i, const d
         pl_contact_stick(stationary, carry_fraction, from, a->carried);
 }
 
-/* What the obstacle meets of term i's vertex, which is at x. */
+/* The point of term i's vertex, which is at x, that meets the obstacle. */
 PL_EVERYWHERE void pl_contact_met(const pl_contact_law *s, int64_t i, const double x[3],
                                   double y[3])
 {
@@ -69,7 +69,7 @@ PL_EVERYWHERE void pl_contact_met(const pl_contact_law *s, int64_t i, const doub
     pl_contact_reach(s->extrapolation, from, x, y);
 }
 
-/* Signed distance of a vertex at x, and the normal; with H the distance's Hessian. */
+/* Signed distance of a vertex at x, and the normal; with H, the distance's Hessian. */
 PL_EVERYWHERE double pl_contact_distance(const pl_contact_law *s, int64_t i, const double x[3],
                                          double n[3], double *H)
 {
@@ -80,7 +80,7 @@ PL_EVERYWHERE double pl_contact_distance(const pl_contact_law *s, int64_t i, con
     return distance;
 }
 
-/* Whether a vertex at x is outside for certain. */
+/* True if a vertex at x is certainly outside. */
 PL_EVERYWHERE bool pl_contact_is_clear(const pl_contact_law *s, int64_t i, const double x[3])
 {
     double q[3];
@@ -98,7 +98,7 @@ PL_EVERYWHERE double pl_contact_slip(const pl_contact_anchor *a, const double x[
     return sqrt(pl_vector_dot(slip, slip));
 }
 
-/* k/2 min(phi, 0)^2 + g f(s) of term i at what is met, and its gradient there. */
+/* k/2 min(phi, 0)^2 + g f(s) of term i at the given point, and its gradient there. */
 PL_EVERYWHERE double pl_contact_energy_met(const pl_contact_law *s, int64_t i, const double x[3],
                                            double gradient[3])
 {
@@ -133,7 +133,7 @@ PL_EVERYWHERE double pl_contact_energy(const pl_contact_law *s, int64_t i, const
     return energy / (s->extrapolation * s->extrapolation);
 }
 
-/* K += k (n n^T + phi Hess phi), which the pose turns; the shape's is in its own axes. */
+/* K += k (n n^T + phi Hess phi), rotated by the pose; the shape's Hessian is in its own axes. */
 PL_EVERYWHERE void pl_contact_add_normal(const pl_contact_law *s, int64_t i, double distance,
                                          const double n[3], const double *bend, double K[3][3])
 {
@@ -148,9 +148,9 @@ PL_EVERYWHERE void pl_contact_add_normal(const pl_contact_law *s, int64_t i, dou
         }
 }
 
-/* A preconditioner is made for the iterations to come. A vertex that they bring inside, or to stick,
- * meets a spring that it knew nothing of, for which their steps are far too long: so what is within
- * reach of the surface counts as inside, and friction as sticking. */
+/* A preconditioner serves the coming iterations. If these bring a vertex inside, or let it stick, it meets a spring
+ * that the preconditioner did not contain, and the steps are far too long. So a vertex within reach of the surface
+ * counts as inside, and its friction as sticking. */
 PL_EVERYWHERE void pl_contact_diagonal(const pl_contact_law *s, int64_t i, const double x[3],
                                        double diagonal[3])
 {
@@ -165,8 +165,7 @@ PL_EVERYWHERE void pl_contact_diagonal(const pl_contact_law *s, int64_t i, const
                       (a->grip > 0 ? s->stiffness[i] * (1 - a->normal[c] * a->normal[c]) : 0);
 }
 
-/* What the obstacle does to term i's vertex, at `start` when the stage began and at x where it was solved
- * (group.h). */
+/* Effect of the obstacle on term i's vertex, at `start` when the stage began and at x in its solution (group.h). */
 PL_EVERYWHERE bool pl_contact_touch(const pl_contact_law *s, const pl_contact_path *path, int64_t i,
                                     const double start[3], const double x[3], double restitution,
                                     pl_touch *out)

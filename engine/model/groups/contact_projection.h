@@ -1,5 +1,5 @@
-/* contact_projection.h - a vertex that an obstacle holds out (contacts.h), for the host and for devices:
- * everything in double, whatever the precision of positions is. */
+/* contact_projection.h - a vertex that an obstacle holds out (contacts.h), for the host and for devices: everything
+ * in double, whatever the precision of positions. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_PROJECTION_H
 #define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_PROJECTION_H
 
@@ -8,8 +8,9 @@
 #include "engine/obstacles/distance.h"
 #include "engine/scene/pose.h"
 
-/* z: v projected onto the outside of an obstacle at `pose`, with friction against where the vertex, which
- * when the step began was at `start` as the obstacle sees it, would be had it stuck to it: `carried`. */
+/* z: v projected onto the outside of an obstacle at `pose`, with friction. The slip is relative to `carried`, the
+ * place of the vertex had it stuck to the obstacle. `start` is its place in the obstacle's frame when the step
+ * began. */
 PL_EVERYWHERE void pl_contact_project(const pl_shape *shape, double friction, const pl_pose *pose,
                                       const pl_shape_start *start, const double carried[3],
                                       const double v[3], double z[3])
@@ -34,7 +35,7 @@ PL_EVERYWHERE void pl_contact_project(const pl_shape *shape, double friction, co
     double kept = length <= limit ? 1 : limit / length;
     for (int c = 0; c < 3; c++)
         z[c] = v[c] + depth * n[c] - kept * slip[c];
-    /* On a curved obstacle the tangential move leaves the surface: put it back. */
+    /* On a curved obstacle the tangential move leaves the surface: move the vertex back onto it. */
     pl_pose_invert(pose, z, q);
     double left = pl_shape_measure_since(shape, start, q, turned, NULL);
     pl_pose_rotate(pose, turned, n);
@@ -45,12 +46,12 @@ PL_EVERYWHERE void pl_contact_project(const pl_shape *shape, double friction, co
 
 /* An obstacle over a stage (stage.h). */
 typedef struct pl_contact_path {
-    pl_pose start, end; /* where it is when the stage begins, and when contact looks at it */
+    pl_pose start, end; /* pose when the stage begins, and when contact is evaluated */
     double span;        /* s between them */
     double extrapolation, carry_fraction;
 } pl_contact_path;
 
-/* What contact looks at of a vertex at x whose place when the stage began is `from`. */
+/* The point at which contact is evaluated, for a vertex at x that was at `from` when the stage began. */
 PL_EVERYWHERE void pl_contact_reach(double extrapolation, const double from[3], const double x[3],
                                     double y[3])
 {
@@ -58,8 +59,8 @@ PL_EVERYWHERE void pl_contact_reach(double extrapolation, const double from[3], 
         y[c] = extrapolation > 1 ? from[c] + extrapolation * (x[c] - from[c]) : x[c];
 }
 
-/* From where an obstacle has carried what was at `from` to where the vertex would stick to it, of its
- * `still`. */
+/* Changes `carried`, to which the obstacle carries the point `from`, into the place at which the vertex would
+ * stick, given its `stationary`. */
 PL_EVERYWHERE void pl_contact_stick(const double stationary[3], double carry_fraction,
                                     const double from[3], double carried[3])
 {
@@ -67,7 +68,7 @@ PL_EVERYWHERE void pl_contact_stick(const double stationary[3], double carry_fra
         carried[c] = stationary[c] + carry_fraction * (carried[c] - from[c]);
 }
 
-/* Whether a vertex sticks somewhere else than where an obstacle carries it. */
+/* True if a vertex sticks at a place other than where an obstacle carries it. */
 static inline bool pl_contact_has_stationary(const pl_stage *stage)
 {
     return stage->stationary && stage->stationary != stage->x_start;
@@ -81,11 +82,11 @@ static inline pl_contact_path pl_contact_path_of(const pl_stage_scalars *stage, 
     return path;
 }
 
-/* What a vertex keeps over a stage that begins with it at `from`; `stationary`: the stage's, or NULL where that is
- * where it began. */
+/* State of a vertex over a stage that begins with it at `from`; `stationary`: the stage's, or NULL if it equals the
+ * start. */
 typedef struct pl_contact_begin {
-    pl_shape_start start; /* `from` as the obstacle sees it */
-    double carried[3];    /* where the vertex is at the end if it sticks */
+    pl_shape_start start; /* `from` in the obstacle's frame */
+    double carried[3];    /* position of the vertex at the end if it sticks */
 } pl_contact_begin;
 
 PL_EVERYWHERE pl_contact_begin pl_contact_begin_at(const pl_shape *shape,
@@ -102,7 +103,7 @@ PL_EVERYWHERE pl_contact_begin pl_contact_begin_at(const pl_shape *shape,
     return begin;
 }
 
-/* pl_contact_project of what the stage is solved for, of a vertex at `from` when it began. */
+/* pl_contact_project for the stage's unknown, for a vertex at `from` when the stage began. */
 PL_EVERYWHERE void pl_contact_hold(const pl_shape *shape, double friction,
                                    const pl_contact_path *path, const pl_contact_begin *begin,
                                    const double from[3], const double v[3], double z[3])
@@ -115,8 +116,8 @@ PL_EVERYWHERE void pl_contact_hold(const pl_shape *shape, double friction,
                                        : out[c];
 }
 
-/* Where a vertex at `start` when the stage began, and at x where it was solved, meets the obstacle: all of
- * *out but the force and the restitution. */
+/* Contact of a vertex, at `start` when the stage began and at x in its solution, with the obstacle: sets all of
+ * *out except the force and the restitution. */
 PL_EVERYWHERE void pl_contact_meet(const pl_shape *shape, const pl_contact_path *path,
                                    const double start[3], const double x[3], pl_touch *out)
 {

@@ -19,7 +19,7 @@ static void springs_freeze(const pl_group *g, const pl_stage *stage, int64_t b0,
     law.start = pl_motion_pose(&s->motion, stage->scalars.time_start);
     law.end = pl_motion_pose(&s->motion, pl_stage_touch_time(&stage->scalars));
     law.extrapolation = stage->scalars.extrapolation > 1 ? stage->scalars.extrapolation : 1;
-    if (b0 == 0) { /* read by nobody before the phase is over */
+    if (b0 == 0) { /* not read before the phase is over */
         s->law.start = law.start;
         s->law.end = law.end;
         s->law.extrapolation = law.extrapolation;
@@ -129,7 +129,7 @@ static bool springs_touch(const pl_group *g, const pl_stage *stage, const double
                             s->restitution, out);
 }
 
-/* They are not in the matrix. */
+/* They are not part of the matrix. */
 static void springs_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
     K[0] = 0;

@@ -1,16 +1,16 @@
-/* contact_velocity.h - what contact does to velocities, for the host and for devices: everything in double.
+/* contact_velocity.h - effect of contact on velocities, for the host and for devices: everything in double.
  *
- * A stage solves for positions. The velocity that goes with them has a normal part that is no answer
- * at all: at the end of a fall it says how wide the gap was, and with the trapezoidal rule it throws a
- * vertex back. So a vertex that an obstacle pushes at a stage's end gets, along the normal, the
- * obstacle's velocity and e times the one that it came with.
+ * A stage solves for positions. The normal part of the matching velocity is not a solution: at the end of a fall it
+ * reflects the width of the gap, and with the trapezoidal rule it throws a vertex back. So a vertex that an
+ * obstacle pushes at a stage's end gets, along the normal, the obstacle's velocity and e times the velocity with
+ * which it arrived.
  *
- * A stage that looks back further than to its start must not see an impact as an acceleration. Along
- * the normal the vertex is taken to have always moved as it does now. Across it friction has pulled
- * too; of its pull J_t = a h F_t / m the part belongs to the impact that the velocity it came with is
- * of J_n, the whole of the normal one, and that part is taken to have been before the stage as well:
- * v_back += J_t, and x_back so much further back as the stage would have come had v_back been its
- * velocity throughout, which is (span - a h) J_t. The rest is friction under a weight, and goes on. */
+ * A stage that uses states before its start must not see an impact as an acceleration. Along the normal, the vertex
+ * is assumed to have always moved as it does now. Across the normal, friction has pulled as well. Of its impulse
+ * J_t = a h F_t / m, a share belongs to the impact: the ratio of the arrival velocity to J_n, the whole normal
+ * impulse. That share is assumed to have acted before the stage as well: v_back += J_t, and x_back moves back by
+ * (span - a h) J_t, the additional distance of the stage had v_back been its velocity throughout. The rest is
+ * friction under a weight, and continues. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACT_VELOCITY_H
 #define PLIANT_ENGINE_MODEL_GROUPS_CONTACT_VELOCITY_H
 
@@ -22,16 +22,16 @@
 /* A vertex's velocity relative to the obstacle's along its normal. */
 typedef struct pl_contact_leap {
     double own;    /* the obstacle's */
-    double into;   /* that the vertex came with */
-    double leaves; /* and has now, the obstacle's included */
+    double into;   /* with which the vertex arrived */
+    double leaves; /* with which it leaves, including the obstacle's */
 } pl_contact_leap;
 
-/* Of the velocity that a vertex comes with: a push that changes less of it is what rounding left of a
- * multiplier, and no contact. */
+/* Relative to the velocity with which a vertex arrives: a push that changes less than this is the rounding error of
+ * a multiplier, not contact. */
 #define PL_CONTACT_LEAST_PUSH 1e-8
 
-/* Whether the obstacle changes a vertex's velocity; `all`: else one with a restitution alone does. within: a h,
- * s; mass, kg. */
+/* True if the obstacle changes a vertex's velocity; without `all`, only an obstacle with a restitution does.
+ * within: a h, s; mass, kg. */
 PL_EVERYWHERE bool pl_contact_bounces(const pl_touch *t, bool all, double within, double mass,
                                       const double v_start[3])
 {
@@ -65,7 +65,7 @@ PL_EVERYWHERE void pl_contact_leave(const pl_touch *t, const pl_contact_leap *le
     pl_contact_add_along(v, leap->leaves - pl_vector_dot(v, t->normal), t->normal);
 }
 
-/* What a later stage takes for the start; within: a h, span: as far as contact looks, s. */
+/* Changes the past that a later stage sees; within: a h, span: time to the point at which contact is evaluated, s. */
 PL_EVERYWHERE void pl_contact_amend_history(const pl_touch *t, const pl_contact_leap *leap,
                                             double within, double span, double mass,
                                             const double x_end[3], double x_back[3],
@@ -83,7 +83,7 @@ PL_EVERYWHERE void pl_contact_amend_history(const pl_touch *t, const pl_contact_
     pl_contact_add_along(x_back, before - pl_vector_dot(x_back, t->normal), t->normal);
 }
 
-/* The power that friction takes of a vertex that goes at v, W. */
+/* The power that friction takes from a vertex with velocity v, W. */
 PL_EVERYWHERE double pl_contact_rub(const pl_touch *t, const double v[3])
 {
     double slip[3];

@@ -1,16 +1,14 @@
-/* contacts.h - groups of vertex-against-obstacle terms: D_i picks a vertex, U_i is the
- * characteristic function of the obstacle's outside, and the matrix stays constant whether or not
- * anything touches (Narain 2016, eq. 38-39 and "Collisions"). One group an obstacle, so that two
- * obstacles meeting in a corner are two convex constraints and not one that is not; only surface
- * vertices that are not pinned take part.
+/* contacts.h - groups of vertex-against-obstacle terms: D_i selects a vertex, U_i is the characteristic function of
+ * the obstacle's outside, and the matrix is constant whether or not anything touches (Narain 2016, eq. 38-39 and
+ * "Collisions"). There is one group per obstacle, so two obstacles that meet in a corner are two convex
+ * constraints, not one that is not convex. Only surface vertices that are not pinned take part.
  *
- * Coulomb friction rides on the same projection. With v = D x + u inside the obstacle by depth d
- * and outward normal n, the projection leaves the multiplier w^2 d n; a tangential multiplier up to
- * mu w^2 d may be added against the slip since the step's start. So with s the tangential part of
- * v - (x_start carried along by the obstacle; where the stage says otherwise, stage.h, the place where
- * the vertex would have the obstacle's velocity): if |s| <= mu d the vertex sticks, z losing s;
- * otherwise z loses mu d s / |s|. A fixed point of ADMM then satisfies Coulomb's law exactly: the
- * multiplier lies in the friction cone and opposes the slip.
+ * Coulomb friction is part of the same projection. With v = D x + u inside the obstacle at depth d and with outward
+ * normal n, the projection leaves the multiplier w^2 d n; a tangential multiplier up to mu w^2 d may be added
+ * against the slip since the step's start. Let s be the tangential part of v - (x_start carried along by the
+ * obstacle, or the place at which the vertex would have the obstacle's velocity, if the stage says so; stage.h). If
+ * |s| <= mu d, the vertex sticks and z loses s; otherwise z loses mu d s / |s|. A fixed point of ADMM then
+ * satisfies Coulomb's law exactly: the multiplier lies in the friction cone and opposes the slip.
  */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_CONTACTS_H
 #define PLIANT_ENGINE_MODEL_GROUPS_CONTACTS_H
@@ -26,22 +24,22 @@ typedef struct pl_contacts {
     pl_shape *shape;
     pl_motion motion;
     double friction, restitution;
-    double *share;            /* [terms], of the coefficient; NULL: 1 everywhere */
-    pl_contact_begin *begins; /* [terms], of the stage that was frozen */
+    double *share;            /* [terms], on the coefficient; NULL: 1 everywhere */
+    pl_contact_begin *begins; /* [terms], of the frozen stage */
 } pl_contacts;
 
-/* A group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. Of the
- * obstacle only its motion's keyframes are kept, which must outlive the group. */
+/* Creates a group of `count` model vertices against an obstacle. weight[k] is w_k^2 of vertex[k], N/m. Of the
+ * obstacle, only its motion's keyframes are kept, which must outlive the group. */
 pl_status pl_contacts_create(const pl_obstacle *obstacle, const int32_t *vertex,
                              const double *weight, int64_t count, pl_group *out);
 
-/* A copy of `factor` for a group's terms, padded as they are; NULL when out of memory. */
+/* A copy of `factor` for a group's terms, padded like them; NULL if out of memory. */
 double *pl_contacts_copy_shares(const pl_group *g, const double *factor, int64_t count);
-/* A factor on the obstacle's coefficient for each of the `count` vertices that it was created with.
- * PL_NO_MEMORY: it is as before. */
+/* Sets a factor on the obstacle's coefficient for each of the `count` vertices with which the group was created.
+ * PL_NO_MEMORY: nothing has changed. */
 pl_status pl_contacts_scale_friction(pl_group *g, const double *factor, int64_t count);
 
-/* The slot `depth` of a group of one vertex a term, for an obstacle that stands at `pose`. */
+/* The slot `depth` of a group with one vertex per term, for an obstacle at `pose`. */
 double pl_contacts_depth(const pl_group *g, const pl_shape *shape, const pl_pose *pose,
                          const double *x, int64_t b0, int64_t b1);
 

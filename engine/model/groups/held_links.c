@@ -1,16 +1,16 @@
-/* Links of two corners whose length is a constraint, lo <= |q| <= hi, for methods that descend on an energy:
- * the augmented Lagrangian of Hestenes, Powell and Rockafellar. With the multiplier f, the force along the
- * link, and the penalty k, the group's weight,
+/* Links of two corners whose length is a constraint, lo <= |q| <= hi, for methods that descend on an energy: the
+ * augmented Lagrangian of Hestenes, Powell and Rockafellar. With the multiplier f, the force along the link, and
+ * the penalty k, the group's weight,
  *
  *     U(q) = k/2 dist(|q| + f / k, [lo, hi])^2
  *
- * is a link (link_law.h) whose range is shifted by -f / k. At a minimum the force of that link is the next f;
- * the constraint then holds to what f still changes by. A multiplier along the link, and none in space,
- * turns with it: no solve changes the angular momentum.
+ * is a link (link_law.h) whose range is shifted by -f / k. At a minimum, the force of that link is the next f; the
+ * constraint then holds up to the remaining change of f. A multiplier along the link, rather than a vector, rotates
+ * with it: no solve changes the angular momentum.
  *
- * k does not grow from round to round: with a large k a tangential step stretches the link by its square,
- * and Newton's steps become short. What k is too small for, the second order of multipliers mends
- * (cpu_augmented.c). build_sheets.c has the trials of k. */
+ * k does not grow from round to round: with a large k, a tangential step stretches the link by its square, and
+ * Newton's steps become short. If k is too small, the second order of multipliers compensates (cpu_augmented.c).
+ * build_sheets.c has the experiments with k. */
 #include "engine/model/groups/terms.h"
 
 #include <math.h>

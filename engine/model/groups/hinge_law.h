@@ -1,5 +1,5 @@
-/* hinge_law.h - a bend over an edge (hinges.h), for the host and for devices: everything in double,
- * whatever the precision of positions is. */
+/* hinge_law.h - a bend over an edge (hinges.h), for the host and for devices: everything in double, whatever the
+ * precision of positions. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_HINGE_LAW_H
 #define PLIANT_ENGINE_MODEL_GROUPS_HINGE_LAW_H
 
@@ -14,8 +14,8 @@ typedef struct pl_hinges {
     double *shape;     /* [block][4][L]: K of the quadratic bending */
 } pl_hinges;
 
-/* A number and its derivative in one direction: the second derivatives of the angle are those of
- * its gradient, which the same text computes. */
+/* A number and its derivative in one direction. The second derivatives of the angle are the derivatives of its
+ * gradient, from the same code. */
 typedef struct pl_dual {
     double v, d;
 } pl_dual;
@@ -60,14 +60,14 @@ PL_EVERYWHERE void pl_dual_cross(const pl_dual a[3], const pl_dual b[3], pl_dual
     }
 }
 
-/* The angle and its gradient. With e = x1 - x0 and the normals n = e x (x2 - x0), m = (x3 - x0) x e
- * of twice the areas, theta = atan2((n x m) . e / |e|, n . m) and
+/* The angle and its gradient. With e = x1 - x0 and the normals n = e x (x2 - x0), m = (x3 - x0) x e of twice the
+ * areas, theta = atan2((n x m) . e / |e|, n . m) and
  *
  *     d theta / dx2 = -|e| n / |n|^2,   d theta / dx3 = -|e| m / |m|^2
  *     d theta / dx0 = ((x1 - x2) . e n / |n|^2 + (x1 - x3) . e m / |m|^2) / |e|
  *
- * the last with x2 - x0 and x3 - x0 for x1 (Bridson 2003, appendix A; the four add up to nothing). A
- * collapsed triangle has no normal: its derivatives are taken as 0. */
+ * and the last one, with x2 - x0 and x3 - x0, for x1 (Bridson 2003, appendix A; the four sum to zero). A collapsed
+ * triangle has no normal: its derivatives are taken as 0. */
 PL_EVERYWHERE double pl_hinge_angle(const pl_dual x[4][3], pl_dual gradient[4][3])
 {
     pl_dual e[3], a[3], b[3], c[3], d[3], n[3], m[3], side[3];
@@ -101,7 +101,7 @@ PL_EVERYWHERE double pl_hinge_angle(const pl_dual x[4][3], pl_dual gradient[4][3
     return atan2(pl_dual_dot(side, e).v / length.v, pl_dual_dot(n, m).v);
 }
 
-/* theta - theta0 by the shorter way round. */
+/* theta - theta0, reduced to the shorter way round. */
 PL_EVERYWHERE double pl_hinge_opened(double theta, double rest)
 {
     double d = theta - rest;

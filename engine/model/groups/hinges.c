@@ -83,7 +83,7 @@ static void hinges_energy_gradient(const pl_group *g, const double *x, double *e
 
 PL_ENERGY_AND_GRADIENT(hinges)
 
-/* k (grad theta grad theta^T + (theta - theta0) d2 theta / dx2), a column at a time. */
+/* k (grad theta grad theta^T + (theta - theta0) d2 theta / dx2), one column at a time. */
 static void hinges_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
 {
     const pl_hinges *h = g->data;

@@ -1,4 +1,4 @@
-/* isa.h - the tables of material models and of groups of tetrahedra, one for each instruction set. */
+/* isa.h - the tables of material models and of groups of tetrahedra, for each instruction set. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_ISA_H
 #define PLIANT_ENGINE_MODEL_GROUPS_ISA_H
 
@@ -7,8 +7,8 @@
 #include "engine/scene/material_kind.h"
 #include "engine/model/group.h"
 
-/* The functions of a group of tetrahedra of a material model on the current instruction set: the
- * model's own, or those that call its table, which invertible ones have. */
+/* The functions of a group of tetrahedra of a material model on the current instruction set: the model's own, or,
+ * for invertible models, those that call its table. */
 const pl_group_ops *pl_tets_ops(pl_material_kind model, bool invertible);
 /* A material model in principal stretches on the current instruction set. */
 const pl_stretch_ops *pl_stretch_ops_of(pl_material_kind model);

@@ -1,4 +1,4 @@
-/* limit_range.h - what a strain limit by singular values is given: the range that they may have. */
+/* limit_range.h - parameter of a strain limit: the allowed range of singular values. */
 #include "engine/model/groups/terms.h"
 
 typedef struct law {

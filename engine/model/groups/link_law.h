@@ -2,15 +2,14 @@
  *
  *     U(q) = k/2 (r - c)^2,   r = |q|,   c = clamp(r, lo, hi)
  *
- * that is k/2 times the squared distance of q from the shell lo <= |q| <= hi. Springs have lo = hi,
- * quadratic terms lo = hi = 0, slack ones lo = 0.
+ * which is k/2 times the squared distance of q from the shell lo <= |q| <= hi. Springs have lo = hi, quadratic
+ * terms lo = hi = 0, slack terms lo = 0.
  *
- * Prox. U depends on |z| alone, and of all z of one length the one along v is nearest to v, so the
- * minimum is on the ray of v: min over r >= 0 of k/2 (r - c(r))^2 + w2/2 (r - |v|)^2. Both parts
- * are convex in r there, the second strictly, so its one stationary point is the global minimum:
- * r = (w2 |v| + k c(|v|)) / (w2 + k), which stays on the side of c on which |v| is. For v = 0 and
- * lo > 0 every direction is a minimum; the first axis is taken. k = inf (hard) gives r = c(|v|), the
- * projection (Narain 2016, section 5).
+ * Prox. U depends on |z| alone, and of all z of one length, the one along v is nearest to v, so the minimum is on
+ * the ray of v: min over r >= 0 of k/2 (r - c(r))^2 + w2/2 (r - |v|)^2. Both parts are convex in r there, the
+ * second strictly, so the only stationary point is the global minimum: r = (w2 |v| + k c(|v|)) / (w2 + k), which
+ * stays on the same side of c as |v|. For v = 0 and lo > 0, every direction is a minimum; the first axis is taken.
+ * k = inf (hard) gives r = c(|v|), the projection (Narain 2016, section 5).
  */
 #include "engine/lanes/lanes.h"
 #include "engine/model/groups/terms.h"
@@ -31,7 +30,7 @@ PL_INLINE pl_real length_of(const pl_real q[3])
     return pl_sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
 }
 
-/* a / r, and 0 where r is. */
+/* a / r, or 0 where r is 0. */
 PL_INLINE pl_real over_length(pl_real a, pl_real r)
 {
     const pl_mask any = pl_gt(r, pl_zero());
@@ -73,7 +72,7 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[3], 
     const pl_real share = m->k / pl_select(pl_gt(sum, pl_zero()), sum, pl_one());
     const pl_real to = pl_select(hard, c, r + share * (c - r));
     const pl_real f = over_length(to, r);
-    /* Where nothing is asked of v it stays as it is, to the bit. */
+    /* A v that already satisfies the law stays as it is, to the bit. */
     const pl_mask kept = pl_eq(c, r), none = pl_le(r, pl_zero());
     for (int e = 0; e < 3; e++) {
         const pl_real along = e == 0 ? pl_select(none, to, f * v[e]) : f * v[e];

@@ -1,7 +1,7 @@
-/* plane_stress.h - the stretch across a sheet, which leaves no stress there, for the laws of triangles
- * (triangle_law.h derives it) and of what dissipates in them.
+/* plane_stress.h - the stretch across a sheet at which the stress across it is 0, for the laws of triangles
+ * (triangle_law.h derives it) and of their dissipation.
  *
- * dPsi/ds3 = 0 is solved by Newton's method inside a bracket, halved where a step leaves it or the
+ * dPsi/ds3 = 0 is solved by Newton's method inside a bracket, which is halved where a step leaves it or the
  * curvature is not positive.
  */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_PLANE_STRESS_H
@@ -10,7 +10,7 @@
 #include "engine/kernels/stretch.h"
 #include "engine/kernels/svd32.h"
 
-/* A lane that has converged is not touched again, so its bits depend on no other. */
+/* A converged lane is not touched again, so its bits depend on no other lane. */
 enum { ACROSS_STEPS = 40 };
 #define ACROSS_LEAST 1e-6
 #define ACROSS_MOST  1e6
@@ -20,7 +20,7 @@ enum { ACROSS_STEPS = 40 };
 #define CONVERGED 1e-14
 #endif
 
-/* s3 for s1, s2; s[2] is what it starts from. */
+/* s3 for s1, s2; s[2] is the initial value. */
 PL_LARGE void solve_across(const pl_stretch *m, pl_real s[3])
 {
     const bool positive = m->ops->domain == PL_STRETCH_POSITIVE;
@@ -39,13 +39,13 @@ PL_LARGE void solve_across(const pl_stretch *m, pl_real s[3])
         lo = pl_select(rising, lo, s[2]);
         const pl_mask convex = pl_gt(c.H[8], pl_zero());
         const pl_real step = -(g[2] / pl_select(convex, c.H[8], pl_one())), next = s[2] + step;
-        /* Halves of a wide bracket by ratio: it spans decades. */
+        /* Bisects a wide bracket by ratio, because it spans decades. */
         const pl_real least = pl_set1(ACROSS_LEAST);
         const pl_real ratio = pl_sqrt(pl_max(lo, least) * pl_max(hi, least));
         const pl_real half = pl_set1(0.5) * (lo + pl_min(hi, pl_set1(4)));
         const pl_real middle = pl_select(pl_gt(lo, pl_zero()), ratio, half);
         const pl_mask inside = pl_and(convex, pl_and(pl_gt(next, lo), pl_lt(next, hi)));
-        /* A step of rounding may lead out of the bracket that it has just closed. */
+        /* A step of rounding size may leave the bracket that it has just closed. */
         const pl_real tiny = pl_set1(CONVERGED) * (pl_one() + pl_abs(s[2]));
         const pl_mask settled = pl_or(pl_or(pl_eq(g[2], pl_zero()), pl_le(hi - lo, tiny)),
                                       pl_and(convex, pl_le(pl_abs(step), tiny)));
@@ -54,7 +54,7 @@ PL_LARGE void solve_across(const pl_stretch *m, pl_real s[3])
     }
 }
 
-/* Where to look for s3 first: at constant volume for what must not collapse, else unstrained. */
+/* Initial s3: constant volume for models that must not collapse, else unstrained. */
 PL_INLINE pl_real across_start(const pl_stretch *m, const pl_real s[2])
 {
     const pl_real area = s[0] * s[1];
@@ -70,9 +70,9 @@ PL_INLINE void plane_normal(pl_real U[9])
         U[6 + r] = U[(r + 1) % 3] * U[3 + (r + 2) % 3] - U[(r + 2) % 3] * U[3 + (r + 1) % 3];
 }
 
-/* Second derivatives of W(s1, s2) = min over s3 of Psi, the Schur complement of H_33; s[2] has been solved for. With
- * g = dW/ds: in the basis u_i v_j^T, i = 1 .. 3 with u3 = u1 x u2, a 2x2 block [00 11 01] for the stretches, one pair that swings in
- * the plane with eigenvalues flip and twist, and out_j = g_j / s_j for u3 v_j^T. */
+/* Second derivatives of W(s1, s2) = min over s3 of Psi, the Schur complement of H_33, with s[2] already solved for.
+ * With g = dW/ds, in the basis u_i v_j^T, i = 1 .. 3 with u3 = u1 x u2: a 2x2 block [00 11 01] for the stretches,
+ * one pair that rotates or shears in the plane with eigenvalues twist and flip, and out_j = g_j / s_j for u3 v_j^T. */
 typedef struct plane_curvature {
     pl_real H[3], flip, twist, out[2];
 } plane_curvature;

@@ -5,8 +5,8 @@
 #define JOIN(a, b)  JOIN_(a, b)
 
 enum { MOST = PL_PROJECT_MOST, MOST_ENTRIES = MOST * (MOST + 1) / 2, SWEEPS = 16 };
-/* What counts as semidefinite, of the mean diagonal; and off-diagonal sums of squares that are
- * nothing, of the whole matrix's. */
+/* Tolerance for semidefinite, relative to the mean diagonal; and negligible off-diagonal sums of squares, relative
+ * to the whole matrix's. */
 static const double SLACK = 1e-10, DIAGONAL = 1e-26;
 
 static inline int at(int i, int j)
@@ -14,7 +14,7 @@ static inline int at(int i, int j)
     return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
 }
 
-/* Whether H + SLACK (mean diagonal) I has a Cholesky factor L D L^T with D > 0 in every lane. */
+/* True if H + SLACK (mean diagonal) I has a Cholesky factor L D L^T with D > 0 in every lane. */
 static bool is_semidefinite(const double *H, int n)
 {
     pl_real L[MOST_ENTRIES], trace = pl_zero();
@@ -75,7 +75,7 @@ static bool is_diagonal(const pl_real *A, int n)
     return !pl_any(pl_gt(off, pl_set1(DIAGONAL) * all));
 }
 
-/* H + sum max(0, -e) v v^T over the eigenpairs (e, v) of H: only what is negative is touched. */
+/* H + sum max(0, -e) v v^T over the eigenpairs (e, v) of H: only negative eigenvalues change. */
 static void project(double *H, int n)
 {
     pl_real A[MOST_ENTRIES], V[MOST * MOST];

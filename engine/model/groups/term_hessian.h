@@ -1,6 +1,6 @@
-/* term_hessian.h - the Hessian of a term, H = D^T C D, of its shape functions and of C, that of its energy in
- * q = D x, on lanes. C has 3 columns rows and H 3 corners: so it is C that is made semidefinite where that is asked
- * for (project.h), for a fraction of the price; H then is, too. */
+/* term_hessian.h - the Hessian of a term, H = D^T C D, from its shape functions and C, the Hessian of its energy in
+ * q = D x, on lanes. C has 3 columns rows and H 3 corners rows. So C is made semidefinite on request (project.h),
+ * at a fraction of the cost; H then is semidefinite, too. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_TERM_HESSIAN_H
 #define PLIANT_ENGINE_MODEL_GROUPS_TERM_HESSIAN_H
 
@@ -12,7 +12,7 @@ enum { PL_TERM_ROWS = 9, PL_TERM_PACKED = PL_TERM_ROWS * (PL_TERM_ROWS + 1) / 2 
 #define PL_PROJECT_OPS_(isa) pl_project_ops_##isa
 #define PL_PROJECT_OPS(isa)  PL_PROJECT_OPS_(isa)
 
-/* Eigenvalues of the symmetric C[n][n] below 0 become 0. */
+/* Sets the negative eigenvalues of the symmetric C[n][n] to 0. */
 PL_INLINE void pl_term_make_semidefinite(pl_real *C, int n)
 {
     pl_real packed[PL_TERM_PACKED];

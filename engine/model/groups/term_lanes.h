@@ -1,12 +1,11 @@
-/* term_lanes.h - what the templates of term groups (tets_template.h, terms_template.h) leave to how
- * they are compiled: for the CPU, where a function works on whole blocks of lanes; or for a device
- * (PL_DEVICE; engine/backends/device), where a thread is one lane of its block. A thread's pointers
- * stand at its lane, so that the same indices are right, and what the lanes of a block add up to on
- * the CPU is there a number for each term.
+/* term_lanes.h - the parts of the templates of term groups (tets_template.h, terms_template.h) that depend on the
+ * target: the CPU, where a function works on whole blocks of lanes, or a device (PL_DEVICE;
+ * engine/backends/device), where a thread is one lane of its block. A thread's pointers point at its lane, so that
+ * the same indices apply. What the CPU sums over the lanes of a block is one number per term on a device.
  *
- * Contributions of a block lie as group.h says on the CPU. On a device those of a corner are one vector,
- * [block][corner][lane] x, y, z and one that is not used: written by neighbouring threads side by side, and
- * read by whoever gathers in one piece. */
+ * On the CPU, contributions of a block are laid out as in group.h. On a device, those of a corner are one vector,
+ * [block][corner][lane] x, y, z and one unused number: neighbouring threads write them side by side, and a gather
+ * reads each in one piece. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_TERM_LANES_H
 #define PLIANT_ENGINE_MODEL_GROUPS_TERM_LANES_H
 

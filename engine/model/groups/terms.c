@@ -105,7 +105,7 @@ static pl_status make_room(pl_terms_list *list)
     return PL_OK;
 }
 
-/* Most lists have no motions: the column is there from the first on, "not present" before it. */
+/* Most lists have no motions: the column is created with the first, "not present" before it. */
 static pl_status add_motion(pl_terms_list *list, int64_t k, const pl_motion *motion)
 {
     if (motion && !list->motion) {
@@ -118,9 +118,8 @@ static pl_status add_motion(pl_terms_list *list, int64_t k, const pl_motion *mot
     return PL_OK;
 }
 
-/* Where the coefficients of a column add up to nothing but rounding, a shift of all corners must
- * change no bit of it: the first is made minus the sum of the others, in the order in which
- * terms_template.h adds them. */
+/* If the coefficients of a column sum to zero up to rounding, a shift of all corners must change no bit of it: the
+ * first is set to minus the sum of the others, in the order in which terms_template.h adds them. */
 static void settle(double *shape, int32_t corners, int32_t columns)
 {
     for (int32_t j = 0; j < columns; j++) {
@@ -142,7 +141,7 @@ pl_status pl_terms_list_add(pl_terms_list *list, const pl_term *term)
     int64_t k = list->count++;
     double *shape = list->shape + k * corners * columns;
     for (int32_t c = 0; c < corners; c++) {
-        bool given = c < term->corners; /* a corner more than given has no say */
+        bool given = c < term->corners; /* an unused corner has coefficient 0 */
         list->corner[k * corners + c] = term->corner[given ? c : 0];
         for (int32_t j = 0; j < columns; j++)
             shape[c * columns + j] = given ? term->shape[c * columns + j] : 0;
@@ -178,7 +177,7 @@ void pl_terms_destroy(pl_group *g)
     *g = (pl_group){0};
 }
 
-/* to[block][rows][L] of from[count][rows]; padding copies the block's first. */
+/* to[block][rows][L] from from[count][rows]; padding copies the block's first. */
 static void spread(double *to, const double *from, int64_t count, int64_t blocks, int32_t rows)
 {
     for (int64_t i = 0; i < blocks * PL_BLOCK; i++) {
@@ -188,7 +187,7 @@ static void spread(double *to, const double *from, int64_t count, int64_t blocks
     }
 }
 
-/* o of every term that moves, as its motion has it at `time`. */
+/* o of every moving term, from its motion at `time`. */
 static void carry(const pl_terms *t, double time, int64_t b0, int64_t b1)
 {
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
@@ -212,7 +211,7 @@ void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64
         carry(t, stage->scalars.time_end, b0, b1);
 }
 
-/* The list's motions, and its offsets as places in their frames. */
+/* The list's motions, and its offsets as positions in their frames. */
 static pl_status take_motions(pl_terms *t, const pl_terms_list *list, int64_t blocks)
 {
     t->place = pl_block_alloc(blocks * 3 * PL_BLOCK, sizeof *t->place);
@@ -316,7 +315,7 @@ uint64_t pl_terms_hash_numbers(const pl_group *g, uint64_t hash)
     const bool held = g->ops->held;
     hash = pl_hash(hash, held ? ((const pl_held_terms *)t)->bounds : t->constant,
                    line * (size_t)t->constants);
-    if (t->offset) /* which moves */
+    if (t->offset) /* the moving ones */
         hash = pl_hash(hash, t->motion ? t->place : t->offset, line * rows);
     for (int64_t i = 0; t->motion && i < g->terms; i++)
         hash = pl_hash_motion(hash, &t->motion[i]);

@@ -1,14 +1,14 @@
-/* terms_template.h - the table of one kind of terms (terms.h), for one instruction set. Included by
- * files *_isa.c, which define
+/* terms_template.h - the table of one kind of terms (terms.h), for one instruction set. Included by files *_isa.c,
+ * which define
  *
  *   TERMS            the kind's name, so that pl_<TERMS>_ops_<isa> is its table
- *   TERMS_NAME       what messages call it
+ *   TERMS_NAME       its name in messages
  *   CORNERS COLUMNS  its sizes
- *   LAW_HARD         where the energy is 0 or infinite: only reduce and prox are there
- *   LAW_BOTH         where it may be: also makes pl_hard_<TERMS>_ops_<isa>
- *   LAW_HELD         where a constraint may be held by an augmented Lagrangian (held_links.c): also
+ *   LAW_HARD         if the energy is 0 or infinite: the table has only reduce and prox
+ *   LAW_BOTH         if it may be: also makes pl_hard_<TERMS>_ops_<isa>
+ *   LAW_HELD         if a constraint may be held by an augmented Lagrangian (held_links.c): also
  *                    makes pl_held_<TERMS>_ops_<isa>
- *   TERMS_FREEZE     of a law of what a stage freezes: in place of pl_terms_freeze, with
+ *   TERMS_FREEZE     for a law that freezes data at a stage's start: replaces pl_terms_freeze, with
  *                    TERMS_DISSIPATE, TERMS_MEASURE and TERMS_HASH (damping_prox.h)
  *
  * and the law on lanes, with q, P, v, z of 3 COLUMNS rows, column by column:
@@ -18,7 +18,7 @@
  *   void     law_hessian(&law, q, C)                  C[i + 3 COLUMNS k] = d2 U / dq_i dq_k
  *   void     law_prox(&law, &w2, v, z)                argmin U(z) + w2/2 |z - v|^2
  *   pl_real  law_stretch(&law, q)                     the largest stretch, 0 for none
- *   pl_real  LAW_CONCAVITY(&law, z)                   group.h's, where it is defined
+ *   pl_real  LAW_CONCAVITY(&law, z)                   group.h's, if defined
  */
 #include "engine/model/groups/term_lanes.h"
 #ifndef PL_DEVICE
@@ -31,7 +31,7 @@
 
 static_assert(CORNERS <= PL_CORNERS_MAX, "buffers of a term's stiffness");
 
-/* Everything below is compiled once a file: calls cost less than copies take to compile. */
+/* All functions below are compiled once per file: calls cost less than compiling copies. */
 PL_INLINE void load_shape(const pl_terms *t, int64_t b, pl_real G[CORNERS * COLUMNS])
 {
 #pragma GCC unroll 16
@@ -102,7 +102,7 @@ PL_INLINE void load_rows(const pl_number *from, int64_t b, pl_real q[ROWS])
         q[e] = pl_load(from + (b * ROWS + e) * PL_BLOCK);
 }
 
-/* The global step sees D x - o: what it is to reach is z - u + o. */
+/* The global step sees D x - o; its target is z - u + o. */
 PL_INLINE void shift_back(const pl_terms *t, int64_t b, pl_real w2, pl_real q[ROWS])
 {
     if (t->offset)
@@ -232,7 +232,7 @@ PL_TERM void terms_gradient(const pl_group *g, const pl_number *x, pl_number *co
     terms_energy_gradient(g, x, NULL, contributions, b0, b1);
 }
 
-/* What H = D^T C D of block `b` is made of: D's shape functions and the law's Hessian at D x. */
+/* The parts of H = D^T C D of block `b`: D's shape functions and the law's Hessian at D x. */
 PL_INLINE void load_hessian(const pl_group *g, int64_t b, const pl_number *x,
                             pl_real G[CORNERS * COLUMNS], pl_real C[ROWS * ROWS])
 {
@@ -271,7 +271,7 @@ static void terms_semidefinite_hessian(const pl_group *g, const pl_number *x, pl
 }
 #endif
 
-/* Its diagonal: of corner c and coordinate r, sum_jl G_cj C[r + 3j, r + 3l] G_cl. */
+/* Its diagonal: for corner c and coordinate r, sum_jl G_cj C[r + 3j, r + 3l] G_cl. */
 PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
                                     int64_t b0, int64_t b1)
 {

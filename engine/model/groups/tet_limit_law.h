@@ -1,6 +1,6 @@
-/* tet_limit_law.h - the law of strain limits of tetrahedra by singular values. With the signed decomposition (svd3.h) the
- * nearest matrix with positive determinant and singular values in [lo, hi] has v's rotations and
- * its signed values clamped: an inverted element is turned back.
+/* tet_limit_law.h - the law of strain limits of tetrahedra by singular values. With the signed decomposition
+ * (svd3.h), the nearest matrix with positive determinant and singular values in [lo, hi] has v's rotations and its
+ * signed values, clamped: an inverted element is turned back.
  */
 #include "engine/kernels/svd3.h"
 #include "engine/model/groups/limit_range.h"

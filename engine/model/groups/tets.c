@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Large arrays on large pages, where the system gives them on request. */
+/* Large arrays on large pages, if the system provides them on request. */
 enum { LARGE_PAGE = 2 << 20 };
 
 void *pl_block_alloc(int64_t count, size_t size)
@@ -87,7 +87,7 @@ static int32_t corner_at(const pl_group *g, int64_t i, int c)
     return g->corner[(i / PL_BLOCK * 4 + c) * PL_BLOCK + i % PL_BLOCK];
 }
 
-/* The i-th place of the group; behind the last come copies of their block's first, of no volume. */
+/* The i-th place of the group; places after the last hold copies of their block's first, with no volume. */
 static void fill(const pl_tets_parts *p, pl_group *g, int64_t i)
 {
     pl_tets *t = g->data;
@@ -111,7 +111,7 @@ static void fill(const pl_tets_parts *p, pl_group *g, int64_t i)
     g->weight[i] = padding ? 0 : p->stiffness[k] * volume;
 }
 
-/* The places of a vertex's tetrahedra, by a counting sort. */
+/* The places of each vertex's tetrahedra, by a counting sort. */
 static bool list_around(const pl_group *g, pl_tets *t)
 {
     int32_t top = 0;
@@ -165,8 +165,8 @@ pl_status pl_tets_create(const pl_tets_parts *p, pl_group *out)
     return PL_OK;
 }
 
-/* K_cd = w^2 g_c . g_d with g_c the gradient of corner c's shape function: rows of B^-1 for corners
- * 1 to 3, minus their sum for corner 0. */
+/* K_cd = w^2 g_c . g_d with g_c the gradient of corner c's shape function: rows of B^-1 for corners 1 to 3, minus
+ * their sum for corner 0. */
 void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K)
 {
     const pl_tets *t = g->data;

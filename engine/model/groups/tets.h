@@ -1,10 +1,9 @@
 /* tets.h - groups of linear tetrahedra of one material model.
  *
- * D_i x = vec(F), F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32), column-major.
- * U_i = V_i Psi(F) (eq. 33). The functions of a model are compiled once per instruction set
- * (tets_*_isa.c) from one text (tets_template.h) and picked at start (isa.h): neo-Hookean,
- * corotated and ARAP have functions of their own, all other models, and every model that is
- * invertible, those of tets_stretch_isa.c, which call the model's table.
+ * D_i x = vec(F), F = [x1 - x0, x2 - x0, x3 - x0] B^-1 (Narain 2016, eq. 32), column-major. U_i = V_i Psi(F)
+ * (eq. 33). The functions of a model are compiled once per instruction set (tets_*_isa.c) from one source
+ * (tets_template.h) and selected at start (isa.h). neo-Hookean, corotated and ARAP have functions of their own. All
+ * other models, and every invertible model, use those of tets_stretch_isa.c, which call the model's table.
  */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_TETS_H
 #define PLIANT_ENGINE_MODEL_GROUPS_TETS_H
@@ -18,20 +17,21 @@ typedef struct pl_tets {
     pl_number *volume; /* [block][L]: m^3 times the factor on the energy, 0 in padding */
     pl_number
         *constants;    /* [block][stretch->constants][L]: of the material, in its table's order */
-    pl_number *shared; /* what all elements share (splines), or NULL */
-    pl_number *blend; /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not invertible.
-                          b is a function of where a step began (freeze, spread) */
-    pl_number *least; /* [block][L]: least signed stretch there; NULL, as the next two, where
-                          nothing spreads to neighbours */
-    int32_t *around_start, *around; /* by model vertex from around_start[vertex] on: the places
+    pl_number *shared; /* shared by all elements (splines), or NULL */
+    pl_number *blend;  /* [block][2][L]: rows b and kappa of kernels/stretch.h; NULL: not
+                         invertible. b depends on where a step began (freeze, spread) */
+    pl_number *least;  /* [block][L]: least signed stretch there; NULL, like the next two, if
+                         nothing spreads to neighbours */
+    int32_t *around_start, *around; /* by model vertex, from around_start[vertex] on: positions
                                        of its tetrahedra */
-    size_t around_vertices;         /* numbers of around_start */
+    size_t around_vertices;         /* length of around_start */
     int32_t *element;               /* [block][L]: tetrahedron in the model's order */
     const pl_stretch_ops *stretch;
 } pl_tets;
 
 #ifdef PL_DEVICE
-/* A thread's own copy of a group: what it points to stands behind it, so that nothing need be in memory. */
+/* A thread's own copy of a group, with the data that it points to in the same struct, so that nothing needs to be
+ * in memory. */
 typedef struct pl_tets_placed {
     pl_group group;
     pl_tets tets;
@@ -48,21 +48,21 @@ PL_INLINE const pl_tets *pl_tets_of(const pl_group *g)
 }
 #endif
 
-/* Stretches below `high` begin to convert an invertible element, at `low` it is convex altogether
- * (Wang 2016, eq. 17 and its typical values). Where the energy is infinite for J <= 0, its
- * neighbours begin to give way below `low`, all of those that share a vertex with it, and at `turned`
- * they are convex too: among neighbours of log J an inverted element stays caught. */
+/* Below a stretch of `high`, an invertible element begins to convert; at `low` it is fully convex (Wang 2016, eq.
+ * 17 and its typical values). If the energy is infinite for J <= 0, all neighbours that share a vertex with it
+ * begin to convert when it falls below `low`, and are fully convex at `turned`: an inverted element stays trapped
+ * among neighbours with log J. */
 #define PL_INVERTIBLE_TURNED (-0.05)
 #define PL_INVERTIBLE_LOW    0.05
 #define PL_INVERTIBLE_HIGH   0.15
 
-/* What a group of tetrahedra is made of; nothing of it is kept. */
+/* Input for a group of tetrahedra; no reference to it is kept. */
 typedef struct pl_tets_parts {
     const pl_group_ops *ops;
     const pl_stretch_ops *stretch;
     const double *rest;     /* [.][3], m */
     const int32_t *tets;    /* [.][4], model vertices */
-    const int32_t *element; /* [count]: which of them */
+    const int32_t *element; /* [count]: indices of its tetrahedra */
     int64_t count;
     const double *constants; /* [count][stretch->constants] */
     const double *shear;     /* [count], Pa: kappa of an invertible group */
@@ -71,12 +71,12 @@ typedef struct pl_tets_parts {
     const double *shared;    /* [shared_count], or NULL */
     int32_t shared_count;
     bool invertible;
-    bool spreads; /* an invertible element's neighbours give way with it */
+    bool spreads; /* an invertible element's neighbours convert with it */
 } pl_tets_parts;
 
 pl_status pl_tets_create(const pl_tets_parts *parts, pl_group *out);
 void pl_tets_destroy(pl_group *g);
-/* The slot `spreads`: whether an element was below `low` where the step began. */
+/* The slot `spreads`: whether an element was below `low` when the step began. */
 bool pl_tets_spreads(const pl_group *g);
 void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 

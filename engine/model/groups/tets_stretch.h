@@ -1,5 +1,5 @@
-/* tets_stretch.h - tetrahedra of any material of principal stretches, by tets_template.h: what
- * tets_stretch_isa.c compiles for the CPU and tets_stretch_kernels.c for devices. */
+/* tets_stretch.h - tetrahedra of any material of principal stretches, from tets_template.h: tets_stretch_isa.c
+ * compiles it for the CPU, and tets_stretch_kernels.c for devices. */
 #include "engine/kernels/stretch_solid.h"
 #include "engine/model/groups/term_lanes.h"
 #include "engine/model/groups/tets.h"
@@ -27,9 +27,9 @@ PL_TERM void tets_spread(const pl_group *g, int64_t b0, int64_t b1);
 #define MATERIAL_NAME "stretch"
 #include "engine/model/groups/tets_template.h"
 
-/* How much of an element is convex in this step, from its least (signed) stretch where it began: the
- * last term of Wang 2016, eq. 17. The paper's depends on the iterations before, and the objective
- * would change while it is minimised. */
+/* Convex share of an element in this step, from its least (signed) stretch at the step's start: the last term of
+ * Wang 2016, eq. 17. The paper's share depends on previous iterations, and the objective would change while it is
+ * minimised. */
 PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1)
 {
     const pl_tets *t = pl_tets_of(g);
@@ -49,7 +49,7 @@ PL_TERM void tets_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, i
     }
 }
 
-/* Raises the blend of one place where it or a neighbour is inverted. least: of all places. */
+/* Raises the blend of one position if it or a neighbour is inverted. least: of all positions. */
 PL_INLINE void spread_to(const pl_group *g, const pl_tets *t, const pl_number *least, int64_t b,
                          int lane)
 {

@@ -1,17 +1,16 @@
-/* tets_template.h - the functions of a group of tetrahedra, for one material model and one
- * instruction set. Included by tets_<model>_isa.c, which defines
+/* tets_template.h - the functions of a group of tetrahedra, for one material model and one instruction set.
+ * Included by tets_<model>_isa.c, which defines
  *
  *   MATERIAL        the kernel's name, so that pl_<MATERIAL>_prox etc. exist (engine/kernels)
  *   MATERIAL_NAME   its name in a scene
  *
- * and, where a material is more than the constants mu and lambda, load_material() with
- * TETS_LOAD_MATERIAL, and TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; and
- * TETS_DISTANCE where the energy is k/2 times a squared distance from a set, of which no weight need
- * know how concave it is.
+ * and, if a material has more constants than mu and lambda, load_material() with TETS_LOAD_MATERIAL, and
+ * TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; and TETS_DISTANCE if the energy is k/2
+ * times a squared distance from a set, so that weights need not know its concavity.
  *
- * and is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of
- * PL_BLOCK tetrahedra at a time, no branch but a kernel's rare way out of line, so that the bits do not depend on
- * which tetrahedra share a block, and the compiler has nothing to guess.
+ * It is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of PL_BLOCK tetrahedra at
+ * a time, without branches except a kernel's rare out-of-line path. So the bits do not depend on which tetrahedra
+ * share a block, and the compiler has nothing to guess.
  */
 #include "engine/kernels/mat3.h"
 #include "engine/kernels/svd3.h"
@@ -80,7 +79,7 @@ PL_INLINE pl_stretch stretch_of(const pl_tets *t, int64_t b)
 }
 #endif
 
-/* F of block `b` at x, and what D is made of. */
+/* F of block `b` at x, and the parts of D. */
 PL_INLINE pl_mat3 load_deformation(const pl_group *g, int64_t b, const pl_number *x,
                                    pl_real inverse[9])
 {
@@ -160,8 +159,8 @@ PL_INLINE void shape_gradients(const pl_real inverse[9], pl_real grad[4][3])
     }
 }
 
-/* d2 Psi / dF2 of a block, and the gradients of its corners' shape functions. Out of line: it is
- * large, and two functions call it. */
+/* d2 Psi / dF2 of a block, and the gradients of its corners' shape functions. Out of line: it is large, and two
+ * functions call it. */
 PL_LARGE void block_hessian(const pl_group *g, int64_t b, const pl_number *x, pl_real C[81],
                             pl_real grad[4][3])
 {
@@ -197,8 +196,8 @@ static void tets_hessian(const pl_group *g, const pl_number *x, pl_number *H, in
     }
 }
 
-/* In the frame of the stretches the eigenvectors are known but for three (Smith, de Goes, Kim 2019, "Analytic
- * eigensystems for isotropic distortion energies"): flips and twists, and a matrix of three by three. */
+/* In the frame of the stretches, all eigenvectors but three are known (Smith, de Goes, Kim 2019, "Analytic
+ * eigensystems for isotropic distortion energies"): flips and twists. A matrix of three by three remains. */
 static void tets_semidefinite_hessian(const pl_group *g, const pl_number *x, pl_number *H,
                                       int64_t b0, int64_t b1)
 {
@@ -221,8 +220,8 @@ static void tets_semidefinite_hessian(const pl_group *g, const pl_number *x, pl_
 #endif
 
 #ifdef TETS_DIAGONAL_ALONG
-/* The Hessian's diagonal, by the second derivative along each corner's coordinates: a thread's registers do not
- * hold d2 Psi / dF2, and 27 of its 81 numbers are all that is wanted. */
+/* The Hessian's diagonal, from the second derivative along each corner's coordinates: d2 Psi / dF2 does not fit in
+ * a thread's registers, and only 27 of its 81 numbers are needed. */
 PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
                                    int64_t b0, int64_t b1)
 {
@@ -247,7 +246,7 @@ PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_num
     }
 }
 #else
-/* Its diagonal: of corner c and coordinate r, V sum_jq grad_c[j] C[r + 3j, r + 3q] grad_c[q]. */
+/* Its diagonal: for corner c and coordinate r, V sum_jq grad_c[j] C[r + 3j, r + 3q] grad_c[q]. */
 PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_number *contributions,
                                    int64_t b0, int64_t b1)
 {
@@ -270,7 +269,7 @@ PL_TERM void tets_hessian_diagonal(const pl_group *g, const pl_number *x, pl_num
 }
 #endif
 
-/* The prox's stiffness is w^2 / V (Narain 2016, eq. 36); padding has neither, any will do. */
+/* The prox's stiffness is w^2 / V (Narain 2016, eq. 36); padding has neither, so any value will do. */
 PL_INLINE pl_real prox_stiffness(pl_real w2, pl_real volume)
 {
     return pl_select(pl_gt(volume, pl_zero()), w2, pl_one()) /
@@ -391,12 +390,12 @@ PL_TERM void tets_energy_gradient(const pl_group *g, const pl_number *x, pl_numb
 #elif !defined(PL_DEVICE) || defined(PL_STRETCH_KINDS)
 #define TETS_CONCAVITY tets_concavity
 
-/* Stretches below this are looked at as if they were this: energies of log J have no bound. */
+/* Smaller stretches are treated as this one, because energies of log J have no bound. */
 static const double LEAST_STRETCH = 0.05;
 
-/* A compressed element that turns, or shears, gives way where its stresses are large: along
- * (u_i v_j^T - u_j v_i^T) / root 2 the second derivative is twist = (g_i + g_j) / (s_i + s_j), along the
- * sum flip (stretch_solid.h). Of the stretches' own block the diagonal is taken. */
+/* A compressed element becomes unstable in rotation or shear where its stresses are large. Along
+ * (u_i v_j^T - u_j v_i^T) / root 2 the second derivative is twist = (g_i + g_j) / (s_i + s_j), along the sum it is
+ * flip (stretch_solid.h). Of the stretches' own block, the diagonal is taken. */
 PL_TERM void tets_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
                             int64_t b1)
 {

@@ -1,17 +1,16 @@
-/* triangle_law.h - the law of triangles (terms.h), for terms_template.h: a membrane of any isotropic
- * material in plane stress.
+/* triangle_law.h - the law of triangles (terms.h), for terms_template.h: a membrane of any isotropic material in
+ * plane stress.
  *
- * With F (3x2) = U diag(s1, s2) V^T the sheet's energy is U = volume W(s1, s2), where the stretch
- * across it, s3, is what leaves no stress there:
+ * With F (3x2) = U diag(s1, s2) V^T, the sheet's energy is U = volume W(s1, s2). The stretch across it, s3, is that
+ * at which the stress across it is 0:
  *
  *     W(s1, s2) = min over s3 of Psi(s1, s2, s3),   dPsi/ds3 = 0
  *
- * For Lame's constants that is 2 mu lambda / (lambda + 2 mu) in lambda's place at small strain, so
- * young and poisson mean for a sheet what they mean for a solid; and it needs nothing of a material
- * but its table (engine/kernels/stretch.h). By the envelope theorem dW/ds_i = dPsi/ds_i at that s3,
- * and the second derivatives are the Schur complement of H_33. Singular values of 3x2 matrices are
- * never negative, so a sheet resists compression in its plane as its material does, and turning a
- * triangle over costs nothing, as it must.
+ * With Lame's constants, at small strain, 2 mu lambda / (lambda + 2 mu) takes lambda's place. So young and poisson
+ * mean the same for a sheet as for a solid, and the law needs only the material's table (engine/kernels/stretch.h).
+ * By the envelope theorem, dW/ds_i = dPsi/ds_i at that s3, and the second derivatives are the Schur complement of
+ * H_33. Singular values of 3x2 matrices are never negative. So a sheet resists compression in its plane as its
+ * material does, and turning a triangle over costs nothing, as it must.
  */
 #include "engine/model/groups/plane_stress.h"
 #include "engine/model/groups/terms.h"
@@ -46,7 +45,7 @@ PL_LARGE void law_energy_gradient(const law *m, const pl_real F[6], pl_real *ene
     *energy = pl_select(pl_gt(m->volume, pl_zero()), m->volume * psi, pl_zero());
 }
 
-/* Of plane_curve's frame. */
+/* From the frame of plane_curve. */
 PL_LARGE void law_hessian(const law *m, const pl_real F[6], pl_real C[36])
 {
     pl_real U[9], s[3], V[4];
@@ -89,7 +88,7 @@ PL_INLINE void look(const law *m, pl_real k, const pl_real target[2], spot *at)
     }
 }
 
-/* p = -(H + t I)^-1 g, by L D L^T; t = 0 where H is positive, else what makes its rows dominant. */
+/* p = -(H + t I)^-1 g, by L D L^T; t = 0 where H is positive definite, else large enough to make its rows dominant. */
 PL_LARGE void newton_direction(const pl_real H[9], const pl_real g[3], pl_real p[3])
 {
     const pl_real zero = pl_zero();
@@ -119,9 +118,9 @@ PL_LARGE void newton_direction(const pl_real H[9], const pl_real g[3], pl_real p
     p[0] = -(g[0] / a[0]) - l1 * p[1] - l2 * p[2];
 }
 
-/* argmin over s1, s2 >= 0 of W(s) + k/2 |s - s~|^2, jointly with s3: Newton's method with a line
- * search, started at s~ with its s3. Where W is convex along with k/2 |s|^2, which is so for the
- * weights that groups take, its one minimum is found. */
+/* argmin over s1, s2 >= 0 of W(s) + k/2 |s - s~|^2, jointly with s3: Newton's method with a line search, started at
+ * s~ with its s3. Where W + k/2 |s|^2 is convex, as it is for the weights that groups use, it finds the only
+ * minimum. */
 PL_LARGE void prox_stretches(const law *m, const pl_real *stiffness, const pl_real target[2],
                              pl_real s[2])
 {
@@ -140,7 +139,7 @@ PL_LARGE void prox_stretches(const law *m, const pl_real *stiffness, const pl_re
         pl_stretch_model_curvature(&m->material, at.s, &c);
         c.H[0] += k;
         c.H[4] += k;
-        /* A stretch that is at its bound and pushed against it stays: its row is the identity's. */
+        /* A stretch that is at its bound and pushed against it stays: its row becomes the identity's. */
         for (int i = 0; i < 3; i++) {
             g[i] = at.g[i];
             if (i == 2)
@@ -167,7 +166,7 @@ PL_LARGE void prox_stretches(const law *m, const pl_real *stiffness, const pl_re
             if (positive)
                 next.s[2] = pl_max(next.s[2], pl_set1(ACROSS_LEAST));
             look(m, k, target, &next);
-            /* Slack of rounding: near the minimum energies say nothing any more. */
+            /* Slack for rounding: near the minimum, energies no longer distinguish points. */
             const pl_real slack = pl_set1(1e-15) * pl_abs(at.f);
             const pl_mask good = pl_and(pl_le(next.f, at.f + pl_set1(1e-4) * t * slope + slack),
                                         pl_not(found));
@@ -193,8 +192,8 @@ PL_LARGE void prox_stretches(const law *m, const pl_real *stiffness, const pl_re
     s[1] = at.s[1];
 }
 
-/* The minimum has v's singular vectors: among all z of given singular values the nearest to v is
- * the one aligned with it (von Neumann's trace inequality). k = w^2 / volume. */
+/* The minimum has v's singular vectors: among all z with given singular values, the nearest to v is the one aligned
+ * with it (von Neumann's trace inequality). k = w^2 / volume. */
 PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[6], pl_real z[6])
 {
     pl_real U[6], target[2], s[2], V[4];
@@ -208,8 +207,8 @@ PL_LARGE void law_prox(const law *m, const pl_real *weight, const pl_real v[6], 
 }
 
 /* Minus the least second derivative of W at z: of the stretches' own block the diagonal, the pair in the plane, and
- * what is out of it, by which a triangle under pressure buckles. Stretches below 0.05 are looked at as if they were
- * that: energies of log J have no bound. Below 0 outside of the domain. */
+ * the directions out of the plane, in which a triangle under pressure buckles. Stretches below 0.05 are treated as
+ * 0.05, because energies of log J have no bound. Below 0 outside the domain. */
 #define LAW_CONCAVITY law_concavity
 PL_LARGE pl_real law_concavity(const law *m, const pl_real z[6])
 {

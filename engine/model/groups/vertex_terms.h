@@ -1,4 +1,4 @@
-/* vertex_terms.h - what groups share whose terms are a vertex each: D_i picks its place. */
+/* vertex_terms.h - shared by groups with a single vertex per term: D_i selects its position. */
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_VERTEX_TERMS_H
 #define PLIANT_ENGINE_MODEL_GROUPS_VERTEX_TERMS_H
 
@@ -12,10 +12,10 @@ void pl_vertex_terms_transpose(const pl_group *g, const double *q, double *contr
                                int64_t b0, int64_t b1);
 void pl_vertex_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 
-/* corner and weight of `count` terms, padded; false: no memory. */
+/* corner and weight of `count` terms, padded; false: out of memory. */
 bool pl_vertex_terms_alloc(pl_group *g, const int32_t *vertex, const double *weight, int64_t count);
 
-/* v, which the local step of term i takes its prox of, and z^. */
+/* v, the argument of the prox in term i's local step, and z^. */
 static inline void pl_vertex_term_point(const pl_group *g, const pl_admm_local *local, int64_t i,
                                         double v[3], double z_hat[3])
 {
