@@ -38,8 +38,8 @@ int64_t pl_limit_most(pl_limit limit);  /* the largest allowed value */
 bool pl_limit_of_group(pl_limit limit); /* true if groups have it, too */
 /* All of them with this value. */
 pl_limits pl_limits_all(int64_t value);
-/* Parse "sessions=10,bytes=none" into the values that it names; the others become PL_LIMIT_UNSET. False for an unknown
- * word. */
+/* Parse "sessions=10,bytes=none" into the values that it names; "none" becomes PL_LIMIT_UNSET, and the other values
+ * stay unchanged. False for an invalid word. */
 bool pl_limits_parse(const char *text, pl_limits *out);
 
 #endif
