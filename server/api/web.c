@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing from elsewhere, nothing inline, no eval, in nobody's frame. Pictures and films that the page
- * makes of its own drawing have addresses of kind blob. */
+/* No content from other origins, nothing inline, no eval, no embedding in frames. Pictures and films that the page
+ * makes from its own drawing have blob addresses. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -35,8 +35,8 @@ static const char plain_page[] =
     "<pre>pliant submit scene.json --follow</pre>\n"
     "<p id=\"said\"></p>\n<script src=\"/front.js\"></script>\n</body></html>\n";
 
-/* What an address brings in its fragment, which no request has carried so far: a code to log in with, or
- * a share link's secret. It is taken out of the address before anything else. */
+/* The fragment of an address, which was not part of any request: a login code, or a share link's secret. It is removed
+ * from the address before anything else. */
 static const char plain_script[] =
     "(function () {\n"
     "  const found = /^#(code|link)=([A-Za-z0-9_]+)$/.exec(location.hash);\n"

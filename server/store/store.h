@@ -42,7 +42,7 @@ typedef enum pl_created {
 /* These wait for the commit; false if it failed (a line is in the log). */
 pl_created pl_store_create(pl_store *store, const pl_row *row,
                            const pl_kept_reply *kept);     /* or NULL */
-bool pl_store_replace(pl_store *store, const pl_row *row); /* creates or replaces it */
+bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
 bool pl_store_delete(pl_store *store, const char *id);
 /* Removes the row that pl_store_create has committed, and the reply kept with it. Allocates nothing itself. If
  * SQLite fails, for example without memory, the store tries again each second and when it closes; it keeps up to 64
