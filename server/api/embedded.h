@@ -21,7 +21,7 @@ extern const pl_embedded pl_web_files[], pl_docs_files[], pl_gallery_files[];
 
 /* NULL: no file of that name. */
 const pl_embedded *pl_embedded_find(const pl_embedded *files, const char *name);
-/* Reply with the file in a form that the client accepts: 200, or 304 if the client has it. */
+/* The file as the client takes it: 200, or 304 where it has it. */
 void pl_reply_embedded(pl_request *r, const pl_embedded *file, const char *type,
                        const char *caching);
 /* The same for a file of a page. A name other than .html has a hash of what is in it, so that file never changes. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No content from other origins, nothing inline, no eval, no embedding in frames. Pictures and films that the page
- * makes from its own drawing have blob addresses. */
+/* Nothing from elsewhere, nothing inline, no eval, in nobody's frame. Pictures and films that the page
+ * makes of its own drawing have addresses of kind blob. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -398,7 +398,7 @@ static time_t created(const char *id)
     return timegm(&when);
 }
 
-/* The clock was a year ahead for a while: later tokens have correct times. */
+/* The clock was a year ahead for a while: sessions created later have correct times. */
 START_TEST(test_clock_was_ahead)
 {
     char ahead[33], later[33], last[33], path[64];
