@@ -109,7 +109,7 @@ void pl_handle_control(pl_request *r)
 
 /* ---- the list ---- */
 
-/* The first frame from *frame whose metrics name this control or a later one; `end` if there is none yet. The numbers
+/* The first frame from *frame whose metrics name this control or a later one; `end` if no frame does yet. The numbers
  * only increase, so it is found by bisection. 0, or ENOMEM. */
 static int first_frame_of(pl_log_reader *reader, int64_t number, int64_t end, int64_t *frame)
 {

@@ -30,7 +30,7 @@ typedef struct reindex {
     int64_t states[PL_STATE_COUNT];
 } reindex;
 
-/* Move STATE/pliant.db and its companion files to pliant.db.damaged-DATE; `aside` is "" if there is none. */
+/* Move STATE/pliant.db and its companion files to pliant.db.damaged-DATE; `aside` is "" if the database is missing. */
 static int set_aside(int state_fd, char aside[64])
 {
     static const char *const files[] = {"", "-wal", "-shm"};

@@ -39,8 +39,8 @@ typedef struct pl_event_cursor {
     int64_t next;              /* number of the first unread event */
     bool missed;               /* set if events before it were dropped; the reader clears it */
 } pl_event_cursor;
-/* The next event for this reader: {"seq", "time", "event", "session"}, malloc'ed, with its number and type. NULL if
- * there is none now (*number 0), or out of memory (*number -1). */
+/* The next event for this reader: {"seq", "time", "event", "session"}, malloc'ed, with its number and type. NULL if no
+ * event is pending (*number 0), or out of memory (*number -1). */
 char *pl_events_read(pl_events *events, pl_event_cursor *cursor, int64_t *number,
                      const char **type);
 

@@ -54,8 +54,8 @@ pl_row pl_session_row(pl_sessions *sessions, pl_session *session);
 /* Put into the table (which keeps a reference); a queued one joins the queue. Once the daemon is
  * ready, the dispatcher is notified. False if out of memory; the session is then in neither. */
 bool pl_sessions_insert(pl_sessions *sessions, pl_session *session);
-/* Find by id, with a reference, and in *access (may be NULL) the principal's access; NULL if there is none that they
- * may see. */
+/* Find by id, with a reference, and in *access (may be NULL) the principal's access; NULL if they may see no such
+ * object. */
 pl_session *pl_sessions_find(pl_sessions *sessions, const pl_principal *principal, const char *id,
                              pl_access *access);
 pl_access pl_sessions_access(pl_sessions *sessions, const pl_principal *principal,

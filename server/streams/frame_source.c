@@ -265,7 +265,7 @@ static uint32_t fields_of(const pl_json *names)
     return fields;
 }
 
-/* The contents of the frames: from the newest frame, or from the scene if there is none yet. */
+/* The contents of the frames: from the newest frame, or from the scene before the first frame. */
 static pl_frame_header stored_header(const pl_session *session, pl_log_reader *reader)
 {
     pl_log_range range;

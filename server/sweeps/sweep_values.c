@@ -123,7 +123,7 @@ static void take_frames(gathering *g)
     }
 }
 
-/* 1 if the expectation holds (with the name "": if all hold), else 0. NaN if there is none of that name. */
+/* 1 if the expectation holds (with the name "": if all hold), else 0. NaN if no expectation has that name. */
 static double expect_value(const pl_expect *e, const char *name)
 {
     double holds = NAN;

@@ -31,7 +31,7 @@ pl_sweep_run *pl_sweeps_make(pl_sweeps *sweeps, const pl_principal *owner, const
                              pl_sweep *plan, size_t length);
 /* Store it with its document and the reply to keep (or NULL), and add it to the table. False with errno. */
 bool pl_sweeps_add(pl_sweeps *sweeps, pl_sweep_run *s, const char *text, const pl_kept_reply *kept);
-/* Find a sweep, with a reference and the principal's access; NULL if there is none that they may see. */
+/* Find a sweep, with a reference and the principal's access; NULL if they may see no such object. */
 pl_sweep_run *pl_sweeps_find(pl_sweeps *sweeps, const pl_principal *principal, const char *id,
                              pl_access *access);
 pl_access pl_sweep_access(const pl_principal *principal, const pl_sweep_run *s);

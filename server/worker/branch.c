@@ -25,7 +25,8 @@ typedef struct parent {
     pl_json *start;
     int64_t frame, reached; /* target frame; present frame */
     char numerics
-        [PL_CHECKPOINT_CLASS]; /* of the checkpoint that it comes from, "" where there is none */
+        /* of the checkpoint that it was restored from, "" if never restored */
+        [PL_CHECKPOINT_CLASS];
 } parent;
 
 static void close_parent(parent *p)

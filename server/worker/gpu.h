@@ -31,7 +31,7 @@ const char *pl_worker_class(void);
 /* "double" or "single": the precision of the computation, if the scene took a GPU. */
 const char *pl_worker_precision(void);
 
-/* Print {"devices": [{"name", "uuid", "memory", "unused", "capability"}], "reason": null or why there are none} on
+/* Print {"devices": [{"name", "uuid", "memory", "unused", "capability"}], "reason": null or why the list is empty} on
  * standard output. False if that fails. */
 bool pl_worker_gpu_list(const char *plugin);
 

@@ -23,7 +23,7 @@ void pl_recovery_clean(int directory);
 
 /* Restore the newest good checkpoint of a committed frame into the steering's state (a fresh one), and the effects of
  * controls into its model. Skipped checkpoints are reported in worker.log. PL_OK with *found = that checkpoint, or with
- * found->frame = -1 if there is none and the run starts over from frame 0. PL_INVALID: a good checkpoint of this
+ * found->frame = -1 if none is found and the run starts over from frame 0. PL_INVALID: a good checkpoint of this
  * numerics class belongs to another model; the state is unchanged. PL_NO_MEMORY. Model and state may be replaced. */
 pl_status pl_recovery_restore(int directory, pl_steering *steering, int64_t committed,
                               pl_checkpoint *found);

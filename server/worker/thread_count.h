@@ -21,8 +21,8 @@ typedef struct pl_thread_count {
 void pl_thread_count_init(pl_thread_count *t, int directory, int32_t attempt, int32_t most);
 /* Announce that requests are followed from now on, starting with so many threads. */
 void pl_thread_count_begin(const pl_thread_count *t, int32_t threads);
-/* Call it between steps: if there is a new request, set the number of threads and answer. Costs one fstatat if there is
- * none. If out of memory or disk space for the answer, it is retried. */
+/* Call it between steps: if there is a new request, set the number of threads and answer. Costs one fstatat if nothing
+ * is new. If out of memory or disk space for the answer, it is retried. */
 void pl_thread_count_poll(pl_thread_count *t, pl_steering *steering);
 
 #endif

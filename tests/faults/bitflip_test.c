@@ -309,7 +309,7 @@ START_TEST(deleted)
 {
     for (int i = 0; i < NAMES; i++) {
         if (strcmp(names[i], "control.log") == 0)
-            continue; /* without a command there is none */
+            continue; /* without a command the file is missing */
         ck_assert_int_eq(unlinkat(f.directory, names[i], 0), 0);
         assert_shorter(&originals[i], 0, names[i]);
         session_fixture_write(&f, names[i], originals[i].bytes, originals[i].size);

@@ -43,7 +43,7 @@ bool gpu_is_standin(void);
 standin_counts gpu_counts(void);
 
 /* Backends for the device: from the plug-in libpliant_cuda.so in the folder above the program's, or with the kernels
- * run on the host. False, with the reason, if there is none. */
+ * run on the host. False, with the reason, if no device is found. */
 bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size);
 
 typedef struct gpu_body {

@@ -420,8 +420,8 @@ static bool make(http_connection *c, const char *id, int round, int i)
     return true;
 }
 
-/* kill -9 at moments of its making: afterwards each that was answered for is there whole, and of the others
- * either all or nothing. */
+/* kill -9 at moments of its making: afterwards each acknowledged snapshot exists completely, and each other one
+ * completely or not at all. */
 START_TEST(whole_or_not_there)
 {
     enum { ROUNDS = 4, EACH = 6 };

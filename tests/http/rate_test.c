@@ -24,7 +24,7 @@ static double
     refused_at; /* send time of the last rejected request: its bucket was empty a moment later */
 
 /* On one connection: how many of `count` requests succeeded before the first 429, whose Retry-After and problem are
- * checked; -1 if there was none. Extra header lines may be given. */
+ * checked; -1 if none came. Extra header lines may be given. */
 static int asked_before_refusal(const char *target, const char *headers, int count)
 {
     char head[512];

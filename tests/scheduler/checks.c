@@ -255,7 +255,7 @@ static void check_work(sim *s)
 }
 
 /* The bound stated in schedule.h, with as many longest jobs as may have an earlier reservation. A job waits for its own
- * user's jobs of higher priority, however long: its time counts only while there are none. */
+ * user's jobs of higher priority, however long: its time counts only while none of those wait or run. */
 static void check_starvation(sim *s)
 {
     int64_t highest[SIM_USERS];

@@ -45,7 +45,7 @@ http_reply *http_get_as(const daemon_fixture *d, const char *target, const char 
 /* With printf arguments for the target. */
 __attribute__((format(printf, 2, 3))) http_reply *http_getf(const daemon_fixture *d,
                                                             const char *format, ...);
-/* A scene is answered for when it has been checked, on however slow a machine. */
+/* A scene's reply comes when it has been checked, even on a slow machine. */
 http_reply *http_post(const daemon_fixture *d, const char *target, const char *json);
 /* Send the bytes unchanged and return the reply; NULL if the connection closes without one. */
 http_reply *http_raw(const daemon_fixture *d, const void *bytes, size_t size);

@@ -125,8 +125,8 @@ START_TEST(hot_kernels_spill_nothing)
 }
 END_TEST
 
-/* The programs for a machine with a GPU: they report that there is none, or that its results are right; and their
- * reference results are right with the kernels run on the host. */
+/* The programs for a machine with a GPU: they report its absence, or that its results are right; and their reference
+ * results are right with the kernels run on the host. */
 static int status_of(const char *arguments, char *text, size_t size)
 {
     char command[2 * PATH_MAX];

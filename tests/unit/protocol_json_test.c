@@ -280,7 +280,7 @@ START_TEST(metrics)
 }
 END_TEST
 
-/* Contact between bodies: null if there is none. */
+/* Contact between bodies: null without contact. */
 START_TEST(metrics_of_contact)
 {
     pl_body bodies[] = {{.name = "a\"b"}, {.name = "ball"}, {.name = "cloth"}};

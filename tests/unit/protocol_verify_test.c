@@ -1,5 +1,5 @@
-/* pl_verify on logs left by crashes and restarts: it reports no damage where there is none, and finds damage in open
- * segments, cut ones and those of several attempts. */
+/* pl_verify on logs left by crashes and restarts: it reports no damage in good logs, and finds damage in open segments,
+ * cut ones and those of several attempts. */
 #include "protocol/log/log.h"
 #include "protocol/log/verify.h"
 

@@ -266,7 +266,7 @@ await run({
         for (const name of ['busy 0', 'busy 1', 'busy 2']) await page.getByRole('link', { name }).waitFor();
         await page.getByText('1st', { exact: true }).waitFor();
         check((await page.getByText(/more wait|others wait/).count()) === 0, 'all that wait are there');
-        // In a queue of several pages the rest is not "of others".
+        // Of a queue that fills pages the rest is not "of others".
         const full = { running: 2, queued: 900, checking: 0, items: [], next: id };
         await page.route('**/v1/queue?*', (route) => route.fulfill({ json: full }));
         await page.getByText('900 more wait.').waitFor();

@@ -6,8 +6,8 @@
 
 #include "clients/cli/base/command.h"
 
-/* The report (server/worker/mesh_check.h) as text and parsed, both for the caller to free; *report is NULL if there is
- * none, which was printed. PL_EXIT_FAILED if the report contains faults, which are not printed. */
+/* The report (server/worker/mesh_check.h) as text and parsed, both for the caller to free; *report is NULL if it is
+ * missing, which was printed. PL_EXIT_FAILED if the report contains faults, which are not printed. */
 int pl_mesh_file_report(pl_cli *cli, const char *path, bool shapes, char **text, pl_json **report);
 void pl_mesh_file_print_faults(const pl_cli *cli, const char *path, const pl_json *report);
 

@@ -41,7 +41,7 @@ async function addPictures(model, view, go, canvas, track) {
 }
 
 // A film from the player's first frame to its newest at its speed, as a blob. `go.on` set to false ends it with the
-// pictures so far, or with null if there are none. Throws a sentence if this browser cannot make films.
+// pictures so far, or with null without pictures. Throws a sentence if this browser cannot make films.
 export async function makeFilm(model, view, go) {
     const source = view.stage.canvas;
     if (!globalThis.VideoEncoder)

@@ -496,7 +496,7 @@ export class View3D {
     }
 
     // The object drawn at a position of the canvas, in pixels: {point, corners: [{index, weight}]} for a body, whose
-    // corners are drawn vertices; {point, obstacle}; null if there is none.
+    // corners are drawn vertices; {point, obstacle}; null if nothing is hit.
     hitAt(x, y, obstacles = true) {
         if (!this.shown) return null;
         const { mesh, geometry, ropes } = this.#bodies;
