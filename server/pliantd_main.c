@@ -1,4 +1,4 @@
-/* pliantd: the daemon. This file sets the parts up, waits for a signal, and takes them down. */
+/* pliantd: the daemon. This file sets up the parts, waits for a signal, and takes them down. */
 #include "server/api/openapi.h"
 #include "server/tenants/audit.h"
 #include "server/tenants/auth.h"
@@ -75,8 +75,8 @@ enum {
     STOP_MS = 20000
 };
 
-/* A connection is a descriptor, and a stream that reads a log has three more: a quarter is kept for
- * those, at least. */
+/* A connection is a descriptor, and a stream that reads a log has three more; at least a quarter is reserved for
+ * those. */
 static void raise_descriptors(pl_daemon *d)
 {
     struct rlimit limit;
@@ -140,7 +140,7 @@ static bool start_batch(pl_daemon *d)
     return good;
 }
 
-/* Who may ask, and for how much. */
+/* Users, authentication and limits. */
 static bool start_tenants(pl_daemon *d)
 {
     pl_tenants_setup tenants = {.store = d->store,
@@ -165,7 +165,7 @@ static pl_cpus *cpus_of(const pl_options *o)
     return cpus;
 }
 
-/* The queue and the table of sessions, each of which calls the other. */
+/* The queue and the table of sessions, which call each other. */
 static bool start_table(pl_daemon *d)
 {
     pl_dispatcher_setup dispatcher = {.machine = machine_of(d),
@@ -220,7 +220,7 @@ static bool start_sweeps(pl_daemon *d)
     return d->sweep_runner;
 }
 
-/* What takes sessions from their checks to their ends. */
+/* The parts that take sessions from their checks to their ends. */
 static bool start_run(pl_daemon *d, int check_threads)
 {
     pl_machine machine = machine_of(d);
@@ -326,7 +326,7 @@ static bool start_parts(pl_daemon *d)
            start_http(d);
 }
 
-/* Whoever sees the terminal that a daemon was started from could read its token. */
+/* Anyone who sees the terminal that a daemon was started from could read its token. */
 static void print_login(pl_daemon *d)
 {
     char secret[33], url[400];
@@ -368,8 +368,8 @@ static void disk_changed(void *context, bool full)
     }
 }
 
-/* Streams end first, so that their connections can; then what requests wait for; then workers, or they
- * go on. */
+/* Streams end first, so that their connections can end; then parts that requests wait for; then workers, unless they
+ * stay. */
 static void stop_parts(pl_daemon *d)
 {
     uint64_t one = 1;
@@ -500,7 +500,7 @@ static int print_openapi(void)
     return 0;
 }
 
-/* --check-config: options that are good one by one may still not fit together. */
+/* --check-config: options that are valid individually may still not fit together. */
 static int check_config(const pl_options *o)
 {
     if (o->tls_cert && !pl_tls_load(o->tls_cert, o->tls_key)) {
@@ -547,8 +547,8 @@ int main(int argc, char **argv)
     if (!pl_activation_take(&d->options)) {
         return 2;
     }
-    /* Blocked in every thread, taken by sigtimedwait here. A client that is gone is an error code,
-     * not a signal. */
+    /* Blocked in every thread; sigtimedwait receives them here. A lost client is reported as an error code, not by a
+     * signal. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

@@ -1,5 +1,4 @@
-/* pliant - the command line. Reads its words, finds the command in the table of commands.c and
- * runs it. */
+/* pliant - the command line. Parses its words, finds the command in the table of commands.c and runs it. */
 
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/words.h"

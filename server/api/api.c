@@ -138,7 +138,7 @@ static bool begin_waiting(pl_request *r, pl_session *s, int64_t seconds)
     pl_request_park(r);
     pl_session_watch(s, &w->watcher);
     pl_tickers_enlist(w->streams->tickers, &w->ticker);
-    session_changed(&w->watcher); /* it may have changed before it was watched */
+    session_changed(&w->watcher); /* it may have changed before the watcher was added */
     return true;
 }
 
@@ -228,7 +228,7 @@ void pl_handle_delete(pl_request *r)
     if (error && error != EALREADY) {
         reply_untold(r, error);
     } else if (!pl_state_terminal((pl_session_state)s->state)) {
-        pl_reply_session(r, 202, s); /* removed when the worker has ended */
+        pl_reply_session(r, 202, s); /* removed after the worker has ended */
     } else if (pl_removal_run(d->sessions, s)) {
         pl_reply_empty(r, 204);
     } else if (!pl_reply_shortage(r, pl_disk_error(d->disk))) {
@@ -251,7 +251,7 @@ static void reply_not_yet(pl_request *r, const pl_session *s, const char *what)
     }
 }
 
-/* Whether an open file has the bytes that preflight.json vouches for. */
+/* True if an open file has the bytes that preflight.json records. */
 static bool is_intact(const pl_session *s, const char *name, int fd)
 {
     pl_file_sum sum;
@@ -264,8 +264,8 @@ static bool is_intact(const pl_session *s, const char *name, int fd)
     return intact;
 }
 
-/* Open a file of the session's directory, or -1 after replying; `final` where it never changes once it is there, and
- * goes under this tag. */
+/* Open a file of the session's directory, or -1 after replying. `final`: it never changes once it exists, and is served
+ * under this tag. */
 static int open_session_file(pl_request *r, const pl_session *s, const char *name, bool final,
                              const char *tag, size_t *size)
 {
@@ -325,7 +325,7 @@ void pl_handle_topology(pl_request *r)
     }
 }
 
-/* The scene as it was posted, but for its webhook. */
+/* The scene as posted, without its webhook. */
 static void reply_shown_scene(pl_request *r, const pl_session *s)
 {
     size_t size, got = 0;

@@ -1,4 +1,4 @@
-/* api.h - the small requests about sessions: show, list, wait, cancel, pause, resume, delete, and the files of a
+/* api.h - the basic requests about sessions: show, list, wait, cancel, pause, resume, delete, and the files of a
  * session's directory. */
 #ifndef PLIANT_SERVER_API_API_H
 #define PLIANT_SERVER_API_API_H

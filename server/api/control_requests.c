@@ -55,7 +55,7 @@ static void reply_told(pl_request *r, pl_session *s, const char *key, int64_t nu
 
 /* ---- controls ---- */
 
-/* The body as one line that the session's scene can take, or NULL after replying. */
+/* The body as one line that suits the session's scene, or NULL after replying. */
 static char *check_control(pl_request *r, const pl_session *s)
 {
     char *scene = NULL, *control = NULL;
@@ -110,8 +110,8 @@ void pl_handle_control(pl_request *r)
 
 /* ---- the list ---- */
 
-/* The first frame from *frame on whose metrics name this control or a later one; `end` where there is
- * none yet. They only grow, so the frame is found by halving. 0, or ENOMEM. */
+/* The first frame from *frame whose metrics name this control or a later one; `end` if no frame does yet. The numbers
+ * only increase, so it is found by bisection. 0, or ENOMEM. */
 static int first_frame_of(pl_log_reader *reader, int64_t number, int64_t end, int64_t *frame)
 {
     int error = 0;

@@ -15,8 +15,8 @@ const pl_embedded *pl_embedded_find(const pl_embedded *files, const char *name)
     return NULL;
 }
 
-/* Whether an Accept-Encoding takes gzip: "br, gzip;q=0.5", "*", and not "gzip;q=0". Without one the
- * client may be a program that shows what it gets. */
+/* True if an Accept-Encoding allows gzip: "br, gzip;q=0.5" or "*", but not "gzip;q=0". Without the header, the client
+ * may be a program that shows the raw bytes. */
 static bool takes_gzip(const char *header)
 {
     for (const char *at = header ? header : ""; *at;) {

@@ -19,7 +19,7 @@ typedef struct pl_embedded {
 /* Each ends with a file without a name. The dashboard and the site are empty where they were not built. */
 extern const pl_embedded pl_web_files[], pl_docs_files[], pl_gallery_files[];
 
-/* NULL where there is none of that name. */
+/* NULL: no file of that name. */
 const pl_embedded *pl_embedded_find(const pl_embedded *files, const char *name);
 /* The file as the client takes it: 200, or 304 where it has it. */
 void pl_reply_embedded(pl_request *r, const pl_embedded *file, const char *type,

@@ -1,4 +1,4 @@
-/* gallery.h - scenes to begin with: those of clients/scenes, which were put into the daemon. */
+/* gallery.h - example scenes: those of clients/scenes, embedded in the daemon. */
 #ifndef PLIANT_SERVER_API_GALLERY_H
 #define PLIANT_SERVER_API_GALLERY_H
 

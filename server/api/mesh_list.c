@@ -20,7 +20,7 @@ static void set_time(pl_json_writer *w, const char *key, const char *seconds)
     pl_json_set_string(w, key, text);
 }
 
-/* What a list tells of the report made at the upload; a PUT of the same file gives the whole. */
+/* Members from the upload's report that a list shows; a PUT of the same file returns the whole report. */
 static void set_counts(pl_json_writer *w, const char *report)
 {
     static const char *const counts[] = {"vertices", "tets", "triangles", "edges"};
@@ -37,7 +37,7 @@ static void set_counts(pl_json_writer *w, const char *report)
     pl_json_free(json);
 }
 
-/* Holders are "NAME" or "@GROUP", joined by commas: whoever asks, and groups of theirs. */
+/* Holders are "NAME" or "@GROUP", joined by commas: the caller, and the caller's groups. */
 static void set_holders(pl_json_writer *w, const char *holders)
 {
     char *text = strdup(holders ? holders : ""), *rest = text;
@@ -80,9 +80,9 @@ void pl_handle_meshes(pl_request *r)
     pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_mesh);
 }
 
-/* ---- letting go ---- */
+/* ---- releasing ---- */
 
-/* Managers of a group let go for all of it. */
+/* Managers of a group may release a mesh for the whole group. */
 static bool may_manage(pl_request *r, const char *group)
 {
     const pl_principal *p = pl_request_principal(r);

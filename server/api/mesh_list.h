@@ -1,4 +1,4 @@
-/* mesh_list.h - the meshes that whoever asks holds, and letting go of one. */
+/* mesh_list.h - lists the meshes that the caller holds, and releases one. */
 #ifndef PLIANT_SERVER_API_MESH_LIST_H
 #define PLIANT_SERVER_API_MESH_LIST_H
 

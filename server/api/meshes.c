@@ -34,14 +34,14 @@ typedef struct upload {
     int state_fd;
     pl_counters *counters;
     pl_check_queue *checks;
-    int64_t checks_most; /* of a user, that wait */
+    int64_t checks_most; /* waiting checks of a user */
     pl_check_ticket ticket;
     pl_request *request;
     pl_sha256 *sha;
     int fd;
     int64_t bytes;
-    bool held;          /* by its owner, before */
-    char temporary[64]; /* below STATE; "" once it has become the mesh */
+    bool held;          /* its owner already held it */
+    char temporary[64]; /* below STATE; "" once it was moved to the mesh's place */
 } upload;
 
 static bool hash_well_formed(const char *hash)
@@ -138,9 +138,9 @@ static int upload_write(void *context, const char *data, size_t size)
 
 const pl_sink pl_mesh_sink = {upload_open, upload_write, upload_close};
 
-/* ---- checking and keeping ---- */
+/* ---- checking and storing ---- */
 
-/* The checker's report with "hash" and "bytes" put in front. */
+/* The checker's report, preceded by "hash" and "bytes". */
 static char *extend_report(const char *report, const char *hash, int64_t bytes)
 {
     size_t end = strlen(report);
@@ -209,7 +209,7 @@ static char *take_report(pl_request *r, upload *u, const char *hash)
     return report;
 }
 
-/* File, directory entries and database, in this order. */
+/* Write file, directory entries and database, in this order. */
 static bool keep(upload *u, const char *owner, const char *hash, const char *report)
 {
     char path[96], parent[16], beside[112];
@@ -235,8 +235,7 @@ static bool keep(upload *u, const char *owner, const char *hash, const char *rep
     return good;
 }
 
-/* Whether the file that lies there is still the one that its name says: where a bit of it has
- * flipped, this upload takes its place. */
+/* True if the stored file still matches its hash; if it is damaged, this upload replaces it. */
 static bool is_sound(int state_fd, const char *hash)
 {
     char path[96], actual[65];
@@ -254,7 +253,7 @@ static bool is_sound(int state_fd, const char *hash)
     return sound;
 }
 
-/* Whether the file lies there already; its report is the one made then. */
+/* If the file is already stored, the report from its upload. */
 static char *known_report(int state_fd, const char *hash)
 {
     char path[96], beside[112], *text = NULL;
@@ -274,7 +273,7 @@ static void ask(void *context)
     pl_check_queue_ask(u->checks, &u->ticket);
 }
 
-/* 201 where it is new to its owner, whether or not somebody else has it, or stands in for a damaged file. */
+/* 201 if it is new to its owner, regardless of other users, or replaces a damaged file. */
 static void reply_kept(pl_request *r, const upload *u, const char *hash, char *report)
 {
     pl_reply_json(r, u->held ? 200 : 201, report);
@@ -299,7 +298,7 @@ static void mesh_checked(pl_request *r)
     }
     atomic_fetch_add(&u->counters->meshes_stored, 1);
     atomic_fetch_add(&u->counters->mesh_bytes, u->bytes);
-    u->held = false; /* else the file was lost or damaged */
+    u->held = false; /* otherwise the file was lost or damaged */
     reply_kept(r, u, hash, report);
 }
 

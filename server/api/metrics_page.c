@@ -41,7 +41,7 @@ void pl_metrics_put_one(pl_metrics_page *p, const char *name, const char *type, 
                    name, type, name, value);
 }
 
-/* There are thousands of these lines, so they are put together by hand. */
+/* There are thousands of these lines, so they are assembled by hand for speed. */
 static void put_bucket(pl_metrics_page *p, const char *head, size_t head_length, const char *bound,
                        int64_t value)
 {
@@ -65,8 +65,8 @@ static void put_bucket(pl_metrics_page *p, const char *head, size_t head_length,
     p->length = (size_t)(to - p->text);
 }
 
-/* `labels`: of the series beside `le`, or "". The count is the sum of the buckets that were read, so that it fits
- * them whatever is added meanwhile. */
+/* `labels`: the series' labels besides `le`, or "". The count is the sum of the buckets that were read, so that the two
+ * agree despite concurrent additions. */
 static void put_histogram(pl_metrics_page *p, const char *name, const char *labels,
                           const pl_bounds *bounds, const pl_histogram *h)
 {
@@ -88,8 +88,8 @@ static void put_histogram(pl_metrics_page *p, const char *name, const char *labe
                    open, labels, close, (long long)count);
 }
 
-/* Of a row of the table, or of the end of the table: requests without a route. A path or a method as a client wrote
- * it is no label. */
+/* Labels of a row of the table, or of the end of the table: requests without a route. Text sent by clients never
+ * becomes a label. */
 static void write_labels(const pl_route *route, int status_class, char out[192])
 {
     snprintf(out, 192, "method=\"%s\",route=\"%s\",status=\"%dxx\"",
@@ -121,7 +121,7 @@ void pl_metrics_put_replies(pl_metrics_page *p, const pl_route *routes,
     for (size_t i = 0; i <= n; i++) {
         for (int class = 2; class <= 5; class ++) {
             if (pl_reply_counts_total(counts, i, class) == 0) {
-                continue; /* else a page of half a megabyte, nearly all of it zeros */
+                continue; /* otherwise the page would be half a megabyte, nearly all zeros */
             }
             write_labels(&routes[i], class, labels);
             put_histogram(p, "http_request_seconds", labels, &pl_bounds_of_requests,

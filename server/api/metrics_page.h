@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Starts zeroed. What finds no memory is left out. */
+/* Zero-initialise. Text is dropped when out of memory. */
 typedef struct pl_metrics_page {
     char *text; /* malloc'ed; the caller frees it */
     size_t length, capacity;

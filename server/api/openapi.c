@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A key in braces is of a path. */
+/* A key in braces is a path parameter. */
 typedef struct parameter {
     const char *key, *type, *text;
 } parameter;
-/* A key of one path alone stands behind that. */
+/* A key that only one path has is listed after that path's. */
 static const parameter known_parameters[] = {
     {"{id}", "string", "ID, 32 hex digits"},
     {"{k}", "string", "frame number from 0, or latest"},
@@ -131,7 +131,7 @@ static void put_parameters(pl_json_writer *w, const pl_route *r)
 
 /* ---- bodies ---- */
 
-/* A list of media types, those of JSON with this schema; NULL for none. */
+/* A list of media types, with this schema for JSON types; NULL: none. */
 static void put_content(pl_json_writer *w, const char *types, const char *schema)
 {
     pl_json_key(w, "content");
@@ -182,7 +182,7 @@ static void put_reply(pl_json_writer *w, const char *status, const char *doc, co
     pl_json_end_object(w);
 }
 
-/* "201 Session, 202 Session, 204, 304": each with the document that it comes with, if any. */
+/* "201 Session, 202 Session, 204, 304": each status with its document, if any. */
 static void put_replies(pl_json_writer *w, const pl_route *r)
 {
     const char *at = r->replies ? r->replies : "200";
@@ -235,7 +235,7 @@ static void put_security(pl_json_writer *w, const pl_route *r)
     if (r->scope != PL_SCOPE_PUBLIC) {
         char scope[64];
         pl_scopes_write(r->scope & PL_SCOPES_ALL, scope);
-        if (r->scope == PL_SCOPE_METRICS) { /* on a loopback address anybody's */
+        if (r->scope == PL_SCOPE_METRICS) { /* public on a loopback address */
             pl_json_put_raw(w, "{}");
         }
         pl_json_begin_object(w);
@@ -273,7 +273,7 @@ static void put_paths(pl_json_writer *w, const pl_route *routes)
 {
     pl_json_key(w, "paths");
     pl_json_begin_object(w);
-    /* Rows of one path stand together in the table. */
+    /* Rows of one path are adjacent in the table. */
     for (const pl_route *r = routes; r->method; r++) {
         bool first = r == routes || strcmp(r[-1].path, r->path) != 0;
         bool last = !r[1].method || strcmp(r[1].path, r->path) != 0;
@@ -291,7 +291,7 @@ static void put_paths(pl_json_writer *w, const pl_route *routes)
 
 /* ---- documents ---- */
 
-/* A problem's type is one of those that have a page. */
+/* A problem's type is one of the types with a page. */
 static void put_problem(pl_json_writer *w)
 {
     pl_json_key(w, "Problem");

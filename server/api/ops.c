@@ -197,7 +197,7 @@ static void put_gpus(pl_metrics_page *p, pl_gpus *gpus)
     }
 }
 
-/* What runs took by what their owners were told. */
+/* Actual run times divided by the estimates shown to the owners. */
 static void put_errors(pl_metrics_page *p, pl_learning *learning)
 {
     pl_learning_errors e = pl_learning_get_errors(learning);

@@ -1,5 +1,5 @@
-/* ops.h - for those who run the daemon: health, Prometheus metrics, version, capabilities. None of
- * these takes a lock that work is done under.
+/* ops.h - requests for operators: health, Prometheus metrics, version, capabilities. None takes a lock that is held
+ * during work.
  */
 #ifndef PLIANT_SERVER_API_OPS_H
 #define PLIANT_SERVER_API_OPS_H
@@ -9,12 +9,13 @@
 #include "server/run/gpus.h"
 
 void pl_handle_health(pl_request *r); /* the process answers */
-void pl_handle_ready(pl_request *r);  /* it takes new sessions: loaded, and not draining */
+/* sessions are loaded, and the daemon is not draining: it accepts new sessions */
+void pl_handle_ready(pl_request *r);
 void pl_handle_metrics_page(pl_request *r);
 void pl_handle_version(pl_request *r);
 void pl_handle_capabilities(pl_request *r);
 
-/* The body of /v1/capabilities, made once at start, of a machine with so many bytes; malloc'ed. */
+/* Build the body of /v1/capabilities, once at start, for a machine with this much memory in bytes; malloc'ed. */
 char *pl_capabilities_build(const pl_options *options, double memory, pl_gpus *gpus);
 
 #endif

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The ETag of a session's document. It names the revision of what can be changed, and not the
- * progress, so that it is good for If-Match and never for a cache. */
+/* The ETag of a session's document. It names the revision of the editable members, not the progress, so it is valid for
+ * If-Match but never for a cache. */
 static void reply_revision(pl_request *r, int64_t revision)
 {
     pl_reply_header(r, "ETag", "\"%lld\"", (long long)revision);
@@ -28,16 +28,15 @@ static void reply_revision(pl_request *r, int64_t revision)
 void pl_reply_session(pl_request *r, int status, pl_session *s)
 {
     pl_daemon *d = pl_request_daemon(r);
-    /* The revision first: a document that is newer than its tag costs a client one more read, the
-     * other way round it would lose a change. */
+    /* Read the revision first: a document newer than its tag costs a client one more read; an older one would lose a
+     * change. */
     int64_t revision = s->revision;
     pl_reply_json(r, status, pl_sessions_encode(d->sessions, s, pl_request_principal(r)));
     pl_reply_header(r, "Cache-Control", "no-store");
     reply_revision(r, revision);
 }
 
-/* Whether the client's view of the session is the present one; the caller holds its lifecycle
- * mutex. */
+/* True if the client's version of the session is current; the caller holds its lifecycle mutex. */
 static bool is_current(pl_request *r, int64_t revision)
 {
     char etag[32];
@@ -81,15 +80,15 @@ static void reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_fau
     }
 }
 
-/* Where a change is written. */
+/* The stores that a change is written to. */
 typedef struct record {
     pl_sessions *sessions;
     pl_store *store;
     const pl_counters *counters;
 } record;
 
-/* session.json, then the table, which has the database's row written: the directory is what is believed. The texts of
- * *notes change places with those that were there. 0, or errno and nothing is changed. */
+/* Write session.json, then the table, which queues the database's row: the directory is authoritative. The texts of
+ * *notes are exchanged with the previous ones. 0, or errno with nothing changed. */
 static int keep(pl_sessions *sessions, pl_session *s, pl_notes *notes)
 {
     pl_row row = pl_session_row(sessions, s);
@@ -109,7 +108,7 @@ static int keep(pl_sessions *sessions, pl_session *s, pl_notes *notes)
     row.revision++;
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int error = dir_fd < 0 ? errno : 0;
-    errno = ENOMEM; /* what says nothing of its own */
+    errno = ENOMEM; /* default for functions that do not set it */
     if (!error && pl_identity_write(dir_fd, &row, true) != PL_OK) {
         error = errno;
     }
@@ -134,8 +133,8 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Whether the group that the session is now of, in the database too, was removed before it got there. From then on
- * it is in use and cannot be. */
+/* True if the session's new group, already in the database too, was removed before the session joined it. Afterwards
+ * the group is in use and cannot be removed. */
 static bool group_is_gone(pl_store *store, const char *group)
 {
     pl_statement s = {"SELECT count(*) FROM user_groups WHERE name=?", {group}, 1};
@@ -143,13 +142,12 @@ static bool group_is_gone(pl_store *store, const char *group)
     return group && pl_store_read_integer(store, &s, &count) && count == 0;
 }
 
-/* Carry out the whole patch, or change nothing but the revision. Telling the worker cannot be undone, so it comes
- * last. */
+/* Apply the whole patch, or change nothing but the revision. Telling the worker cannot be undone, so it comes last. */
 static int carry_out(const record *to, pl_session *s, const pl_row *before, const pl_notes *now,
                      pl_notes *next)
 {
     pl_notes wanted = *next; /* its numbers */
-    /* That another session's row could not be written meanwhile counts as well: it may be tried again. */
+    /* A failure to write another session's row meanwhile also counts; the client may retry. */
     int64_t failures = atomic_load(&to->counters->store_failures);
     int error = keep(to->sessions, s, next);
     if (error) {
@@ -162,7 +160,7 @@ static int carry_out(const record *to, pl_session *s, const pl_row *before, cons
     } else {
         error = pl_retention_tell(s, now, &wanted);
     }
-    if (error) { /* next has the texts of before */
+    if (error) { /* next has the previous texts */
         next->priority = before->priority;
         next->keep_last = before->keep_last;
         next->keep_every = before->keep_every;
@@ -174,7 +172,8 @@ static int carry_out(const record *to, pl_session *s, const pl_row *before, cons
     return error;
 }
 
-/* Who shares a session is its owner's to say, and only a group of one's own may get it, within its limits. */
+/* Only the owner decides who shares a session, and only one of the owner's groups may receive it, within that group's
+ * limits. */
 static bool may_give(pl_request *r, pl_session *s, const pl_notes *now, const char *group,
                      pl_quota_hold *hold)
 {
@@ -196,7 +195,7 @@ static bool may_give(pl_request *r, pl_session *s, const pl_notes *now, const ch
     return !group || pl_quota_hold_move(r, d->tenants, d->sessions, s, group, hold);
 }
 
-/* Whoever may submit may put their own sessions back, but not before those of others. */
+/* With the scope submit, users may lower the priority of their own sessions, but not raise it above other users'. */
 static bool may_prefer(pl_request *r, const pl_notes *now, const pl_notes *next)
 {
     return next->priority <= 0 || next->priority <= now->priority ||

@@ -1,4 +1,4 @@
-/* patch.h - PATCH of a session: what its owner says about it, changed under If-Match. */
+/* patch.h - PATCH of a session: its name, labels and other notes, changed under If-Match. */
 #ifndef PLIANT_SERVER_API_PATCH_H
 #define PLIANT_SERVER_API_PATCH_H
 
@@ -7,7 +7,7 @@
 
 void pl_handle_patch(pl_request *r); /* PL_RUN_FILES */
 
-/* The session as a document, with that header. */
+/* Reply with the session as a document and its ETag. */
 void pl_reply_session(pl_request *r, int status, pl_session *session);
 
 #endif

@@ -835,7 +835,7 @@ static const pl_reply_field named_fields[] = {
     {0},
 };
 
-/* One a line, so that additions merge. */
+/* One per line, so that additions merge. */
 /* clang-format off */
 const pl_reply_table pl_reply_tables[] = {
     {"Session", "A session.", session_fields},

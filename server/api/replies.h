@@ -1,28 +1,28 @@
-/* replies.h - the JSON documents that requests are answered with, as tables: the API's description is
- * made of them, and the tests hold every reply against it.
+/* replies.h - the JSON documents of replies, as tables: the API's description is generated from them, and the tests
+ * check every reply against it.
  */
 #ifndef PLIANT_SERVER_API_REPLIES_H
 #define PLIANT_SERVER_API_REPLIES_H
 
 #include "protocol/text/json.h"
 
-/* `type` is one of: string integer number boolean object any; #Name for a document of its own;
- * =a,b,c for one of these words; []T for an array and {}T for an object of T by name; any of them
- * with a '?' behind may be null. A key with a '?' behind may be left out. */
+/* `type` is one of: string integer number boolean object any; #Name for a document of its own; =a,b,c for one of these
+ * words; []T for an array and {}T for an object of T by name. A '?' after the type means that it may be null; a '?'
+ * after the key, that it may be missing. */
 typedef struct pl_reply_field {
     const char *key, *type, *doc;
 } pl_reply_field;
 
 typedef struct pl_reply_table {
     const char *name, *doc;
-    const pl_reply_field *fields; /* ends with a key of NULL; NULL: an object of whatever keys */
+    const pl_reply_field *fields; /* ends with a key of NULL; NULL: an object with arbitrary keys */
 } pl_reply_table;
 
 extern const pl_reply_table pl_reply_tables[]; /* ends with a name of NULL */
 
-/* The table as a JSON Schema, a value where the writer stands. */
+/* Write the table as a JSON Schema, as the writer's next value. */
 void pl_reply_schema_put(pl_json_writer *w, const pl_reply_table *table);
-/* The schema of one type. */
+/* Write the schema of one type. */
 void pl_reply_type_put(pl_json_writer *w, const char *type, const char *doc);
 
 #endif

@@ -20,7 +20,7 @@ static void set_words(pl_json_writer *w, const char *words, size_t length, bool 
     pl_json_end_array(w);
 }
 
-/* A type that may be null as well: one with a word for it, or either of two. */
+/* A type that may also be null: either its own word for null, or a choice of two. */
 static void set_simple(pl_json_writer *w, const char *name, bool null)
 {
     if (!null) {

@@ -16,7 +16,7 @@
 enum { NAME_SIZE = 320 };
 
 typedef struct listed_file {
-    char name[NAME_SIZE]; /* from the session's directory on */
+    char name[NAME_SIZE]; /* path relative to the session's directory */
     int64_t bytes, modified;
 } listed_file;
 
@@ -44,7 +44,7 @@ static void add(listing *l, const char *name, const struct stat *st)
     f->modified = st->st_mtim.tv_sec;
 }
 
-/* The files of a folder and of those in it, two levels deep, which is as deep as a session's directory goes. What is
+/* List the files of a folder and its subfolders, two levels deep, which is the depth of a session's directory. Files
  * renamed or removed meanwhile may be missing. */
 static void walk(listing *l, int parent_fd, const char *path, int deeper)
 {

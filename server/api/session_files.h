@@ -1,6 +1,4 @@
-/* session_files.h - what a session keeps on the disk: the files of its directory, so that a user sees what
- * counts against their quota.
- */
+/* session_files.h - lists the files in a session's directory, so that a user sees what counts against their quota. */
 #ifndef PLIANT_SERVER_API_SESSION_FILES_H
 #define PLIANT_SERVER_API_SESSION_FILES_H
 

@@ -18,7 +18,7 @@ enum { DAY_S = 86400, LONGEST_S = 3650 * DAY_S };
 
 /* ---- replies ---- */
 
-/* True where the change was made and the tenants are read again; otherwise the refusal has been replied. */
+/* True if the change was made and the tenants were read again; otherwise the error has been replied. */
 static bool done(pl_request *r, pl_change_outcome outcome, const char *what)
 {
     static const struct {
@@ -78,7 +78,7 @@ static void put_limits(pl_json_writer *w, bool of_group, const pl_limits *limits
     pl_json_end_object(w);
 }
 
-/* ---- whoever asks ---- */
+/* ---- the caller ---- */
 
 void pl_handle_me(pl_request *r)
 {
@@ -126,8 +126,8 @@ static void view_token(pl_json_writer *w, const char *const *columns)
     pl_json_end_object(w);
 }
 
-/* Whose tokens a request is about: its own, or for an administrator those of ?user= or, NULL, all. False after
- * replying. */
+/* The user whose tokens a request is about: the caller, or for an administrator ?user= or, with NULL, all users. False
+ * after replying. */
 static bool whose(pl_request *r, const char **out)
 {
     const pl_principal *p = pl_request_principal(r);
@@ -154,7 +154,7 @@ void pl_handle_tokens(pl_request *r)
     }
 }
 
-/* What may be asked for: no more than the asking credential gives, and no longer than it lives. */
+/* Limits of a new token: no more scopes than the caller's credential, and no longer lifetime. */
 static void check_token(pl_body *b, const pl_principal *p, pl_token_request *t)
 {
     const char *scopes = pl_body_string(b, "scopes", 64, false);
@@ -266,7 +266,7 @@ void pl_handle_users(pl_request *r)
     pl_listing_reply(r, pl_request_daemon(r)->store, &s, "", view_user);
 }
 
-/* Limits that the body names; null takes one back. */
+/* Read the limits in the body; null removes one. */
 static void take_limits(pl_body *b, bool of_group, pl_limits *limits)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {

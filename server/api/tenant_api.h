@@ -1,4 +1,4 @@
-/* tenant_api.h - the requests about users, groups, tokens, and whoever asks. */
+/* tenant_api.h - the requests about users, groups, tokens, and the caller. */
 #ifndef PLIANT_SERVER_API_TENANT_API_H
 #define PLIANT_SERVER_API_TENANT_API_H
 

@@ -35,7 +35,7 @@ void pl_usage_sample_bytes(pl_store *store, pl_sessions *sessions, int64_t fresh
 
 /* ---- the query ---- */
 
-/* False for a date that is none, such as 2026-02-30. */
+/* False for an invalid date such as 2026-02-30. */
 static bool parse_time(const char *text, int64_t *out)
 {
     struct tm tm = {0}, given;
@@ -62,7 +62,7 @@ bool pl_usage_time(pl_request *r, const char *key, int64_t fallback, int64_t *ou
     return true;
 }
 
-/* What is asked for. Strings are the request's. */
+/* The parsed query. Strings belong to the request. */
 typedef struct report {
     const char *by;         /* "user", "group", "day"; NULL: no report */
     const char *user;       /* whose limits are shown */
@@ -72,8 +72,8 @@ typedef struct report {
     char *running; /* JSON: pieces of what runs now */
 } report;
 
-/* Whose: a user's own, for a group's managers what its members used in it, for administrators anybody's. False after
- * replying. */
+/* Access: a user's own usage; for a group's managers, what its members used in it; for administrators, anybody's. False
+ * after replying. */
 static bool read_whose(pl_request *r, report *q)
 {
     const pl_principal *p = pl_request_principal(r);
@@ -145,7 +145,7 @@ static bool read_report(pl_request *r, report *q)
 
 /* ---- the rows ---- */
 
-/* Pieces of what runs, each in one day, as rows of usage_days without bytes. */
+/* Pieces of the running spans, each within one day, as rows of usage_days without bytes. */
 static void add_running(void *context, const pl_usage_span *span, const pl_session *session)
 {
     pl_json_writer *w = context;
@@ -173,8 +173,8 @@ static char *encode_running(pl_dispatcher *dispatcher)
     return pl_json_finish(&w, NULL);
 }
 
-/* ?1 and ?2: days; ?3 and ?4: user and group, or NULL; ?5: what runs. Bytes are those of the last day that has some,
- * or of each day. */
+/* ?1 and ?2: days; ?3 and ?4: user and group, or NULL; ?5: running spans. Bytes are those of the last day that has
+ * some, or of each day. */
 #define REPORT(key, bytes, order)                                                                  \
     "SELECT " key ", sum(core_ms), sum(gpu_ms), sum(runs), sum(" bytes ") FROM"                    \
     " (SELECT day, user, grp, core_ms, gpu_ms, runs, bytes FROM usage_days UNION ALL"              \
@@ -198,7 +198,7 @@ static const char *statement_of(const report *q)
 
 static const char *const sum_names[] = {"core_seconds", "gpu_seconds", "runs", "bytes"};
 
-/* Milliseconds as seconds, counts as they are. */
+/* Milliseconds become seconds; counts are unchanged. */
 static void put_sums(pl_json_writer *w, const char *const *columns)
 {
     for (int i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* Who had the machine when: what a Gantt chart of cores and devices is drawn of. */
+/* Who used the machine when: the data for a Gantt chart of cores and devices. */
 #include "server/api/usage.h"
 
 #include "protocol/text/json.h"
@@ -31,7 +31,7 @@ typedef struct chart {
     span *spans; /* [count] */
     size_t count, capacity;
     bool failed; /* out of memory */
-    bool cut;    /* there are more, older ones */
+    bool cut;    /* older ones are missing */
 } chart;
 
 /* ---- gathering ---- */
@@ -166,7 +166,7 @@ static void put_seen(pl_json_writer *w, const chart *c)
 
 /* ---- all others together ---- */
 
-/* So much more from then on. */
+/* An increase from that time on. */
 typedef struct step {
     int64_t time_s, cores, gpus;
 } step;

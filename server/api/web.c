@@ -35,8 +35,8 @@ static const char plain_page[] =
     "<pre>pliant submit scene.json --follow</pre>\n"
     "<p id=\"said\"></p>\n<script src=\"/front.js\"></script>\n</body></html>\n";
 
-/* What an address brings in its fragment, which no request has carried so far: a code to log in with, or
- * a share link's secret. It is taken out of the address before anything else. */
+/* The fragment of an address, which was not part of any request: a login code, or a share link's secret. It is removed
+ * from the address before anything else. */
 static const char plain_script[] =
     "(function () {\n"
     "  const found = /^#(code|link)=([A-Za-z0-9_]+)$/.exec(location.hash);\n"

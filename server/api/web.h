@@ -1,4 +1,4 @@
-/* web.h - the dashboard: its page, what that loads, and what stands in its place where it was not built. */
+/* web.h - the dashboard: its page, the files that it loads, and a replacement page for builds without it. */
 #ifndef PLIANT_SERVER_API_WEB_H
 #define PLIANT_SERVER_API_WEB_H
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* IPv4 addresses are looked at as ::ffff:a.b.c.d. */
+/* IPv4 addresses are handled as ::ffff:a.b.c.d. */
 static void map_v4(const void *v4, unsigned char out[16])
 {
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -78,7 +78,7 @@ bool pl_address_in(const struct sockaddr *address, const char *range)
     return to_bytes(address, bytes) && parse_range(range, base, &bits) && shares(bytes, base, bits);
 }
 
-/* IANA's special-purpose registries: what is not globally reachable, and multicast. */
+/* IANA's special-purpose registries: addresses that are not globally reachable, and multicast. */
 static bool is_special_v4(const unsigned char v4[4])
 {
     static const char *const ranges[] = {

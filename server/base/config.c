@@ -10,7 +10,7 @@
 
 enum { LINE_MAX_BYTES = 4096, LINES_MAX = 10000 };
 
-/* Values are pointed at by options for good. */
+/* Kept for ever, because options point to the values. */
 typedef struct kept {
     struct kept *next;
     char text[];
@@ -69,7 +69,7 @@ static bool complain_name(const char *place, const char *name)
     return false;
 }
 
-/* A flag is there, or says true or false. */
+/* A flag is given alone, or as true or false. */
 static bool take_flag(pl_config_take take, void *context, const pl_option_row *option,
                       const char *value, const char *place)
 {

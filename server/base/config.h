@@ -1,5 +1,5 @@
-/* config.h - a file of options: a line each, NAME = VALUE, or NAME alone for a flag; lines that begin with # are comments.
- * Values are not quoted. What is wrong is printed with its line, all of it at once.
+/* config.h - reads a file of options: one per line, NAME = VALUE, or NAME alone for a flag; lines that begin with # are
+ * comments. Values are not quoted. All errors are printed, each with its line.
  */
 #ifndef PLIANT_SERVER_BASE_CONFIG_H
 #define PLIANT_SERVER_BASE_CONFIG_H
@@ -10,8 +10,8 @@
 
 enum { PL_CONFIG_PLACE_MAX = 300 };
 
-/* Takes an option that the file says; `place` is "FILE:LINE", the value lives as long as the program, NULL for a flag.
- * False where the value is wrong, which it has printed. */
+/* Takes an option of the file; `place` is "FILE:LINE"; the value lives as long as the program, NULL for a flag. False
+ * if the value is wrong; the function has then printed why. */
 typedef bool (*pl_config_take)(void *context, const pl_option_row *option, const char *value,
                                const char *place);
 /* False after printing what is wrong. */

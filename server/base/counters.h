@@ -1,5 +1,5 @@
-/* counters.h - what /metrics counts besides sessions and requests. Plain atomics, so that reading
- * them takes no lock; every series exists from the start at 0.
+/* counters.h - counters for /metrics other than sessions and requests. Plain atomics, so that reading takes no lock;
+ * every series exists from the start at 0.
  */
 #ifndef PLIANT_SERVER_BASE_COUNTERS_H
 #define PLIANT_SERVER_BASE_COUNTERS_H
@@ -21,7 +21,7 @@ typedef struct pl_counters {
     _Atomic int64_t store_commits, store_rows, store_failures;
     _Atomic int64_t sessions_created, frames_committed;
     _Atomic int64_t sweeps_created, sweep_runs, sweep_runs_stopped, fits_created;
-    _Atomic int64_t sessions_ended[8]; /* by pl_session_state; 0 for those that are no end */
+    _Atomic int64_t sessions_ended[8]; /* by pl_session_state; 0 for states that are not an end */
     pl_histogram queue_wait;           /* of sessions, from the queue to their first start */
     _Atomic int64_t connections_late, connections_evicted;
     _Atomic int64_t auth_failures, audit_dropped, rate_refusals;

@@ -1,6 +1,6 @@
-/* daemon.h - the parts of one running daemon: what a handler reaches through its request. Parts are
- * opaque here, so that a room sees only those that its own includes name. Set up and taken down in
- * pliantd_main.c, in that order; constant between, but for what says _Atomic.
+/* daemon.h - the parts of a running daemon, which a handler reaches through its request. The parts are opaque here, so
+ * that a room sees only the ones that its own includes name. Set up and taken down in pliantd_main.c, in that order;
+ * constant in between, except for _Atomic members.
  */
 #ifndef PLIANT_SERVER_BASE_DAEMON_H
 #define PLIANT_SERVER_BASE_DAEMON_H
@@ -17,11 +17,11 @@ typedef struct pl_daemon {
     char state[PATH_MAX];    /* absolute */
     char programs[PATH_MAX]; /* folder of pliant-worker and pliant-preflight */
     int state_fd;
-    int stop_fd; /* an eventfd, readable from the drain on */
+    int stop_fd; /* an eventfd, readable from the start of the drain */
     _Atomic bool draining;
     _Atomic bool ready;
     double machine_memory; /* bytes */
-    int log_readers_max;   /* of streams, as descriptors allow */
+    int log_readers_max;   /* of streams, limited by descriptors */
     char url[PL_URL_MAX];
     char *capabilities; /* the body of /v1/capabilities */
     struct pl_disk *disk;
@@ -46,7 +46,7 @@ typedef struct pl_daemon {
     struct pl_rate *rate;
     struct pl_pool *files;   /* short reads and writes */
     struct pl_pool *checks;  /* decodes scenes and meshes */
-    struct pl_pool *commits; /* waits for the disk with what was checked */
+    struct pl_pool *commits; /* syncs checked requests to disk */
     struct pl_check_queue *check_queue;
     struct pl_exports *exports;
     struct pl_webhooks *webhooks;

@@ -17,14 +17,14 @@
 
 enum {
     LOOK_MS = 1000,
-    HOLD_MS = 1000,        /* after a write failed without room, doubled each time, */
-    HOLD_MOST_MS = 600000, /* to this; */
-    FORGET_MS = 1800000,   /* so long after the last one it begins again */
-    PART_OF_DISK = 8,      /* the reserve is at most an eighth of it */
-    LOW_PART = 4,          /* full: less is free than a quarter of the reserve */
-    FILES_LOW = 16,        /* or so few files can be made */
+    HOLD_MS = 1000,        /* hold after a write failed for lack of space, doubled each time, */
+    HOLD_MOST_MS = 600000, /* up to this; */
+    FORGET_MS = 1800000,   /* reset this long after the last failure */
+    PART_OF_DISK = 8,      /* the reserve takes at most an eighth of the disk */
+    LOW_PART = 4,          /* full: less than a quarter of the reserve's size is free */
+    FILES_LOW = 16,        /* or fewer files than this can be created */
     FILES_ENOUGH = 64,
-    RELEASE_PART = 8, /* what is released at once, of what is left, */
+    RELEASE_PART = 8, /* fraction of the rest that is released at once, */
     RELEASE_LEAST = 256 << 10,
     ENOUGH_LEAST = 1 << 20, /* bytes */
 };
@@ -53,7 +53,7 @@ static int64_t held_by(int state_fd)
                                                                        : 0;
 }
 
-/* A part of what it held at most: what else writes to the disk may take it before the daemon does. */
+/* Only a part is released at once, because other programs may take the space before the daemon does. */
 bool pl_reserve_release(int state_fd)
 {
     int64_t held = held_by(state_fd);
@@ -71,7 +71,7 @@ bool pl_reserve_release(int state_fd)
     return released;
 }
 
-/* Blocks for so many bytes; those that it has stay. 0 or an errno. */
+/* Allocate so many bytes; existing blocks stay. 0 or an errno. */
 static int reserve_allocate(int state_fd, int64_t bytes)
 {
     int fd = openat(state_fd, "reserve", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -171,7 +171,7 @@ static bool judge(pl_disk *d, const struct statvfs *v, int64_t now)
     return full;
 }
 
-/* Half of the room, at most: a small disk is not made full by its reserve. */
+/* Takes at most half of the free space: a small disk must not become full by its reserve. */
 static void fill_reserve(pl_disk *d)
 {
     pl_disk_state *s = &d->seen;
@@ -189,7 +189,7 @@ static void fill_reserve(pl_disk *d)
     s->reserve_bytes = held_by(d->state_fd);
 }
 
-/* True where that has changed. */
+/* True if `full` has changed. */
 static bool look(pl_disk *d)
 {
     struct statvfs v;
@@ -202,7 +202,7 @@ static bool look(pl_disk *d)
     }
     atomic_store(&d->full, full);
     if (!full) {
-        d->seen.reason[0] = 0; /* whoever saw it full finds the reason */
+        d->seen.reason[0] = 0; /* keeps the reason for callers that saw it full */
     }
     if (full != was) {
         pl_logf(PL_LEVEL_WARN, "%s", full ? d->seen.reason : "the disk can be written again");
@@ -305,7 +305,7 @@ pl_disk_state pl_disk_look(pl_disk *d)
     }
     pthread_mutex_lock(&d->mutex);
     pl_disk_state seen = d->seen;
-    seen.full = atomic_load(&d->full); /* a write may have failed since it was looked at */
+    seen.full = atomic_load(&d->full); /* a write may have failed since the last check */
     pthread_mutex_unlock(&d->mutex);
     return seen;
 }

@@ -1,5 +1,4 @@
-/* histogram.h - durations counted by fixed bounds, for /metrics. Plain atomics: adding and reading take no lock.
- */
+/* histogram.h - durations counted in fixed buckets, for /metrics. Plain atomics: adding and reading take no lock. */
 #ifndef PLIANT_SERVER_BASE_HISTOGRAM_H
 #define PLIANT_SERVER_BASE_HISTOGRAM_H
 
@@ -8,7 +7,7 @@
 
 enum { PL_BOUNDS_MAX = 12 };
 
-/* Upper bounds, ascending; a duration equal to a bound is below it. */
+/* Upper bounds, ascending; a duration equal to a bound counts as below it. */
 typedef struct pl_bounds {
     int count;
     struct {
@@ -20,9 +19,9 @@ typedef struct pl_bounds {
 extern const pl_bounds pl_bounds_of_requests; /* 0.5 ms to 30 s */
 extern const pl_bounds pl_bounds_of_waits;    /* 10 ms to a day */
 
-/* Zeroed memory is an empty one. */
+/* Zeroed memory is an empty histogram. */
 typedef struct pl_histogram {
-    _Atomic int64_t count[PL_BOUNDS_MAX + 1]; /* by bound; those above all bounds come last */
+    _Atomic int64_t count[PL_BOUNDS_MAX + 1]; /* by bound; durations above all bounds come last */
     _Atomic int64_t sum_us;
 } pl_histogram;
 

@@ -11,7 +11,7 @@ const char *pl_limit_name(pl_limit limit)
     return names[limit];
 }
 
-/* Whoever may not ask at all is a user to be disabled. */
+/* 0 is not allowed for requests: a user who may make none should be disabled. */
 int64_t pl_limit_least(pl_limit limit)
 {
     return limit == PL_LIMIT_REQUESTS || limit == PL_LIMIT_RUNNING || limit == PL_LIMIT_SHARE;

@@ -73,7 +73,7 @@ static void put_time(line *l)
 
 /* ---- JSON ---- */
 
-/* Bytes of the character of UTF-8 that begins here; 0: it is none. */
+/* Length in bytes of the UTF-8 character that begins here; 0: invalid. */
 static size_t utf8_length(const unsigned char *s)
 {
     size_t n = s[0] < 0x80                    ? 1
@@ -82,7 +82,7 @@ static size_t utf8_length(const unsigned char *s)
                : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
                                               : 0;
     for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) { /* the NUL at the end, too */
+        if ((s[i] & 0xc0) != 0x80) { /* also stops at the final NUL */
             return 0;
         }
     }
@@ -91,7 +91,7 @@ static size_t utf8_length(const unsigned char *s)
     return bad ? 0 : n;
 }
 
-/* The next character of a text as JSON has it; how many bytes of the text that is. */
+/* The next character of a text, escaped for JSON. Returns its length in the text. */
 static size_t escape(const char *text, char out[8])
 {
     unsigned char c = (unsigned char)text[0];
@@ -111,7 +111,7 @@ static size_t escape(const char *text, char out[8])
     return n;
 }
 
-/* `name` is its own JSON. The value is cut where it would take more than `room` bytes, between two characters. */
+/* `name` needs no escaping. The value is cut between characters if it would exceed `room` bytes. */
 static void put_member(line *l, const char *name, const char *value, size_t length, size_t room)
 {
     char piece[8];
@@ -165,7 +165,7 @@ static void put_object(line *l, pl_level level, const char *format, const char *
 
 /* ---- text ---- */
 
-/* Nothing in a message may look like another line. */
+/* Line breaks in a message are replaced, so that it cannot imitate another line. */
 static void put_text(line *l, pl_level level, const char *message)
 {
     put_time(l);
@@ -194,5 +194,5 @@ void pl_logf(pl_level level, const char *format, ...)
         put_text(&l, level, message);
     }
     ssize_t written = write(STDERR_FILENO, l.text, l.used);
-    (void)written; /* nobody is left to be told */
+    (void)written; /* there is nowhere left to report it */
 }

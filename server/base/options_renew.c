@@ -22,7 +22,7 @@ static const char *shown(const char *said)
     return said ? said : "default";
 }
 
-/* TLS is had from the start or not at all. */
+/* TLS cannot be switched on or off while the daemon runs. */
 static bool is_live(const pl_option_row *option, const pl_options *now, const pl_options *fresh)
 {
     bool tls = option->id == OPT_TLS_CERT || option->id == OPT_TLS_KEY;

@@ -1,5 +1,5 @@
-/* options_table.h - every option of pliantd, once: what the command line, a file of options, --help and --man know.
- * Private to the files options*.c and config.c.
+/* options_table.h - every option of pliantd, once: used by the command line, the option file, --help and --man. Private
+ * to the files options*.c and config.c.
  */
 #ifndef PLIANT_SERVER_BASE_OPTIONS_TABLE_H
 #define PLIANT_SERVER_BASE_OPTIONS_TABLE_H
@@ -60,9 +60,9 @@ enum {
 };
 
 enum {
-    PL_OPTION_COMMAND = 1, /* of the command line alone */
-    PL_OPTION_LIVE = 2,    /* taken while the daemon runs, at SIGHUP */
-    PL_OPTION_FILE = 4,    /* its value names a file, or a credential: "credential:NAME" */
+    PL_OPTION_COMMAND = 1, /* on the command line only */
+    PL_OPTION_LIVE = 2,    /* can change while the daemon runs, at SIGHUP */
+    PL_OPTION_FILE = 4,    /* its value is a file name, or a credential: "credential:NAME" */
 };
 
 typedef struct pl_option_row {
@@ -72,11 +72,11 @@ typedef struct pl_option_row {
 } pl_option_row;
 
 extern const pl_option_row
-    pl_option_rows[]; /* ends with a name of NULL; one may have several rows */
+    pl_option_rows[]; /* ends with a name of NULL; an option may have several rows */
 
-/* The row of a name without dashes; NULL: there is none. */
+/* The row of an option's name without dashes; NULL: unknown. */
 const pl_option_row *pl_option_find(const char *name);
-/* The name that is nearest, or NULL. */
+/* The most similar option name, or NULL. */
 const char *pl_option_nearest(const char *name);
 
 #endif

@@ -37,7 +37,7 @@ bool pl_option_parse_count(const char *text, int64_t minimum, int64_t maximum, i
     return true;
 }
 
-/* "127.0.0.1:8080" or "[::1]:8080"; "localhost" is taken as 127.0.0.1. */
+/* "127.0.0.1:8080" or "[::1]:8080"; "localhost" stands for 127.0.0.1. */
 static bool parse_listen(const char *text, pl_options *o)
 {
     const char *colon = strrchr(text, ':');

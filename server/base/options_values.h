@@ -1,5 +1,5 @@
-/* options_values.h - reads the value of each kind of option. For the main thread only. On an error, each function
- * prints it with the place that was set and returns PL_OPTIONS_WRONG.
+/* options_values.h - parses the value of each kind of option. For the main thread only. On an error, each function
+ * prints it with the place set below and returns PL_OPTIONS_WRONG.
  */
 #ifndef PLIANT_SERVER_BASE_OPTIONS_VALUES_H
 #define PLIANT_SERVER_BASE_OPTIONS_VALUES_H
@@ -10,7 +10,7 @@
 void pl_option_set_place(const char *where);
 /* Print what was expected; returns PL_OPTIONS_WRONG. */
 pl_options_outcome pl_option_wrong(const char *option, const char *got, const char *expected);
-/* A whole number from minimum to maximum, and nothing after it. Prints nothing. */
+/* Parse a whole number from minimum to maximum, with nothing after it. Prints nothing. */
 bool pl_option_parse_count(const char *text, int64_t minimum, int64_t maximum, int64_t *out);
 pl_options_outcome pl_option_take_uids(const char *text, pl_options *o);
 pl_options_outcome pl_option_take_listen(const char *text, pl_options *o);

@@ -17,8 +17,8 @@ typedef struct job {
 struct pl_pool {
     pthread_mutex_t mutex;
     pthread_cond_t ready;
-    job *first, *last; /* by turn, and in the order of arrival where that is the same */
-    int64_t turn;      /* of the job that was begun last */
+    job *first, *last; /* by turn, then by arrival */
+    int64_t turn;      /* of the job begun last */
     size_t limit, count;
     bool stopping;
     int thread_count;
@@ -44,7 +44,7 @@ static void append(pl_pool *p, job *j)
     p->last = j;
 }
 
-/* One turn after the newest of its lane, or after what was begun last: behind one job of each other lane. */
+/* Its turn is one after the newest of its lane, or after the job begun last: behind one job of each other lane. */
 static void insert(pl_pool *p, job *j)
 {
     j->turn = p->turn + 1;
@@ -69,7 +69,7 @@ static size_t count_lane(const pl_pool *p, uint64_t lane)
     return count;
 }
 
-/* `bound`: within the limits; otherwise also while it is stopping. */
+/* `bound`: apply the limits; otherwise the job is accepted even while the pool is stopping. */
 static pl_pool_answer submit(pl_pool *p, uint64_t lane, bool bound, pl_job run, void *context)
 {
     job *j = malloc(sizeof *j);

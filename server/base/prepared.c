@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 enum {
-    AGAIN_MS = 10000, /* a second start within that prepares */
-    IDLE_MS = 30000,  /* and so long it is kept */
+    AGAIN_MS = 10000, /* a second start within this time prepares a process */
+    IDLE_MS = 30000,  /* it ends after this long without work */
     ANSWER_MS = 1000,
-    BROKEN_MS = 60000, /* afresh for so long where one did not answer */
-    SHOWN = 600        /* bytes of arguments that `ps` can show of what it starts */
+    BROKEN_MS = 60000, /* normal starts for this long after one did not answer */
+    SHOWN = 600        /* room for the arguments of its children, as `ps` shows them */
 };
 
 typedef struct place {
     char *owner;       /* NULL: nobody's yet */
     int64_t last_ms;   /* its last start */
-    int64_t broken_ms; /* afresh until then */
+    int64_t broken_ms; /* normal starts until then */
     pl_child child;    /* pidfd -1: none */
     int channel;       /* to it */
 } place;
@@ -36,7 +36,7 @@ struct pl_prepared {
     place places[];
 };
 
-/* It holds nothing, so its end needs no care. */
+/* It holds nothing, so no cleanup is needed. */
 static void end(place *at)
 {
     if (at->child.pidfd >= 0) {
@@ -46,7 +46,7 @@ static void end(place *at)
     }
 }
 
-/* Those without work. While one is asked, it is for the next tick. */
+/* End the idle ones. One that is being asked is left to the next tick. */
 static void sweep(pl_ticker *ticker, int64_t now_ms)
 {
     pl_prepared *p = (pl_prepared *)((char *)ticker - offsetof(pl_prepared, ticker));
@@ -103,7 +103,7 @@ static place *find(pl_prepared *p, const char *owner)
     return NULL;
 }
 
-/* The place unused for longest becomes the owner's. NULL: out of memory, or there are none. */
+/* Give the least recently used place to the owner. NULL: out of memory, or there are no places. */
 static place *take_place(pl_prepared *p, const char *owner)
 {
     place *oldest = p->count > 0 ? p->places : NULL;
@@ -190,7 +190,7 @@ int pl_prepared_start(pl_prepared *p, const char *owner, char *const argv[], int
     bool asked = at && at->child.pidfd >= 0;
     int error = asked ? ask(at, argv, out_fd, err_fd, directory, child) : ENOENT;
     if (asked && error) {
-        /* One that it has started all the same finds the lock held, or holds it: ending.c knows both. */
+        /* If it did start one, that process finds the lock held, or holds it: ending.c handles both. */
         pl_logf(PL_LEVEL_WARN, "a prepared %s did not start another: %s", argv[0], strerror(error));
         at->broken_ms = pl_monotonic_ms() + BROKEN_MS;
         end(at);

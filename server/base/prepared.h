@@ -1,8 +1,9 @@
-/* prepared.h - starting a program for owners who start it often: after an owner's second start within ten seconds a
- * process of the program waits, with its libraries linked, and forks one that runs with the arguments that it is sent
- * (server/worker/prepared.h). One for each of the last `owners` owners, which no other is ever served from: processes of
- * one origin share their layout of addresses. What it starts is a child of the daemon as any other, and has what
- * pl_spawn gives one. It ends after half a minute without work, and with the daemon.
+/* prepared.h - faster starts of a program for owners who start it often. After an owner's second start within ten
+ * seconds, a process of the program waits with its libraries linked. It forks a child for each start, which runs with
+ * the arguments sent to it (server/worker/prepared.h). Each of the last `owners` owners has its own process, which
+ * never serves another owner: processes of one origin share their address-space layout. A started program is a child of
+ * the daemon like any other, and gets what pl_spawn gives. The waiting process ends after half a minute without work,
+ * and with the daemon.
  */
 #ifndef PLIANT_SERVER_BASE_PREPARED_H
 #define PLIANT_SERVER_BASE_PREPARED_H
@@ -14,14 +15,14 @@
 
 typedef struct pl_prepared pl_prepared;
 
-/* `started` counts what is started in this way. NULL: out of memory. */
+/* `started` counts these starts. NULL: out of memory. */
 pl_prepared *pl_prepared_create(int owners, pl_tickers *tickers, _Atomic int64_t *started);
-void pl_prepared_destroy(pl_prepared *prepared); /* NULL is no one's */
+void pl_prepared_destroy(pl_prepared *prepared); /* NULL is allowed */
 
-/* An owner's start of argv[0] is next. Called on a thread that may use all CPUs, before it takes on those of the start. */
+/* Announce an owner's next start of argv[0]. Call it on a thread that may use all CPUs, before the thread takes on the
+ * start's CPUs. */
 void pl_prepared_expect(pl_prepared *prepared, const char *program, const char *owner);
-/* As pl_spawn, on this thread's CPUs. From the owner's prepared process where there is one that answers; otherwise
- * afresh. */
+/* As pl_spawn, on this thread's CPUs. Uses the owner's prepared process if one answers; otherwise a normal start. */
 int pl_prepared_start(pl_prepared *prepared, const char *owner, char *const argv[], int out_fd,
                       int err_fd, const char *directory, pl_child *child);
 

@@ -17,7 +17,7 @@
 
 /* glibc 2.36's <sys/pidfd.h> has the calls; P_PIDFD is in <sys/wait.h>. */
 
-/* What a child may see of the daemon's environment: no secret that someone put there. */
+/* Variables of the daemon's environment that a child may see; no secrets. */
 static const char *const environment_kept[] = {
     "PLIANT_",
     "OMP_",
@@ -34,14 +34,14 @@ static const char *const environment_kept[] = {
     "UBSAN_OPTIONS=",
     "LSAN_OPTIONS=",
     "TSAN_OPTIONS=",
-    "SLURM_CONF=", /* for commands of a batch system */
+    "SLURM_CONF=", /* for a batch system's commands */
 };
 
-/* Read by libraries as they load, so they must be there before the start. One BLAS thread, or the worker
- * would have to start itself again; and threads that wait asleep after a spin of at most 3000 looks,
- * about 0.1 ms: a step has a hundred short parallel regions, and waking a sleeper for each costs a tenth
- * of it, but a thread that goes on spinning for one that is not running makes a step seven times slower
- * as soon as anything else wants the cores. The daemon's own environment goes before these. */
+/* Libraries read these when loaded, so they must be set before the start. BLAS gets one thread; otherwise the worker
+ * would have to re-execute itself. Waiting threads spin for at most 3000 iterations, about 0.1 ms, and then sleep. A
+ * step has a hundred short parallel regions, and waking a sleeper for each costs a tenth of its time; but if a thread
+ * keeps spinning while the one it waits for is not running, a step takes seven times longer as soon as anything else
+ * needs the cores. The daemon's own environment overrides these. */
 static const struct {
     const char *name;
     char *setting;
@@ -80,7 +80,7 @@ static char **child_environment(bool bound)
 
 static bool gave_way; /* set once, before there are threads */
 
-/* The daemon gives way when it wakes (pl_give_way); what computes and keeps to a clock does not. */
+/* The daemon gives way when it wakes (pl_give_way); computing and clock-paced processes do not. */
 static int prepare_scheduling(posix_spawnattr_t *attributes, short *flags)
 {
     const struct sched_param none = {0};
@@ -112,8 +112,8 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribu
     return e;
 }
 
-/* More than the daemon's own score, so that the kernel, out of memory, kills what can be started again. Where it may
- * not be written, the kernel goes by size alone. */
+/* Higher than the daemon's own score, so that the kernel, when out of memory, kills processes that can be restarted. If
+ * it cannot be written, the kernel decides by size alone. */
 static void give_first(pid_t pid)
 {
     enum { MORE = 500, MOST = 1000 };
@@ -156,7 +156,7 @@ static int spawn(bool bound, char *const argv[], int out_fd, int err_fd, const c
         e = posix_spawn(&pid, argv[0], &files, &attributes, argv, environment);
     }
     if (!e) {
-        /* Not reaped yet, so the number is still this child's. */
+        /* Not reaped yet, so the pid is still this child's. */
         int pidfd = pidfd_open(pid, 0);
         if (pidfd < 0) {
             e = errno;
@@ -187,7 +187,7 @@ int pl_spawn_bound(char *const argv[], int out_fd, int err_fd, const char *direc
 void pl_give_way(void)
 {
     const struct sched_param none = {0};
-    if (sched_getscheduler(0) == SCHED_OTHER) { /* where it may not, it is as before */
+    if (sched_getscheduler(0) == SCHED_OTHER) { /* if not permitted, nothing changes */
         gave_way = sched_setscheduler(0, SCHED_BATCH, &none) == 0;
     }
 }
@@ -236,7 +236,7 @@ void pl_child_kill(pl_child *child)
     pl_child_reap(child, &status);
 }
 
-/* Fields 3 and up of /proc/PID/stat in `text`; NULL where the process is gone. */
+/* Fields 3 and up of /proc/PID/stat in `text`; NULL if the process is gone. */
 static const char *read_stat(pid_t pid, char *text, size_t size)
 {
     char path[64];
@@ -248,7 +248,7 @@ static const char *read_stat(pid_t pid, char *text, size_t size)
     ssize_t n = read(fd, text, size - 1);
     close(fd);
     text[n > 0 ? n : 0] = 0;
-    /* The name (field 2) may hold anything, so count from its last parenthesis. */
+    /* The name (field 2) may contain anything, so count from the last parenthesis. */
     const char *p = strrchr(text, ')');
     return p && p[1] ? p + 2 : NULL;
 }

@@ -15,7 +15,7 @@
 
 enum { LOCK_WAIT_MS = 2000, LOCK_AGAIN_MS = 20 };
 
-/* With the folders that it lies in. */
+/* Creates parent folders too. */
 static bool make_folder(const char *path)
 {
     char part[PATH_MAX];
@@ -26,7 +26,7 @@ static bool make_folder(const char *path)
     for (char *at = part + 1; *part && *at; at++) {
         if (*at == '/') {
             *at = 0;
-            mkdir(part, 0700); /* where that fails the last one does */
+            mkdir(part, 0700); /* if this fails, the last mkdir fails too */
             *at = '/';
         }
     }
@@ -53,9 +53,8 @@ bool pl_state_open(const char *wanted, char path[PATH_MAX], int *fd)
     return true;
 }
 
-/* The same lock as a session's. It is asked for again for a while: a
- * child that a killed daemon had just begun has copies of its descriptors, the lock's too, until it executes its
- * program. */
+/* The same kind of lock as a session's. It is retried for a while: a child that a killed daemon had just begun has
+ * copies of its descriptors, including the lock's, until it executes its program. */
 int pl_state_lock(const char *path, int state_fd)
 {
     int fd = -1;

@@ -18,7 +18,7 @@ struct pl_tickers {
     pthread_mutex_t mutex;
     pl_ticker *list;
     pthread_t thread;
-    int end_fd; /* an eventfd that ends it; -1: it does not run */
+    int end_fd; /* an eventfd that ends the thread; -1: not running */
 };
 
 void pl_tickers_tick(pl_tickers *tickers)

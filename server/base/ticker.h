@@ -1,5 +1,5 @@
-/* ticker.h - who is called about once a second, on a thread of its own that reads no file: a slow disk
- * does not stop heartbeats. One mutex guards the list; it is taken before a ticker's own.
+/* ticker.h - calls registered functions about once a second, on a separate thread that reads no file, so that a slow
+ * disk does not stop heartbeats. One mutex guards the list; it is taken before a ticker's own.
  */
 #ifndef PLIANT_SERVER_BASE_TICKER_H
 #define PLIANT_SERVER_BASE_TICKER_H

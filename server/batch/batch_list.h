@@ -1,4 +1,4 @@
-/* batch_list.h - the daemon's jobs as a query shows them, each with its state, position and expected start. Pure. */
+/* batch_list.h - the daemon's jobs as a query lists them, each with its state, position and expected start. Pure. */
 #ifndef PLIANT_SERVER_BATCH_BATCH_LIST_H
 #define PLIANT_SERVER_BATCH_BATCH_LIST_H
 
@@ -11,8 +11,9 @@ enum { PL_BATCH_ID_MAX = 64, PL_BATCH_NAME_MAX = 72 };
 typedef struct pl_batch_job {
     char id[PL_BATCH_ID_MAX];
     char session[33]; /* from its name: the session, or the pilot */
-    int64_t attempt;  /* as well: the first that it was submitted for; of a pilot 1 */
-    char word[32];    /* its state */
+    /* also from its name: the first attempt that it was submitted for; 1 for a pilot */
+    int64_t attempt;
+    char word[32]; /* its state */
     pl_batch_phase phase;
     char reason[120];
     int64_t start;    /* expected, s since 1970; -1: unknown */
@@ -31,7 +32,7 @@ void pl_batch_job_name(const char *session, int64_t attempt, char out[PL_BATCH_N
 /* "pliant-pilot-ID": that of a job for many sessions. */
 void pl_batch_pilot_name(const char *pilot, char out[PL_BATCH_NAME_MAX]);
 
-/* Jobs of other names are left out. False where a line has no job, name or state, or without memory: then nothing is
+/* Jobs with other names are ignored. False if a line lacks job, name or state, or if out of memory; then nothing is
  * known. Changes the text. */
 bool pl_batch_list_read(const pl_batch_system *system, char *text, pl_batch_list *out);
 void pl_batch_list_clear(pl_batch_list *list);

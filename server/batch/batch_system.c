@@ -22,7 +22,7 @@ static const struct {
     {"lead", 0, 3600},       {"minutes", 1, 1000000},  {"pilot_seconds", 0, 86400},
     {"pilot_jobs", 1, 1000}, {"pilot_cores", 1, 4096}, {"pilot_minutes", 1, 1000000},
     {"pilot_idle", 1, 3600}};
-/* What a file may set for users and groups. */
+/* Variables that a file may set for users and groups. */
 static const char *const variables[] = {"account",    "partition",   "qos",
                                         "constraint", "reservation", "nice"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
@@ -338,7 +338,7 @@ void pl_batch_system_destroy(pl_batch_system *s)
     free(s);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const char *pl_batch_system_name(const pl_batch_system *s)
 {

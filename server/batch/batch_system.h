@@ -22,13 +22,13 @@ typedef enum pl_batch_verb {
     PL_BATCH_VERBS
 } pl_batch_verb;
 
-/* Lists of state words. A word outside all lists is an unknown state, from which nothing follows. */
+/* Lists of state words. A word outside all lists is an unknown state, from which nothing is concluded. */
 typedef enum pl_batch_phase {
     PL_BATCH_UNKNOWN,
     PL_BATCH_PENDING,
     PL_BATCH_RUNNING,
     PL_BATCH_ENDED,     /* by itself, whether it succeeded or failed */
-    PL_BATCH_AGAIN,     /* for a reason of the system: its node was lost, it was preempted */
+    PL_BATCH_AGAIN,     /* for a reason of the system: its node was lost, or it was preempted */
     PL_BATCH_OVERTIME,  /* its time limit was reached */
     PL_BATCH_MEMORY,    /* killed for memory */
     PL_BATCH_CANCELLED, /* by somebody */
@@ -49,14 +49,14 @@ typedef enum pl_batch_column {
 typedef enum pl_batch_number {
     PL_BATCH_INTERVAL,      /* s between queries */
     PL_BATCH_TIMEOUT,       /* s for a command */
-    PL_BATCH_GRACE,         /* s that exit.json may take to be seen after its job has ended */
+    PL_BATCH_GRACE,         /* s after a job's end in which exit.json may appear */
     PL_BATCH_LEAD,          /* s between the signal to the worker and the end of a job's time */
     PL_BATCH_MINUTES,       /* most minutes of a job; longer sessions are chained */
-    PL_BATCH_PILOT_SECONDS, /* sessions expected to be shorter run in pilots; 0: none does */
+    PL_BATCH_PILOT_SECONDS, /* sessions expected to be shorter run in pilots; 0: none */
     PL_BATCH_PILOT_JOBS,    /* most pilots of a user and group at once */
     PL_BATCH_PILOT_CORES,   /* of a pilot, at least */
     PL_BATCH_PILOT_MINUTES, /* most minutes of a pilot's job */
-    PL_BATCH_PILOT_IDLE,    /* s without work after which it ends */
+    PL_BATCH_PILOT_IDLE,    /* s without work after which a pilot ends */
     PL_BATCH_NUMBERS
 } pl_batch_number;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MAX = 64 }; /* each is looked for among all */
+enum { KEYS_MAX = 64 }; /* each key is searched for among all */
 
 static void check_keys(pl_body *b, const char *const *keys)
 {
@@ -68,7 +68,7 @@ void pl_body_fault(pl_body *b, const char *key, const char *code, const char *go
     pl_faults_add(&b->faults, pointer, code, got, expected, hint);
 }
 
-/* The member of that very name (a path would cut it at '/'). */
+/* The member with exactly that name (a path would be split at '/'). */
 static const pl_json *member(const pl_body *b, const char *key)
 {
     for (size_t i = 0; i < pl_json_count(b->json); i++) {

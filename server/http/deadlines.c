@@ -13,14 +13,14 @@ struct pl_deadline {
     uint64_t address;
     uint64_t user;       /* 0: a stranger's */
     bool cut;            /* shut down */
-    const char *version; /* of its request, as it lies there; its thread's own */
+    const char *version; /* of its request, in place; only its own thread uses it */
 };
 
 struct pl_deadlines {
-    pthread_mutex_t mutex; /* guards all of each */
+    pthread_mutex_t mutex; /* guards all members of every connection */
     pl_deadline *list;
     int64_t grace_ms;
-    int most, count, strangers; /* not those that are cut */
+    int most, count, strangers; /* without those that were shut down */
     bool near;
     int64_t evicted;
 };
@@ -47,9 +47,9 @@ void pl_deadlines_destroy(pl_deadlines *d)
     }
 }
 
-/* ---- who goes; all under the mutex ---- */
+/* ---- shutting down; all under the mutex ---- */
 
-/* It counts no more: the library finds it closed. */
+/* No longer counted: the library will find it closed. */
 static void leave(pl_deadlines *d, pl_deadline *one)
 {
     d->count -= !one->cut;
@@ -71,7 +71,7 @@ static bool waits(const pl_deadline *one)
     return !one->cut && one->what != PL_ARRIVED;
 }
 
-/* The oldest stranger that waits, of this address or, for 0, of any. */
+/* The oldest waiting stranger of this address or, for 0, of any address. */
 static pl_deadline *oldest_stranger(const pl_deadlines *d, uint64_t address)
 {
     pl_deadline *oldest = NULL;
@@ -105,8 +105,8 @@ static int strangers_of(const pl_deadlines *d, uint64_t address)
     return count;
 }
 
-/* Of the addresses of strangers that wait, the one with most: the majority's where there is one, which is found in
- * one pass; else the oldest stranger's of any. */
+/* Of the addresses of waiting strangers, the most frequent one if it has a majority, found in one pass; otherwise the
+ * oldest stranger's. */
 static uint64_t crowded_address(const pl_deadlines *d)
 {
     uint64_t candidate = 0;
@@ -123,7 +123,7 @@ static uint64_t crowded_address(const pl_deadlines *d)
     return 2 * strangers_of(d, candidate) > d->strangers ? candidate : 0;
 }
 
-/* After one more has come. */
+/* Called after a connection was added. */
 static void make_place(pl_deadlines *d, uint64_t address)
 {
     int part = d->most / 2 > 1 ? d->most / 2 : 1;
@@ -195,7 +195,7 @@ bool pl_deadlines_admit(pl_deadlines *d, pl_deadline *one, uint64_t user)
             d->strangers += !user - !one->user;
         }
         one->user = user;
-        if (user) { /* looked for only where places are scarce */
+        if (user) { /* checked only when places are scarce */
             good = d->count <= d->most / 2 || requests_of(d, user) <= d->most - d->most / 4;
         } else {
             good = d->count <= d->most;
@@ -245,7 +245,7 @@ void pl_deadline_received(pl_deadlines *d, pl_deadline *one, uint64_t bytes)
     }
 }
 
-/* 1 KiB/s is a byte a millisecond, as good as. */
+/* 1 KiB/s is approximately one byte per millisecond. */
 static int64_t allowed_ms(const pl_deadlines *d, const pl_deadline *one)
 {
     return d->grace_ms + (int64_t)one->received;
@@ -258,7 +258,7 @@ int pl_deadlines_enforce(pl_deadlines *d, int64_t now_ms)
     for (pl_deadline *one = d->list; one; one = one->next) {
         if (one->what != PL_ARRIVED && now_ms - one->since_ms > allowed_ms(d, one)) {
             shutdown(one->fd, SHUT_RDWR);
-            one->what = PL_ARRIVED; /* once */
+            one->what = PL_ARRIVED; /* only once */
             leave(d, one);
             late++;
         }

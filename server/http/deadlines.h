@@ -1,16 +1,16 @@
-/* deadlines.h - connections: which may stay, and requests that take for ever to arrive. A library's idle timeout is put back by each byte, so
- * who sends one now and then holds a connection as long as they like; here a head must be there after twice
- * the idle timeout, and a body must come at 1 KiB/s after that much time. Late connections are shut
- * down; how slowly an answer is read is another matter (the idle timeout's).
+/* deadlines.h - limits on connections: how many, and how slowly requests may arrive. Each byte resets the library's
+ * idle timeout, so a client that sends one now and then could hold a connection for ever. Here a head must be complete
+ * after twice the idle timeout, and a body must arrive at 1 KiB/s after that time. Late connections are shut down. Slow
+ * readers of replies are left to the idle timeout.
  *
- * Connections are bounded without ever being refused at the door, or whoever opens many and says nothing would lock
- * everybody out. A connection is a stranger's until a request on it has shown a credential. Half of all may be
- * strangers', 128 of one address that is not near; of more the oldest one that waits is shut down, of the address
- * with most. Where all places are taken, a connection that waits between two requests goes. What is left are requests
- * under way: a user may have three quarters of the places, and beyond them only who needs to see the daemon is
- * answered (pl_deadlines_admit).
+ * The number of connections is bounded, but new connections are never rejected; otherwise a client that opens many and
+ * sends nothing would lock everybody out. A connection is a stranger's until one of its requests has shown a
+ * credential. Strangers may have half of all places, and 128 per address that is not near. Beyond that, the oldest
+ * waiting connection of the address with the most is shut down. When all places are taken, a connection that waits
+ * between two requests is shut down. The remaining places hold requests in flight: a user may have three quarters of
+ * the places, and beyond those only privileged requests are answered (pl_deadlines_admit).
  *
- * One mutex, innermost, held while looking at every connection once a second.
+ * One mutex, innermost, held once a second while checking every connection.
  */
 #ifndef PLIANT_SERVER_HTTP_DEADLINES_H
 #define PLIANT_SERVER_HTTP_DEADLINES_H
@@ -19,32 +19,32 @@
 #include <stdint.h>
 
 typedef struct pl_deadlines pl_deadlines;
-typedef struct pl_deadline pl_deadline; /* of one connection */
+typedef struct pl_deadline pl_deadline; /* one per connection */
 
 typedef enum pl_arrival { PL_ARRIVES_HEAD, PL_ARRIVES_BODY, PL_ARRIVED } pl_arrival;
 
-/* `most`: connections. `near`: all come from this machine or a proxy, so their addresses say nothing. NULL: out of
+/* `most`: connections. `near`: all come from this machine or a proxy, so their addresses are meaningless. NULL: out of
  * memory. */
 pl_deadlines *pl_deadlines_create(int idle_s, int most, bool near);
 void pl_deadlines_destroy(pl_deadlines *deadlines);
 
-/* A connection is there, and is gone: after the second its descriptor may be closed. NULL out of memory,
- * which the others take. */
+/* Add and remove a connection; its descriptor may be closed after the removal. NULL: out of memory; the other functions
+ * accept NULL. */
 pl_deadline *pl_deadline_open(pl_deadlines *deadlines, int fd, uint64_t address, int64_t now_ms);
 void pl_deadline_close(pl_deadlines *deadlines, pl_deadline *deadline);
-/* What is awaited from now on. */
+/* Set what the connection waits for. */
 void pl_deadline_set(pl_deadlines *deadlines, pl_deadline *deadline, pl_arrival what,
                      int64_t now_ms);
 void pl_deadline_received(pl_deadlines *deadlines, pl_deadline *deadline, uint64_t bytes);
-/* Whose request it is from now on, a hash of the user's name; 0: a stranger's. False where that user has as many
- * requests under way as one may, or, for a stranger, where all places are taken. */
+/* Set the user of the connection's request: a hash of the user's name; 0: a stranger. False if that user has too many
+ * requests in flight or, for a stranger, if all places are taken. */
 bool pl_deadlines_admit(pl_deadlines *deadlines, pl_deadline *deadline, uint64_t user);
-/* Where behind the target of its request the version lies; NULL: nowhere. Of the connection's own thread. */
+/* Set where the version follows the request's target; NULL: nowhere. Called on the connection's own thread. */
 void pl_deadline_set_version(pl_deadline *deadline, const char *version);
 const char *pl_deadline_version(const pl_deadline *deadline);
-/* How many were shut down to make place for others. */
+/* Number of connections shut down to make room for others. */
 int64_t pl_deadlines_evicted(pl_deadlines *deadlines);
-/* Shut down those that are late: how many. */
+/* Shut down late connections; returns how many. */
 int pl_deadlines_enforce(pl_deadlines *deadlines, int64_t now_ms);
 
 #endif

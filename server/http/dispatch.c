@@ -11,7 +11,7 @@ static void run_in_pool(void *context)
     (r->next ? r->next : r->route->handler)(r);
     pl_logf_about(NULL);
     if (r->begin) {
-        r->begin(r->begin_context); /* it is another thread's from here on */
+        r->begin(r->begin_context); /* from here on it belongs to another thread */
     } else {
         pl_request_finish(r);
     }
@@ -23,7 +23,7 @@ static pl_pool *pool_of(const pl_request *r)
                                          : pl_http_setup_of(r->http)->checks;
 }
 
-/* Checks are the work of one user beside another's: they come in turn. 0: in no lane. */
+/* Checks of one user compete with another's, so they take turns. 0: no lane. */
 static uint64_t lane_of(const pl_request *r)
 {
     uint64_t lane = 14695981039346656037u; /* FNV-1a */
@@ -62,7 +62,7 @@ static void refuse_turn(pl_request *r, pl_pool_answer answer)
     pl_request_finish(r);
 }
 
-/* A user with too many waiting requests gets the error at once, not after the queue. */
+/* A user with too many waiting requests gets the error at once, without queueing. */
 static bool has_room(pl_request *r)
 {
     const pl_http_policy *policy = &pl_http_setup_of(r->http)->policy;

@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Lifetime: one look. */
+/* Lifetime: one check. */
 typedef struct layout {
     const char *at; /* where the next header's name must begin */
     bool broken;
 } layout;
 
-/* CR LF or LF, which the library has made NULs; a name never begins with one. */
+/* CR LF or LF, which the library has replaced by NULs; a name never begins with one. */
 static const char *after_line(const char *end)
 {
     return end[1] ? end + 1 : end + 2;
@@ -31,8 +31,8 @@ static enum MHD_Result see(void *context, enum MHD_ValueKind kind, const char *n
     return MHD_YES;
 }
 
-/* Behind the last header is an empty line, of one byte or two; and the last header's line may have ended with one byte
- * where two are taken for its end, for those of the empty line follow as NULs. */
+/* After the last header comes an empty line of one or two bytes. The end of the last header's line may have one byte
+ * where two are skipped, because the bytes of the empty line follow as NULs. */
 bool pl_head_whole(struct MHD_Connection *connection, const char *method, const char *version)
 {
     layout l = {.at = after_line(version + strlen(version))};

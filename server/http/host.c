@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The name of "name", "name:port", "[v6]" or "[v6]:port". False where it is none of these. */
+/* The name in "name", "name:port", "[v6]" or "[v6]:port". False for any other form. */
 static bool host_name(const char *host, char *out, size_t size)
 {
     const char *begin = host, *end, *rest;

@@ -26,7 +26,7 @@
 
 enum {
     CONNECTION_MEMORY = 32 * 1024,
-    SPARE_CONNECTIONS = 64, /* beyond the limit, for whoever looks after the daemon (deadlines.h) */
+    SPARE_CONNECTIONS = 64, /* beyond the limit, for operators (deadlines.h) */
 };
 #define BODY_MEMORY_MAX ((int64_t)512 << 20) /* of all requests together */
 
@@ -43,7 +43,7 @@ struct pl_http {
     _Atomic int64_t open_requests;
     pl_reply_counts *counts;
     pl_deadlines *deadlines;
-    pl_ticker ticker; /* enforces them each second */
+    pl_ticker ticker; /* enforces them every second */
 };
 
 /* ---- what arrives too slowly ---- */
@@ -158,7 +158,7 @@ static ssize_t read_source(void *context, uint64_t position, char *out, size_t r
 {
     pl_request *r = context;
     if (r->principal && !pl_principal_valid(r->principal)) {
-        return MHD_CONTENT_READER_END_WITH_ERROR; /* revoked while it read */
+        return MHD_CONTENT_READER_END_WITH_ERROR; /* access was revoked while reading */
     }
     ssize_t n = r->reply.source->read(r->reply.context, out, room);
     if (n == PL_SOURCE_END) {
@@ -172,12 +172,12 @@ static struct MHD_Response *build_response(pl_request *r)
     pl_reply *reply = &r->reply;
     if (reply->source) {
         uint64_t size = reply->size < 0 ? MHD_SIZE_UNKNOWN : (uint64_t)reply->size;
-        /* Chunks are written straight into the connection's buffer; HTTP/1.0 has none. */
+        /* Chunks are written directly into the connection's buffer; HTTP/1.0 has none. */
         size_t block = reply->size < 0 && !r->old ? 128 : CONNECTION_MEMORY;
         struct MHD_Response *response = MHD_create_response_from_callback(size, block, read_source,
                                                                           r, NULL);
         if (response && r->head && reply->size < 0) {
-            /* The library would end the chunks of a body that it does not send. */
+            /* Without this, the library would write the end of chunks for a body that it does not send. */
             MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
         }
         return response;
@@ -251,7 +251,7 @@ static pl_request *request_create(pl_http *http, struct MHD_Connection *connecti
     return r;
 }
 
-/* The library calls this with the target before it cuts it. */
+/* The library calls this with the target before cutting it. */
 static void *see_target(void *context, const char *target, struct MHD_Connection *connection)
 {
     pl_deadline_set_version(deadline_of(connection), pl_head_version(target));
@@ -261,7 +261,7 @@ static void *see_target(void *context, const char *target, struct MHD_Connection
 static enum MHD_Result begin(pl_http *http, struct MHD_Connection *connection, const char *method,
                              const char *path, const char *version, void **slot)
 {
-    /* Without memory for its deadline, the connection is closed. */
+    /* If out of memory for its deadline, the connection is closed. */
     pl_request *r = deadline_of(connection) ? request_create(http, connection) : NULL;
     if (!r) {
         return MHD_NO;
@@ -317,8 +317,8 @@ static enum MHD_Result advance(pl_http *http, struct MHD_Connection *connection,
     return queue_reply(r);
 }
 
-/* Called by the library with the head, with each piece of the body, at the end of the body, and
- * again after each resume. */
+/* The library calls this with the head, with each piece of the body, at the end of the body, and again after each
+ * resume. */
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *data,
                               size_t *size, void **slot)
@@ -352,7 +352,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **sl
     atomic_fetch_sub(&http->open_requests, 1);
 }
 
-/* ---- what request.c leaves to the library ---- */
+/* ---- functions of request.c that need the library ---- */
 
 int64_t pl_request_peer(pl_request *r)
 {
@@ -372,7 +372,7 @@ void pl_request_address(pl_request *r, char out[64])
     const char *forwarded = r->http->setup.options->behind_proxy
                                 ? pl_request_header(r, "X-Forwarded-For")
                                 : NULL;
-    if (forwarded) { /* the last is the proxy's own word */
+    if (forwarded) { /* the last entry is the proxy's own */
         const char *comma = strrchr(forwarded, ',');
         snprintf(out, 64, "%s", comma ? comma + 1 + strspn(comma + 1, " ") : forwarded);
     }
@@ -394,7 +394,7 @@ void pl_request_each(pl_request *r, bool query,
                      bool (*see)(void *context, const char *name, const char *value), void *context)
 {
     if (!r->connection) {
-        return; /* of the daemon itself */
+        return; /* an own request of the daemon */
     }
     MHD_get_connection_values(r->connection, query ? MHD_GET_ARGUMENT_KIND : MHD_HEADER_KIND,
                               see_pair, &(pair_view){see, context});
@@ -450,15 +450,15 @@ static void log_line(void *context, const char *format, va_list args)
     pl_logf(PL_LEVEL_DEBUG, "http: %s", line);
 }
 
-/* Undo %XX. A text with %00 in it is left as it came: decoded it would end there, and name something
- * that was not asked for. As it came it names nothing. */
+/* Decode %XX. A text with %00 stays unchanged: decoded, it would end there and name something else; unchanged, it names
+ * nothing. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
-/* Strictness 0, not 1: what 1 adds is a refusal of requests without Host, with an answer whose head
- * is sent twice; framing_fault refuses them well. */
+/* Strictness 0 instead of 1: 1 adds a rejection of requests without Host whose reply has its head twice; framing_fault
+ * rejects them properly. */
 static struct MHD_Daemon *start_library(pl_http *http, int kind)
 {
     const pl_options *o = http->setup.options;
@@ -473,7 +473,7 @@ static struct MHD_Daemon *start_library(pl_http *http, int kind)
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls ? pl_tls_callback() : NULL},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, PL_TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL}};
-    /* A pool splits the limit evenly, so round up for every thread to have at least one. */
+    /* A pool divides the limit evenly, so round up to give every thread at least one. */
     connections = (connections + SPARE_CONNECTIONS + threads - 1) / threads * threads;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
@@ -486,7 +486,7 @@ static struct MHD_Daemon *start_library(pl_http *http, int kind)
         tls ? certificate : certificate + 2, MHD_OPTION_END);
 }
 
-/* True where that one is not wanted, or listens. */
+/* True if the listener is not wanted, or listening. */
 static bool start_listener(pl_http *http, int kind, char url[PL_URL_MAX])
 {
     const pl_options *o = http->setup.options;

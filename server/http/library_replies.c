@@ -17,7 +17,7 @@ typedef enum MHD_Result (*queue_function)(struct MHD_Connection *connection, uns
 
 static queue_function real_queue(void)
 {
-    static queue_function found; /* the same from every thread */
+    static queue_function found; /* the same for every thread */
     queue_function real = __atomic_load_n(&found, __ATOMIC_RELAXED);
     if (!real) {
         void *symbol = dlsym(RTLD_NEXT, "MHD_queue_response");
@@ -45,7 +45,7 @@ static char *encode_problem(unsigned int status)
                              "the request is not valid HTTP/1.1; the connection is closed", NULL);
 }
 
-/* What the library could not parse, in our words; the connection closes after it. */
+/* Report a request that the library could not parse as a problem document; then the connection closes. */
 static enum MHD_Result queue_problem(struct MHD_Connection *connection, unsigned int status)
 {
     char *text = encode_problem(status);
@@ -63,7 +63,7 @@ static enum MHD_Result queue_problem(struct MHD_Connection *connection, unsigned
     return queued;
 }
 
-/* The library sends the head of such an answer twice where it comes after the request's head: it is sent here, and the
+/* If such a reply comes after the request's head, the library would send its head twice. So it is sent here, and the
  * connection is closed. */
 static void send_problem(struct MHD_Connection *connection, unsigned int status)
 {
@@ -80,7 +80,7 @@ static void send_problem(struct MHD_Connection *connection, unsigned int status)
                  : -1;
     if (n > 0) {
         ssize_t sent = send(info->connect_fd, whole, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
-        (void)sent; /* to whoever still reads */
+        (void)sent; /* for a client that still reads */
         free(whole);
     }
     free(text);
@@ -95,7 +95,7 @@ int pl_library_queue(struct MHD_Connection *connection, unsigned int status,
     return queued;
 }
 
-/* In front of the library's own. */
+/* Overrides the library's own function. */
 enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned int status,
                                    struct MHD_Response *response)
 {

@@ -20,7 +20,7 @@ static void put_url(const pl_options *o, int port, char url[PL_URL_MAX])
              o->listen_host, port);
 }
 
-/* Bind by hand, so that port 0 and both address families are one path. */
+/* Bind by hand, so that port 0 and both address families are handled alike. */
 static int bind_address(const pl_options *o, char url[PL_URL_MAX])
 {
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
@@ -59,7 +59,7 @@ int pl_listener_open_address(const pl_options *o, char url[PL_URL_MAX])
     return given;
 }
 
-/* A socket's file that nobody listens on any more is in the way; anything else that lies there stays. */
+/* Remove a socket file that no process listens on; any other file stays. */
 static void remove_stale(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -80,7 +80,7 @@ static int bind_unix(const pl_options *o)
     snprintf(address.sun_path, sizeof address.sun_path, "%s", o->listen_unix);
     remove_stale(&address);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* Who may connect is the matter of the folder; who that is, the kernel says. */
+    /* The folder's permissions decide who may connect; the kernel tells who it is. */
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         chmod(address.sun_path, 0666) != 0 || listen(fd, 511) != 0) {
         pl_logf(PL_LEVEL_ERROR, "cannot listen on %s: %s", address.sun_path, strerror(errno));

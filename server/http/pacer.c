@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A binary heap: heap[0] is due first, and each gate knows its place, counted from 1. */
+/* A binary heap: heap[0] is due first, and each gate knows its index, counted from 1. */
 struct pl_pacer {
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -22,7 +22,7 @@ static void put(pl_pacer *p, int i, pl_waiter *waiter)
     waiter->place = i + 1;
 }
 
-/* Move what stands at i to where it belongs. */
+/* Restore the heap for the entry at i. */
 static void settle(pl_pacer *p, int i)
 {
     pl_waiter *waiter = p->heap[i];

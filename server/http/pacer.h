@@ -1,5 +1,5 @@
-/* pacer.h - opens gates at their times: one thread and a heap of what is due, for streams that ask for
- * at most so many frames a second. Locks: the pacer's > a gate's.
+/* pacer.h - opens gates at their due times, for streams with a limited frame rate: one thread and a heap. Locks: the
+ * pacer's > a gate's.
  */
 #ifndef PLIANT_SERVER_HTTP_PACER_H
 #define PLIANT_SERVER_HTTP_PACER_H
@@ -9,10 +9,10 @@
 typedef struct pl_pacer pl_pacer;
 pl_pacer *pl_pacer_create(void);
 void pl_pacer_destroy(pl_pacer *pacer);
-/* Open the gate at that time (monotonic); where it is listed already, its time is changed. Out of
- * memory it is opened at once: a stream is then faster than it asked for. */
+/* Open the gate at that time (monotonic); if it is already listed, its time is changed. If out of memory, it is opened
+ * at once: the stream is then faster than requested. */
 void pl_pacer_add(pl_pacer *pacer, pl_waiter *waiter, int64_t due_us);
-/* After this the pacer does not know the gate any more. */
+/* After this the pacer no longer refers to the gate. */
 void pl_pacer_remove(pl_pacer *pacer, pl_waiter *waiter);
 
 #endif

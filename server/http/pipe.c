@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAKE = PL_PIPE_BYTES / 4 }; /* so many bytes are worth waking the other side */
+enum { WAKE = PL_PIPE_BYTES / 4 }; /* wake the other side only for this many bytes */
 
 struct pl_pipe {
     _Atomic int references;
     pl_waiter waiter;
     pthread_mutex_t mutex; /* guards the rest */
     pthread_cond_t room;
-    bool ended, failed; /* by who makes */
-    bool left;          /* by who reads, or both were stopped */
-    bool waiting;       /* for room */
+    bool ended, failed; /* set by the producer */
+    bool left;          /* the reader has left, or both sides were stopped */
+    bool waiting;       /* the producer waits for room */
     size_t first, count;
     char bytes[PL_PIPE_BYTES];
 };
@@ -42,7 +42,7 @@ void pl_pipe_release(pl_pipe *p)
     }
 }
 
-/* Copy in what there is room for. */
+/* Copy as much as there is room for. */
 static size_t take_in(pl_pipe *p, const char *data, size_t size)
 {
     size_t end = (p->first + p->count) % PL_PIPE_BYTES, room = PL_PIPE_BYTES - p->count;

@@ -1,6 +1,6 @@
-/* pipe.h - a reply that a thread of its own makes, in any order of steps, while its reader takes it at
- * any pace: a bounded buffer between the two. Who makes waits for room, who reads for bytes (its
- * connection is then suspended). Each side can go at any time; the last frees it.
+/* pipe.h - a reply that its own thread produces at any pace while the reader takes it at any pace: a bounded buffer in
+ * between. The producer waits for room, the reader for bytes (its connection is then suspended). Either side may leave
+ * at any time; the last one frees the pipe.
  *
  * Locks: the pipe's own and the gate's are never held together.
  */
@@ -13,20 +13,20 @@ enum { PL_PIPE_BYTES = 1 << 20 };
 
 typedef struct pl_pipe pl_pipe;
 
-/* With a reference for each side. NULL out of memory. */
+/* Has a reference for each side. NULL: out of memory. */
 pl_pipe *pl_pipe_create(pl_request *request);
 void pl_pipe_release(pl_pipe *p);
 
-/* Of who makes: false once nobody takes it any more. */
+/* For the producer: false once the reader has left. */
 bool pl_pipe_write(pl_pipe *p, const void *data, size_t size);
 bool pl_pipe_wanted(pl_pipe *p);
-/* It is whole; or it failed, so that the reader sees its end missing. */
+/* The reply is complete (`whole`); or it failed, and the reader sees that the end is missing. */
 void pl_pipe_end(pl_pipe *p, bool whole);
 
-/* Of a pl_source: as its read, and what close does beside the release. */
+/* For a pl_source: its read, and the part of close besides the release. */
 ssize_t pl_pipe_read(pl_pipe *p, char *out, size_t room);
 void pl_pipe_leave(pl_pipe *p);
-/* From any thread: it ends unfinished. */
+/* Stop the reply unfinished. From any thread. */
 void pl_pipe_stop(pl_pipe *p);
 
 #endif

@@ -190,7 +190,7 @@ static void reply_page(pl_request *r, int form, FILE *page, char **text)
     }
 }
 
-/* The texts of the table have no character that HTML would take for its own, but for braces. */
+/* The table's texts contain no character that is special in HTML, except braces. */
 void pl_handle_problem(pl_request *r)
 {
     int form = pl_request_accept(r, types);

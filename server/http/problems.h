@@ -1,6 +1,5 @@
-/* problems.h - every problem that a reply may report, as one table: what it means and what to do.
- * The `type` of a problem report, /problems/CODE, is the address of its page; the API's description
- * lists them all.
+/* problems.h - the table of all problems that a reply may report, with meaning and remedy. The `type` of a problem
+ * report, /problems/CODE, is the address of its page; the API's description lists them all.
  */
 #ifndef PLIANT_SERVER_HTTP_PROBLEMS_H
 #define PLIANT_SERVER_HTTP_PROBLEMS_H
@@ -8,7 +7,7 @@
 #include "server/http/http.h"
 
 typedef struct pl_problem {
-    int status; /* that it usually comes with */
+    int status; /* its usual status */
     const char *code, *meaning, *remedy;
 } pl_problem;
 

@@ -11,7 +11,7 @@ typedef struct row {
 
 struct pl_reply_counts {
     size_t routes;
-    row rows[]; /* the last is of requests without a route */
+    row rows[]; /* the last row counts requests without a route */
 };
 
 pl_reply_counts *pl_reply_counts_create(size_t routes)

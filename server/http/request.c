@@ -73,7 +73,7 @@ void *pl_request_attached(const pl_request *r)
 
 /* ---- Accept ---- */
 
-/* How well a media range ("type/subtype", "type/...*", "*") fits a type: 3, 2, 1 or 0 for not. */
+/* How closely a media range ("type/subtype", "type/...*", "*") matches a type: 3, 2, 1, or 0 for no match. */
 static int range_fit(const char *range, size_t length, const char *type)
 {
     if (length == 3 && memcmp(range, "*/*", 3) == 0) {
@@ -86,7 +86,7 @@ static int range_fit(const char *range, size_t length, const char *type)
     return length == strlen(type) && strncasecmp(range, type, length) == 0 ? 3 : 0;
 }
 
-/* Quality of a type under an Accept header: that of the range that fits it most closely. */
+/* Quality of a type under an Accept header: that of the closest matching range. */
 static double accept_quality(const char *accept, const char *type)
 {
     double quality = 0;
@@ -266,7 +266,7 @@ void pl_reply_problem(pl_request *r, int status, const char *code, const char *t
                       const char *detail, const pl_faults *faults)
 {
     char *text = pl_problem_encode(status, code, title, detail, faults);
-    clear_headers(&r->reply); /* an ETag that was meant for the document */
+    clear_headers(&r->reply); /* an ETag meant for the document */
     pl_reply_text(r, status, "application/problem+json", text, text ? strlen(text) : 0);
     pl_reply_header(r, "Cache-Control", "no-store");
 }
@@ -291,7 +291,7 @@ void pl_reply_source(pl_request *r, const char *type, const pl_source *source, v
     r->reply.size = -1;
 }
 
-/* If-None-Match and If-Match are lists of tags, or "*". */
+/* If-None-Match and If-Match contain a list of tags, or "*". */
 bool pl_etag_listed(const char *list, const char *etag, bool strong)
 {
     size_t length = strlen(etag);
@@ -303,7 +303,7 @@ bool pl_etag_listed(const char *list, const char *etag, bool strong)
         bool weak = strncmp(at, "W/", 2) == 0;
         at += weak ? 2 : 0;
         if (*at != '"') {
-            return false; /* no list of tags */
+            return false; /* not a list of tags */
         }
         size_t n = strcspn(at + 1, "\"") + 2;
         if (n == length && strncmp(at, etag, n) == 0 && !(weak && strong)) {
@@ -329,7 +329,7 @@ bool pl_reply_tagged(pl_request *r, const char *name, const char *caching)
 }
 
 /* Seconds that a shared cache may keep this reply; 0: not at all. The cache compares the share link's cookie or the
- * signature in the address, so nobody sees more than before. */
+ * signature in the address, so nobody gains access. */
 static int64_t shared_for(pl_request *r)
 {
     const pl_principal *p = r->principal;
@@ -355,7 +355,7 @@ bool pl_reply_unchanged(pl_request *r, const char *etag_format, ...)
         snprintf(caching, sizeof caching, "public, max-age=31536000, s-maxage=%lld, immutable",
                  (long long)shared);
     }
-    /* One line: nginx before 1.23 reads only the last one. */
+    /* One line: nginx before 1.23 reads only the last Vary header. */
     pl_reply_header(r, "Vary", shared ? "Accept, Cookie" : "Accept");
     return pl_reply_tagged(r, name, caching);
 }

@@ -1,4 +1,4 @@
-/* request.h - what a request is inside http.c and request.c; handlers see server/http/http.h only. */
+/* request.h - a request's internals, for http.c and request.c; handlers see only server/http/http.h. */
 #ifndef PLIANT_SERVER_HTTP_REQUEST_H
 #define PLIANT_SERVER_HTTP_REQUEST_H
 
@@ -16,7 +16,7 @@ typedef struct pl_reply {
     int header_count;
     const pl_source *source;
     void *context;
-    int64_t size; /* of a source; -1: it ends when it ends */
+    int64_t size; /* of a source; -1: unknown */
 } pl_reply;
 
 struct pl_request {
@@ -34,11 +34,11 @@ struct pl_request {
     bool old;  /* HTTP/1.0 */
     bool torn; /* its head has NULs or folded lines */
     bool chunked, head, dispatched, parked;
-    bool waited;                  /* for news, however long they take to come */
-    int64_t begun_us, arrived_ms; /* its head was read; it was complete */
-    void (*begin)(void *);        /* of pl_request_await; NULL: its handler has replied */
+    bool waited;                  /* waited for news, for any length of time */
+    int64_t begun_us, arrived_ms; /* head was read; request was complete */
+    void (*begin)(void *);        /* of pl_request_await; NULL: the handler has replied */
     void *begin_context;
-    void (*next)(pl_request *r); /* the handler that runs next in its pool; NULL: the route's */
+    void (*next)(pl_request *r); /* the next handler in its pool; NULL: the route's */
     void *sink;
     void *attached;
     void (*attached_release)(void *);
@@ -48,10 +48,9 @@ struct pl_request {
 void pl_reply_clear(pl_reply *reply);
 /* The uid at the other end of a unix socket; -1 for other connections. */
 int64_t pl_request_peer(pl_request *r);
-/* Who is at the other end: an address, "unix", or behind a proxy what that says. */
+/* The peer: an address, "unix", or behind a proxy the address that the proxy names. */
 void pl_request_address(pl_request *r, char out[64]);
-/* Each header, or each key of the query, as they came (a value that was not sent is ""), until `see`
- * returns false. */
+/* Call `see` for each header, or each key of the query, as received (a missing value is ""), until it returns false. */
 void pl_request_each(pl_request *r, bool query,
                      bool (*see)(void *context, const char *name, const char *value),
                      void *context);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SMALL_BODY_MAX = 64 * 1024 }; /* where no body is looked for */
+enum { SMALL_BODY_MAX = 64 * 1024 }; /* for routes that expect no body */
 
 typedef struct framing {
     int hosts, lengths, codings, origins, authorizations, cookies, bad_names, bad_values,
@@ -28,8 +28,8 @@ typedef struct framing {
     int key_count;
 } framing;
 
-/* The library adds a folded line to the header's name: what another parser takes for a longer value of
- * Content-Length is no such header here. */
+/* The library appends a folded line to the header's name: a header that another parser reads as a longer Content-Length
+ * is no such header here. */
 static bool is_folded(const char *name)
 {
     return (strncasecmp(name, "Content-Length", 14) == 0 && name[14]) ||
@@ -40,9 +40,10 @@ static bool is_folded(const char *name)
 static bool see_header(void *context, const char *name, const char *value)
 {
     framing *f = context;
-    f->bad_names += strpbrk(name, " \t") != NULL; /* "Content-Length : 2" is another name here */
+    /* "Content-Length : 2" is a different name here */
+    f->bad_names += strpbrk(name, " \t") != NULL;
     f->bad_names += is_folded(name);
-    for (const char *at = value; *at; at++) { /* a lone CR, for one */
+    for (const char *at = value; *at; at++) { /* such as a lone CR */
         f->bad_values += ((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F;
     }
     if (strcasecmp(name, "Host") == 0) {
@@ -87,7 +88,7 @@ static bool see_query(void *context, const char *name, const char *value)
     return true;
 }
 
-/* What two parsers in a row may read differently is refused (request smuggling). */
+/* Reject heads that two parsers in a row may read differently (request smuggling). */
 static const char *framing_fault(const framing *f)
 {
     if (f->bad_names) {
@@ -158,7 +159,7 @@ uint64_t pl_request_body_limit(const pl_request *r)
     switch (r->route ? r->route->takes : PL_TAKES_NOTHING) {
     case PL_TAKES_JSON:
         if (r->route->scope == PL_SCOPE_PUBLIC) {
-            return SMALL_BODY_MAX; /* of whoever */
+            return SMALL_BODY_MAX; /* for any caller */
         }
         return (uint64_t)pl_http_setup_of(r->http)->options->max_body;
     case PL_TAKES_BYTES:
@@ -193,7 +194,7 @@ static void check_body(pl_request *r, const framing *f)
     }
 }
 
-/* A link is for its session alone. */
+/* A link gives access only to its session. */
 static bool outside_link(const pl_request *r)
 {
     static const char below[] = "/v1/sessions/{id}";
@@ -213,15 +214,15 @@ static void check_scope(pl_request *r)
     }
 }
 
-/* A cookie comes along unasked, so a page must show that it is one of ours; browsers say the origin of every request
- * that is no GET. */
+/* Browsers send a cookie with any page's request, so the request must prove that its page is the daemon's; browsers
+ * send the origin with every request that is not a GET. */
 static bool forged(const pl_request *r, const framing *f)
 {
     return (r->principal->came == PL_CAME_COOKIE || r->principal->came == PL_CAME_LINK) &&
            strcmp(r->route->method, "GET") != 0 && !f->origin;
 }
 
-/* The page of metrics is for everybody only where everybody is on this machine. */
+/* The metrics page is public only if everybody is on this machine. */
 static bool is_public(const pl_request *r)
 {
     const pl_options *o = pl_http_setup_of(r->http)->options;
@@ -290,8 +291,8 @@ bool pl_request_check_refuses_now(pl_request *r)
     return r->declared > PL_SWALLOW_MAX || (expect && strcasecmp(expect, "100-continue") == 0);
 }
 
-/* 406 where a form is asked for that the route never gives; its handler chooses among several. Not for
- * HEAD, which gives none. */
+/* 406 if the client asks for a type that the route never produces; among several, the handler chooses. Not for HEAD,
+ * which has no body. */
 static void check_accept(pl_request *r)
 {
     char text[256];

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* So many hex digits in lower case, not all of them 0. */
+/* True for so many lower-case hex digits, not all 0. */
 static bool is_id(const char *text, size_t length)
 {
     return strspn(text, "0123456789abcdef") >= length && strspn(text, "0") < length;
@@ -23,7 +23,7 @@ static bool is_traceparent(const char *text)
            strspn(text + 53, "0123456789abcdef") == 2;
 }
 
-/* Random: a counter would reveal how many requests other users make. */
+/* Random: a counter would reveal the number of other users' requests. */
 void pl_request_id_make(const char *traceparent, char out[33])
 {
     static _Atomic uint64_t last;
@@ -33,7 +33,7 @@ void pl_request_id_make(const char *traceparent, char out[33])
         out[32] = 0;
         return;
     }
-    if (getrandom(id, sizeof id, GRND_NONBLOCK) != sizeof id) { /* the machine has just started */
+    if (getrandom(id, sizeof id, GRND_NONBLOCK) != sizeof id) { /* the machine has just booted */
         id[0] = (uint64_t)pl_clock_us();
         id[1] = atomic_fetch_add(&last, 1);
     }

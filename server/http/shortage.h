@@ -1,5 +1,5 @@
-/* shortage.h - replies to requests that failed for want of a resource that may return: disk space, a writable disk,
- * open files, memory, processes. */
+/* shortage.h - replies to requests that failed for lack of a resource that may become available: disk space, a writable
+ * disk, open files, memory, processes. */
 #ifndef PLIANT_SERVER_HTTP_SHORTAGE_H
 #define PLIANT_SERVER_HTTP_SHORTAGE_H
 

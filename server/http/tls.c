@@ -17,8 +17,8 @@ typedef struct generation {
     gnutls_privkey_t key;
 } generation;
 
-/* The callback has no context, and what it gives out is used for the rest of a handshake: so an old generation is
- * kept until some newer ones have come. */
+/* The callback has no context, and its result is used for the rest of a handshake. So an old generation is kept until
+ * several newer ones exist. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static generation *generations[GENERATIONS]; /* the newest first */
 
@@ -59,7 +59,7 @@ static bool read_pair(generation *g, const char *certificate, const char *key, c
     return status >= 0;
 }
 
-/* Whether the key is the certificate's. */
+/* True if the key belongs to the certificate. */
 static bool fits(generation *g, const char *key)
 {
     unsigned char of_key[64], of_certificate[64];

@@ -68,8 +68,7 @@ bool pl_waiter_wait(pl_waiter *g)
     return idle;
 }
 
-/* Only this connection's own thread comes here and to the end of its source, so that the gate lives
- * until the pacer has it. */
+/* Only this connection's own thread calls this and ends its source, so the gate lives until the pacer has it. */
 void pl_waiter_pause(pl_waiter *g, pl_pacer *pacer, int64_t until_us)
 {
     pthread_mutex_lock(&g->mutex);

@@ -17,7 +17,7 @@
 
 enum {
     PATIENCE_MS = 2000,
-    AHEAD = 8, /* requests that are decoded so soon that they do not count yet */
+    AHEAD = 8, /* requests decoded so soon that they do not count yet */
 };
 static const char create_route[] = "POST /v1/sessions";
 
@@ -39,7 +39,7 @@ static pl_session *make_session(pl_admission *a, pl_session_state state)
     if (checked && row.cores_most == PL_CORES_OPEN) {
         row.cores_most = pl_check_cores(&a->machine, &a->preflight);
     }
-    if (state == PL_STATE_PAUSED) { /* as it was posted */
+    if (state == PL_STATE_PAUSED) { /* posted as paused */
         row.desired = NULL;
         row.reason = row.paused_by = (char *)"user";
     }
@@ -79,7 +79,7 @@ static bool insert(pl_admission *a, pl_session *s)
     return pl_admission_fail(a, "the table of sessions");
 }
 
-/* Directory in place, row and kept reply in one transaction, then the table, then the answer. */
+/* Directory in place, then row and stored reply in one transaction, then the table, then the reply. */
 static pl_session *commit(pl_admission *a, pl_session_state state)
 {
     pl_session *s = pl_staging_publish(a) ? make_session(a, state) : NULL;
@@ -92,7 +92,7 @@ static pl_session *commit(pl_admission *a, pl_session_state state)
     snprintf(location, sizeof location, "/v1/sessions/%s", s->id);
     pl_kept_reply kept;
     bool keeps = pl_request_key_keep(&a->key, text, location, &kept);
-    pl_row row = pl_session_row(a->sessions, s); /* empty without memory */
+    pl_row row = pl_session_row(a->sessions, s); /* empty if out of memory */
     bool whole = row.id[0];
     pl_created created = whole ? pl_store_create(a->store, &row, keeps ? &kept : NULL)
                                : PL_CREATED_BROKEN;
@@ -122,8 +122,8 @@ static int patience(pl_request *r)
     return seconds < 0 ? PATIENCE_MS : seconds > 60 ? 60000 : (int)seconds * 1000;
 }
 
-/* Each user may have three waiting sessions for each place that is free, and one in twenty places is for those who have
- * none waiting, so that a new user finds one. Without users beside its owner a daemon's queue is the owner's. */
+/* Each user may have three waiting sessions for each free place, and one in twenty places is reserved for users with
+ * none waiting, so that a new user finds one. Without other users, the whole queue is the owner's. */
 static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
 {
     int64_t own = pl_sessions_usage(a->sessions, a->owner).value[PL_LIMIT_QUEUED];
@@ -140,7 +140,7 @@ static bool leaves_places(pl_admission *a, int64_t waiting, int64_t max_queued)
     return false;
 }
 
-/* How many wait; at most max_queued, or it has replied. */
+/* The number of waiting sessions, at most max_queued; otherwise it has replied. */
 static bool queue_is_open(pl_request *r, pl_sessions *sessions, int64_t max_queued,
                           int64_t *waiting)
 {
@@ -180,7 +180,7 @@ static bool within_limits(pl_admission *a, pl_tenants *tenants)
     return pl_quota_hold_session(a->request, tenants, a->sessions, &wish, &a->hold);
 }
 
-/* Its reply has been made. `later`: the session that was answered for in `checking`, or NULL. */
+/* The reply has been made. `later`: the session whose reply said `checking`, or NULL. */
 static void end(pl_admission *a, pl_session *later)
 {
     pl_request_key_end(&a->key);
@@ -191,7 +191,7 @@ static void end(pl_admission *a, pl_session *later)
     pl_admission_destroy(a);
 }
 
-/* The request waits no longer for the check. */
+/* The request stops waiting for the check. */
 static pl_session *answer_early(pl_admission *a)
 {
     pl_session *later = commit(a, PL_STATE_CHECKING);
@@ -214,7 +214,7 @@ static void checked(pl_request *r)
     end(a, later);
 }
 
-/* What is asked before a directory is made. */
+/* Checks before a directory is made. */
 static bool welcome(pl_admission *a)
 {
     pl_request *r = a->request;

@@ -1,5 +1,5 @@
-/* admission.h - from a posted scene to a session: decode, look up its meshes, let a sandboxed
- * child check it, publish its directory, commit, answer. Nothing of a refused scene stays.
+/* admission.h - from a posted scene to a session: decode, find its meshes, check it in a sandboxed child, publish its
+ * directory, commit, reply. A rejected scene leaves nothing behind.
  */
 #ifndef PLIANT_SERVER_RUN_ADMISSION_H
 #define PLIANT_SERVER_RUN_ADMISSION_H
@@ -9,14 +9,14 @@
 
 void pl_handle_create(pl_request *r); /* POST /v1/sessions; PL_RUN_CHECKS */
 
-/* A session that begins where another one was (branch.h): as pl_handle_create, of this scene. */
+/* Admit a session that begins at another session's frame (branch.h): as pl_handle_create, with this branch's scene. */
 void pl_admission_branch(pl_request *r, const pl_branch *branch);
 
-/* A session of the scene in the request's body, without waiting for its check: replies 201 with it in `checking`, or as
- * pl_handle_create. `group`: NULL: none. The session's id, or "". */
+/* Admit a session for the scene in the request's body without waiting for its check: replies 201 with the session in
+ * `checking`, or an error as pl_handle_create does. `group`: NULL: none. `id` becomes the session's id, or "". */
 void pl_admission_unchecked(pl_request *r, const char *group, char id[33]);
 
-/* A pl_http_policy's has_room. True with an Idempotency-Key, whose reply may be kept. */
+/* has_room of pl_http_policy. True with an Idempotency-Key, whose reply may be stored. */
 bool pl_admission_has_room(pl_request *r, const pl_route *route, int64_t ahead);
 
 #endif

@@ -107,7 +107,7 @@ bool pl_admission_may_check(pl_admission *a)
     return pl_check_queue_takes(a->checks, a->request, 0, a->checks_most);
 }
 
-/* The end of the admission frees what lives as long as the request. */
+/* The end of the admission frees objects attached to the request. */
 static void leave(void *attached) {}
 
 static void ask(void *context)

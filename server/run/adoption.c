@@ -21,9 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pidfd for the process that the session's row names, or -1: the start time is compared after the pidfd is open, so
- * that a reused pid is never taken for it. Its time limit goes on from where it is; that of a worker of a daemon that
- * did not write down what was spent before, the worker alone keeps. */
+/* Open a pidfd for the process that the session's row names; -1 on failure. The start time is compared after the pidfd
+ * is open, so that a reused pid is not mistaken for it. The time limit continues. If an older daemon did not record the
+ * time spent before, only the worker enforces the limit. */
 static void open_worker(const pl_session *s, pl_worker *w)
 {
     char boot[40], now_boot[40];
@@ -54,12 +54,12 @@ static bool rebooted_since(const char *identity)
     return identity && n > 0 && strncmp(identity, boot, n) != 0;
 }
 
-/* Takes the owner's pending requests to a running session; control.log has precedence over the row. */
+/* Apply the owner's pending requests to a running session; control.log has precedence over the row. */
 static void take_wishes(pl_executor *e, pl_session *s)
 {
     pl_sessions *sessions = e->setup.sessions;
     pl_control_state control;
-    bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row stands */
+    bool known = pl_control_read(s->directory, &control) == 0; /* otherwise the row counts */
     if (control.cancelled) {
         pl_sessions_set_desired(sessions, s, "cancelled");
     } else if (control.paused) {
@@ -96,12 +96,12 @@ static void adopt_living(pl_executor *e, pl_session *s, pl_worker *w)
     take_wishes(e, s);
 }
 
-/* One that waits, by its row: what control.log says of it goes before. */
+/* A session that waits according to its row; control.log has precedence. */
 static void settle_waiting(pl_executor *e, pl_session *s)
 {
     pl_sessions *sessions = e->setup.sessions;
     pl_control_state control;
-    if (pl_control_read(s->directory, &control) != 0) { /* the row stands */
+    if (pl_control_read(s->directory, &control) != 0) { /* the row counts */
         control.paused = s->state == PL_STATE_PAUSED;
     }
     if (pl_sessions_desired(sessions, s) >= PL_DESIRE_CANCELLED || control.cancelled) {
@@ -112,12 +112,13 @@ static void settle_waiting(pl_executor *e, pl_session *s)
     } else if (control.paused && s->state == PL_STATE_QUEUED) {
         pl_sessions_move(sessions, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"});
     } else if (!control.paused && s->state == PL_STATE_PAUSED &&
-               !pl_sessions_paused_by_disk(sessions, s)) { /* that one goes on when there is room */
+               /* such a session continues when there is room */
+               !pl_sessions_paused_by_disk(sessions, s)) {
         pl_sessions_move(sessions, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
     }
 }
 
-/* When its worker last wrote, ms since 1970; 0: not known. */
+/* Time of its worker's last write, ms since 1970; 0: unknown. */
 static int64_t last_written(const char *directory)
 {
     static const char *const files[] = {"exit.json", "head.json", "worker.log"};
@@ -139,7 +140,7 @@ void pl_executor_adopt_worker(pl_executor *e, pl_session *s)
     int dir_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     pl_exit report = {0};
     bool held = dir_fd >= 0 && pl_session_locked(dir_fd);
-    /* Of a session that waits by its row, only an attempt that the row knows nothing of counts. */
+    /* If the row says that the session waits, only an attempt newer than the row counts. */
     bool newer = !held && dir_fd >= 0 && pl_exit_read(dir_fd, &report) == PL_OK &&
                  report.attempt > s->attempt;
     if (dir_fd >= 0) {
@@ -156,7 +157,7 @@ void pl_executor_adopt_worker(pl_executor *e, pl_session *s)
         s->ended_ms = last_written(s->directory);
         pl_dispatcher_adopt(e->setup.dispatcher, s, false, true, NULL);
         e->setup.follower.start(e->setup.follower.context, s);
-        char group[PL_MEMORY_GROUP_NAME]; /* removed with what else is left (executor.c) */
+        char group[PL_MEMORY_GROUP_NAME]; /* removed with other leftovers (executor.c) */
         pl_memory_groups *groups = e->setup.memory_groups;
         pl_memory_groups_find(groups, s->id, s->attempt, group);
         pl_ending how = {.found = true,

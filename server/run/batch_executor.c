@@ -20,7 +20,7 @@ int64_t pl_batch_ms(const pl_batch *b, pl_batch_number which)
     return 1000 * (int64_t)pl_batch_system_number(b->system, which);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /* Counts a failed query; every job keeps its last state. */
 static void note_silence(pl_batch *b, const char *why)
@@ -262,7 +262,7 @@ void pl_batch_adopt(pl_batch *b, pl_session *s)
     e.tried = job;
     e.found_only = s->state == PL_STATE_RUNNING;
     e.began = s->state == PL_STATE_RUNNING;
-    if (e.began && !job) { /* concluded, but not in the row yet */
+    if (e.began && !job) { /* concluded, but the row does not say so yet */
         pl_batch_state_set_job(b->setup.sessions, s, s->attempt, PL_JOB_SUBMITTING);
     }
     if (e.began) {

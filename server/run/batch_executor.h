@@ -1,9 +1,9 @@
 /* batch_executor.h - runs sessions as jobs of a batch system (server/batch). One thread submits, cancels and queries.
  * Each command has a time limit, and requests never wait for commands.
  *
- * The session directory, in a file system that the other machines share, is all that daemon and worker share:
- * control.log goes one way, log and exit.json the other. exit.json is authoritative about an end. Without it the batch
- * system's state counts, after two good queries in a row. A failed query changes nothing.
+ * Daemon and worker share only the session directory, in a file system that the other machines share: control.log goes
+ * one way, log and exit.json the other. exit.json is authoritative about an end. Without it the batch system's state
+ * counts, after two good queries in a row. A failed query changes nothing.
  *
  * A job is named after its session and attempt. If the outcome of a submission is unknown (the command failed, or the
  * daemon was killed), the daemon repeats it as the same attempt, but only after a good query that began later has not
@@ -26,7 +26,7 @@ void pl_batch_destroy(pl_batch *batch);
 
 /* Submit the session's new attempt, exactly once. */
 void pl_batch_start(pl_batch *batch, pl_session *session);
-/* Take up a session at the daemon's start that runs, or has a job in its row. */
+/* At the daemon's start, take over a session that runs or whose row has a job. */
 void pl_batch_adopt(pl_batch *batch, pl_session *session);
 /* Cancel the job if it has not ended by the deadline; 0 removes the deadline. */
 void pl_batch_set_deadline(pl_batch *batch, const pl_session *session, int64_t deadline_ms);

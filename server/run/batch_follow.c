@@ -1,4 +1,4 @@
-/* batch_follow.c - what is to be done with a job now, by the files of its session and the last good query. */
+/* batch_follow.c - the next action for a job, according to its session's files and the last good query. */
 #include "server/run/batch_pilots.h"
 
 #include "protocol/log/session_dir.h"
@@ -14,7 +14,7 @@ enum { AGAIN_MS = 10000, BUSY_MS = 500, ABSENT_QUERIES = 2, OVER_MS = 1000 };
 
 /* ---- files ---- */
 
-/* State of this attempt as its directory shows it. */
+/* The attempt's state according to its directory. */
 typedef struct attempt_files {
     bool reported, stopped, begun, locked;
 } attempt_files;
@@ -62,8 +62,8 @@ static pl_job_end end_of(const pl_batch_entry *e)
     }
 }
 
-/* Its pilot knows its worker's status. Where it does not, it died, which is not the session's fault: after some attempts
- * that gets a job of its own (batch_pilots.c). */
+/* The pilot knows its worker's status. If it does not, the pilot died, which is not the session's fault; after some
+ * attempts the session gets its own job (batch_pilots.c). */
 static void describe_pilots_end(const pl_batch_entry *e, pl_ending *how)
 {
     bool own = how->job == PL_JOB_ENDED;
@@ -77,13 +77,13 @@ static void describe_pilots_end(const pl_batch_entry *e, pl_ending *how)
     }
 }
 
-/* False: it is over. */
+/* False: the entry is finished. */
 static bool conclude(pl_batch *b, pl_batch_entry *e)
 {
     char text[200];
     begin(b, e);
     if (atomic_load(&e->session->state) != PL_STATE_RUNNING) {
-        return true; /* paused or cancelled at this moment */
+        return true; /* paused or cancelled just now */
     }
     bool known = e->phase != PL_BATCH_RUNNING && e->phase != PL_BATCH_PENDING && *e->word;
     snprintf(text, sizeof text, "job %s of %s %s%s", *e->job ? e->job : "(not found)",
@@ -111,7 +111,7 @@ static bool has_earlier(const pl_batch *b, const pl_batch_entry *e)
 {
     for (const pl_batch_entry *other = e->next; other; other = other->next) {
         if (other->session == e->session) {
-            return true; /* new ones come first */
+            return true; /* newer entries come first */
         }
     }
     return false;
@@ -187,7 +187,7 @@ static void wait_for_job(pl_batch *b, pl_batch_entry *e, int64_t now)
         e->after_ms = now;
         e->due_ms = now + pl_batch_ms(b, PL_BATCH_INTERVAL);
     } else if (e->found_only || look_at_files(e).begun) {
-        e->step = PL_BATCH_SENT; /* its end is found by the files, or by its absence */
+        e->step = PL_BATCH_SENT; /* the files, or its absence, will show its end */
     } else if (!atomic_load(b->setup.draining) && !pl_pilots_take(b, e) && b->room > 0) {
         b->room--;
         pl_batch_submit(b, e);
@@ -273,7 +273,7 @@ static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
         end_late(b, e, now);
         return true;
     }
-    /* For a worker that was told to stop, wait for the batch system, which knows the reason. */
+    /* If a worker was told to stop, wait for the batch system, which knows the reason. */
     if (files.reported && (!files.stopped || ended || gone || e->kill)) {
         return conclude(b, e);
     }
@@ -289,7 +289,7 @@ static bool follow(pl_batch *b, pl_batch_entry *e, int64_t now)
 
 /* ---- in a pilot ---- */
 
-/* The pilot's job is the session's. */
+/* The pilot's job becomes the session's. */
 static const pl_batch_job *take_over(pl_batch *b, pl_batch_entry *e)
 {
     const pl_batch_pilot *p = e->pilot;
@@ -303,7 +303,7 @@ static const pl_batch_job *take_over(pl_batch *b, pl_batch_entry *e)
     return job;
 }
 
-/* No pilot has it any more, or ever had: the same attempt waits again. */
+/* No pilot has it, or ever had it: the same attempt waits again. */
 static void wait_again(pl_batch *b, pl_batch_entry *e)
 {
     e->pilot = NULL;
@@ -313,7 +313,7 @@ static void wait_again(pl_batch *b, pl_batch_entry *e)
     pl_batch_state_set_job(b->setup.sessions, e->session, e->attempt, PL_JOB_SUBMITTING);
 }
 
-/* Its pilot has not taken it: say why, or put it elsewhere. */
+/* Its pilot has not taken it: set the reason, or assign it elsewhere. */
 static void wait_in_pilot(pl_batch *b, pl_batch_entry *e, const pl_batch_job *job)
 {
     const pl_batch_pilot *p = e->pilot;
@@ -334,7 +334,7 @@ static void wait_in_pilot(pl_batch *b, pl_batch_entry *e, const pl_batch_job *jo
     pl_pilots_move(b, e);
 }
 
-/* Whether its worker has ended for certain: what another machine wrote may be seen late. */
+/* True if its worker has certainly ended: writes of another machine may appear late. */
 static bool is_over(const pl_batch *b, pl_batch_entry *e, int64_t now)
 {
     int64_t grace = pl_batch_ms(b, PL_BATCH_GRACE);
@@ -346,7 +346,7 @@ static bool is_over(const pl_batch *b, pl_batch_entry *e, int64_t now)
     return now - e->over_ms >= (grace > OVER_MS ? grace : OVER_MS);
 }
 
-/* False: it is over. */
+/* False: the entry is finished. */
 static bool follow_in_pilot(pl_batch *b, pl_batch_entry *e, int64_t now)
 {
     const pl_batch_job *job = take_over(b, e);
@@ -363,7 +363,7 @@ static bool follow_in_pilot(pl_batch *b, pl_batch_entry *e, int64_t now)
     }
     bool over = is_over(b, e, now), gone = e->pilot->gone;
     bool ended = gone || (job && !pl_batch_job_lives(job));
-    /* Of one that was told to stop the batch system knows who told it, where it has told its pilot as well. */
+    /* If it was told to stop, the batch system knows who did it, provided that it told the pilot as well. */
     bool told = over && !e->pilot->closed;
     if (files.reported && (!files.stopped || told || ended || e->kill)) {
         return conclude(b, e);
@@ -372,7 +372,7 @@ static bool follow_in_pilot(pl_batch *b, pl_batch_entry *e, int64_t now)
         b->next_ms = now + BUSY_MS;
     }
     if (over && e->place == PL_PILOT_NOWHERE && !files.begun && !files.locked && !e->began) {
-        wait_again(b, e); /* the daemon was killed as it moved it */
+        wait_again(b, e); /* the daemon was killed while moving it */
         return true;
     }
     if (!files.locked && (gone || (over && !files.reported))) {

@@ -28,10 +28,10 @@ typedef enum pl_pilot_place {
     PL_PILOT_DONE,
 } pl_pilot_place;
 
-/* Good queries in a row that have not shown a job alive. */
+/* Consecutive good queries that have not shown a job alive. */
 typedef struct pl_batch_absence {
     int64_t queries, seen; /* how many; the number of the last one that was looked at */
-    int64_t ms;            /* since when */
+    int64_t ms;            /* the first of them */
 } pl_batch_absence;
 
 typedef struct pl_batch_entry {
@@ -52,11 +52,11 @@ typedef struct pl_batch_entry {
     pl_batch_phase phase;
     pl_kill kill;
     int64_t deadline_ms; /* under the mutex: to be ended by then; 0: none */
-    /* where it runs in a pilot, instead of in a job of its own (batch_pilots.h) */
+    /* if it runs in a pilot instead of its own job (batch_pilots.h) */
     struct pl_batch_pilot *pilot; /* NULL: it does not */
-    bool searched;                /* for one of an earlier daemon */
+    bool searched;                /* for a pilot of an earlier daemon */
     pl_pilot_place place;
-    int64_t over_ms; /* since when its worker has ended; 0: it has not */
+    int64_t over_ms; /* when its worker was found to have ended; 0: it has not */
 } pl_batch_entry;
 
 typedef struct pl_batch {
@@ -71,16 +71,16 @@ typedef struct pl_batch {
     /* the thread's own */
     struct pl_batch_pilot *pilots;
     pl_batch_list jobs; /* of the last good query */
-    int64_t asked_ms;   /* when that began; 0: there was none yet */
+    int64_t asked_ms;   /* start of that query; 0: no good query yet */
     int64_t queries;    /* good ones */
     int64_t next_ms;    /* when the next one is due */
     int room;           /* for submissions, until all jobs are looked at again */
     int failures;       /* of queries, in a row */
-    int64_t failed_us;  /* since when, since 1970 */
+    int64_t failed_us;  /* start of the failures, since 1970 */
     char error[240];    /* of the last one */
 } pl_batch;
 
-/* A job to be submitted, and what became of that. */
+/* A job to submit, and the outcome. */
 typedef struct pl_batch_request {
     char name[PL_BATCH_NAME_MAX];
     const char *id, *directory; /* of the session or pilot */
@@ -94,38 +94,38 @@ typedef struct pl_batch_request {
     char job[PL_BATCH_ID_MAX], error[280];
 } pl_batch_request;
 
-/* A worker's command, with what its words stand in. */
+/* A worker's command, with storage for its words. */
 typedef struct pl_batch_words {
     const char *words[24];
     char program[PATH_MAX + 32], plugin[PATH_MAX], attempt[24], cores[24], memory[32], every[16];
 } pl_batch_words;
 
-/* s of a setting, as ms. */
+/* A setting in seconds, as ms. */
 int64_t pl_batch_ms(const pl_batch *batch, pl_batch_number which);
 /* Fills in `words`. */
 void pl_batch_worker_words(const pl_batch *batch, const pl_batch_entry *entry,
                            pl_batch_words *words);
-/* What a session's job asks for. */
+/* Memory that a session's job asks for, MB. */
 double pl_batch_memory_mb(const pl_session *session);
-/* Submit an entry whose outcome nothing shows yet. */
+/* Submit an entry that no query shows yet. */
 void pl_batch_submit(pl_batch *batch, pl_batch_entry *entry);
 /* True with `job`; false with `error`. */
 bool pl_batch_send(pl_batch *batch, pl_batch_request *request);
-/* How long to wait after a request that failed; counts it. */
+/* How long to wait after a failed request; counts it. */
 int64_t pl_batch_backoff_ms(const pl_batch_request *request, int *failures);
 /* Run `cancel` or `signal` on a job; `id` is that of its session or pilot. */
 void pl_batch_tell(pl_batch *batch, const char *id, const char *job, pl_batch_verb verb);
-/* Whether a submission by an earlier daemon is still going on, of the session or pilot with this directory. */
+/* True if an earlier daemon's submission is still in progress, for the session or pilot with this directory. */
 bool pl_batch_being_submitted(const char *directory);
-/* Whether any was begun, for whatever attempt; its job (may be NULL), or "" where that is not known. */
+/* True if any submission was begun, for any attempt; its job (may be NULL), or "" if unknown. */
 bool pl_batch_was_submitted(const char *directory, char job[PL_BATCH_ID_MAX]);
-/* Counts good queries that began after that moment and do not show the job (NULL: it is not listed) alive. True where they
+/* Count good queries that began after that moment and do not show the job (NULL: it is not listed) alive. True if they
  * prove its end. */
 bool pl_batch_gone(const pl_batch *batch, pl_batch_absence *absence, int64_t after_ms,
                    const pl_batch_job *job, int64_t now);
-/* Whether a good query began after that moment; else one is made soon. */
+/* True if a good query began after that moment; otherwise one is made soon. */
 bool pl_batch_known(pl_batch *batch, int64_t after_ms, int64_t now);
-/* Say why it waits. */
+/* Set the reason why it waits. */
 __attribute__((format(printf, 3, 4))) void
 pl_batch_say(pl_batch *batch, const pl_batch_entry *entry, const char *format, ...);
 /* Carry out the next action for an entry. False when it is finished and must be removed. */

@@ -1,4 +1,4 @@
-/* batch_pilot_folder.c - the folder of a pilot: what its files are called, and what is read from and written to it. */
+/* batch_pilot_folder.c - a pilot's folder: its file names, and reading and writing its files. */
 #include "server/run/batch_pilots.h"
 
 #include "protocol/log/small_file.h"
@@ -52,7 +52,7 @@ static bool add_file(pl_batch_pilot *p, const char *name)
     return true;
 }
 
-/* Of two files of an assignment that was moved meanwhile the later one goes first. */
+/* If an assignment was moved meanwhile and has two files, the later one sorts first. */
 static int by_name(const void *a, const void *b)
 {
     const pl_pilot_file *x = a, *y = b;
@@ -160,7 +160,7 @@ bool pl_pilot_read_about(pl_batch_pilot *p)
     const char *numbers = strtok_r(text, "\n", &rest);
     const char *user = strtok_r(NULL, "\n", &rest), *group = strtok_r(NULL, "\n", &rest);
     bool good = group && sscanf(numbers, "%ld %ld", &p->cores, &p->memory_mb) == 2;
-    if (good) { /* the first letter keeps an empty name's place */
+    if (good) { /* the first letter preserves an empty name's place */
         snprintf(p->user, sizeof p->user, "%s", user + 1);
         snprintf(p->group, sizeof p->group, "%s", group + 1);
     }
@@ -199,7 +199,7 @@ bool pl_pilot_put(const pl_batch *b, const pl_batch_entry *e, const pl_batch_pil
     return good;
 }
 
-/* False where there is no such file. */
+/* False if there is no such file. */
 static bool remove_file(const pl_batch_entry *e, const char *ending)
 {
     char name[PL_PILOT_ENTRY_MAX], file[PL_PILOT_ENTRY_MAX + 8];

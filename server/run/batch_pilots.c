@@ -25,7 +25,7 @@ static void load(pl_batch *b, const char *id)
     if (!p) {
         return;
     }
-    if (!pl_pilot_read_about(p)) { /* the daemon was killed as it made it */
+    if (!pl_pilot_read_about(p)) { /* the daemon was killed while creating it */
         pl_pilot_remove(p);
         return;
     }
@@ -68,7 +68,8 @@ static long minutes_of(const pl_batch *b)
     return wanted < most ? wanted : most;
 }
 
-/* When it takes no session any more: such that one can end before the batch system's signal, if there is time for that. */
+/* When it stops taking sessions: early enough for one to end before the batch system's signal, if there is time for
+ * that. */
 static long until_of(const pl_batch *b)
 {
     long seconds = 60 * minutes_of(b), lead = pl_batch_system_number(b->system, PL_BATCH_LEAD);
@@ -116,7 +117,7 @@ static void submit(pl_batch *b, pl_batch_pilot *p)
     note_answer(b, p, &r, pl_batch_send(b, &r));
 }
 
-/* Its job is not known: look for it, or submit. False: it has no job and is not needed. */
+/* Its job is unknown: search for it, or submit. False: it has no job and is not needed. */
 static bool find_job(pl_batch *b, pl_batch_pilot *p, int64_t now)
 {
     if (now < p->due_ms || (!p->tried && p->entries == 0)) {
@@ -139,7 +140,7 @@ static bool find_job(pl_batch *b, pl_batch_pilot *p, int64_t now)
     return true;
 }
 
-/* False: it is over. */
+/* False: the pilot is finished. */
 static bool follow_job(pl_batch *b, pl_batch_pilot *p, int64_t now)
 {
     const pl_batch_job *job = b->asked_ms > p->after_ms ? pl_batch_list_find(&b->jobs, p->job)
@@ -157,7 +158,7 @@ static bool follow_job(pl_batch *b, pl_batch_pilot *p, int64_t now)
     return !p->gone || p->entries > 0;
 }
 
-/* 0: not known. One that is paced by the clock, or has no end, has its limit alone. */
+/* 0: unknown. If it is paced by the clock, or has no end, only its limit counts. */
 static double expected_s(const pl_session *s)
 {
     if (s->interactive) {
@@ -197,7 +198,7 @@ static void count_entries(pl_batch *b, pl_batch_entry *entries)
 void pl_pilots_tend(pl_batch *b, pl_batch_entry *entries, int64_t now)
 {
     count_entries(b, entries);
-    if (!atomic_load(b->setup.ready)) { /* before that not all sessions are adopted */
+    if (!atomic_load(b->setup.ready)) { /* before that, not all sessions are adopted */
         return;
     }
     for (pl_batch_pilot **link = &b->pilots, *p; (p = *link);) {
@@ -286,7 +287,7 @@ static bool fits(const pl_batch_pilot *p, const pl_session *s)
     return s->cores <= p->cores && pl_batch_memory_mb(s) <= (double)p->memory_mb;
 }
 
-/* The one with the least to do, or NULL; and how many its owner has. */
+/* The pilot with the least work, or NULL; and how many its owner has. */
 static pl_batch_pilot *choose(const pl_batch *b, const pl_session *s, const char *user,
                               const char *group, long *count)
 {
@@ -305,7 +306,7 @@ static pl_batch_pilot *choose(const pl_batch *b, const pl_session *s, const char
     return best;
 }
 
-/* Memory for as many sessions as it has cores for, in powers of two: then it fits others, too. */
+/* Memory for as many sessions as it has cores for, rounded to a power of two so that it suits others, too. */
 static void measure(const pl_batch *b, const pl_session *s, pl_batch_pilot *p)
 {
     long least = pl_batch_system_number(b->system, PL_BATCH_PILOT_CORES);

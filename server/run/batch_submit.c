@@ -89,12 +89,12 @@ void pl_batch_worker_words(const pl_batch *b, const pl_batch_entry *e, pl_batch_
         x->words[n++] = "--memory";
         x->words[n++] = x->memory;
     }
-    if (s->gpu_memory > 0) { /* the one that the job was given */
+    if (s->gpu_memory > 0) { /* the one given to the job */
         x->words[n++] = "--gpu";
         x->words[n++] = "auto";
     }
     if (s->gpu_memory > 0 && o->gpu_plugin) {
-        x->words[n++] = "--gpu-plugin"; /* the job's folder is another one */
+        x->words[n++] = "--gpu-plugin"; /* the job runs in another folder */
         x->words[n++] = realpath(o->gpu_plugin, x->plugin) ? x->plugin : o->gpu_plugin;
     }
 }
@@ -110,7 +110,7 @@ static long job_minutes(const pl_batch *b, const pl_session *s)
     return seconds > 0 && minutes < (double)most ? (long)minutes : most;
 }
 
-/* The worker's limit covers what it allocates; a job's limit counts the program and its files as well. */
+/* The worker's limit covers its allocations; a job's limit also covers the program and its files. */
 double pl_batch_memory_mb(const pl_session *s)
 {
     double bytes = s->memory_limit > s->memory ? s->memory_limit : s->memory;
@@ -163,7 +163,7 @@ static bool write_script(const pl_batch *b, const char *directory, const submiss
 
 /* ---- the command ---- */
 
-/* Locked for as long as any process has it open: the command outlives a daemon that is killed. */
+/* Locked while any process has it open: the command outlives a killed daemon. */
 static int open_output(const char *directory, int flags)
 {
     char path[PATH_MAX + 16];
@@ -182,7 +182,7 @@ bool pl_batch_being_submitted(const char *directory)
     return busy;
 }
 
-/* The first word that was printed: "123", "123;cluster", "123.server", "job.batch/name". */
+/* The first word of the output: "123", "123;cluster", "123.server", "job.batch/name". */
 static bool read_id(int fd, char out[PL_BATCH_ID_MAX])
 {
     char text[512];
@@ -235,7 +235,7 @@ bool pl_batch_send(pl_batch *b, pl_batch_request *r)
         describe_job(b, r, &x);
         good = write_script(b, r->directory, &x);
     }
-    if (!good) { /* or another submission is going on */
+    if (!good) { /* or another submission is in progress */
         snprintf(r->error, sizeof r->error, "its job's script cannot be written: %s",
                  strerror(errno));
     }

@@ -26,7 +26,7 @@ static bool reply_refused(pl_request *r, pl_decode_outcome outcome, const pl_fau
     return false;
 }
 
-/* Who may only look at the session does not get its webhook by branching it. */
+/* Users with view access to a session must not get its webhook by branching it. */
 static bool hide(pl_branch *b)
 {
     char *shown = pl_notes_scene_shown(b->before, b->before_size, &b->before_size);

@@ -1,5 +1,5 @@
-/* branch_request.h - POST /v1/sessions/{id}/branch: decode the edit, find the frame, and admit the edited
- * scene as a session of its own (branch.h).
+/* branch_request.h - POST /v1/sessions/{id}/branch: decodes the edit, finds the frame, and admits the edited scene as a
+ * new session (branch.h).
  */
 #ifndef PLIANT_SERVER_RUN_BRANCH_REQUEST_H
 #define PLIANT_SERVER_RUN_BRANCH_REQUEST_H

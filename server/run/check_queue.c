@@ -22,7 +22,7 @@ typedef struct check {
     const char *owner;
     int64_t order;
     bool running;
-    pl_preflight_run run; /* where it runs */
+    pl_preflight_run run; /* while it runs */
 } check;
 
 struct pl_check_queue {
@@ -37,8 +37,8 @@ struct pl_check_queue {
     int64_t again_ms;      /* earliest time of the next start, as in pl_monotonic_ms */
     check *list;
     int running;
-    int64_t turns;          /* taken so far, */
-    int64_t served[OWNERS]; /* and the number of an owner's last one, by a hash of the name */
+    int64_t turns;          /* turns so far, */
+    int64_t served[OWNERS]; /* and the last turn of an owner, by a hash of the name */
     bool stopping, stopped;
 };
 
@@ -46,7 +46,7 @@ static void wake(pl_check_queue *q)
 {
     uint64_t one = 1;
     ssize_t put = write(q->wake_fd, &one, sizeof one);
-    (void)put; /* full means that it is awake already */
+    (void)put; /* full means that it is already awake */
 }
 
 /* ---- turns; the mutex is held ---- */
@@ -65,14 +65,14 @@ static bool has_no_turn(const pl_check_queue *q, const char *owner)
     return theirs >= q->per_owner || q->running >= 2 * q->per_owner;
 }
 
-/* Of the owner whose last turn was longest ago, the one that came first. */
+/* The owner whose last turn was longest ago comes first; within an owner, the oldest. */
 static bool comes_before(pl_check_queue *q, const check *a, const check *b)
 {
     int64_t turn_a = *served(q, a->owner), turn_b = *served(q, b->owner);
     return turn_a != turn_b ? turn_a < turn_b : a->order < b->order;
 }
 
-/* The one whose turn it is, marked as running; NULL: none. */
+/* The next check, marked as running; NULL: none. */
 static check *take_turn(pl_check_queue *q)
 {
     check *next = NULL;
@@ -107,7 +107,7 @@ static void remove_check(pl_check_queue *q, check *gone)
     free(gone);
 }
 
-/* The ticket's from here on, with the run where that was begun. */
+/* Hand it back to the ticket's caller, with the run if it was begun. */
 static void hand_back(pl_check_queue *q, check *c, pl_preflight_outcome outcome, bool begun)
 {
     pl_check_ticket *t = c->ticket;
@@ -146,7 +146,7 @@ static void run_conclusion(void *context)
     free(c);
 }
 
-/* The files of a check are synced then, which the others do not wait for. */
+/* Conclusions sync the check's files in a pool, so that other checks do not wait. */
 static void conclude(pl_check_queue *q, check *c, pl_preflight_outcome outcome, pl_faults *faults)
 {
     conclusion *end = outcome != PL_PREFLIGHT_STOPPED ? malloc(sizeof *end) : NULL;
@@ -179,7 +179,7 @@ static pl_preflight_outcome begin(pl_check_queue *q, check *c)
     return outcome;
 }
 
-/* Puts a check back in the queue. */
+/* Put a check back in the queue. */
 static void put_off(pl_check_queue *q, check *c)
 {
     pthread_mutex_lock(&q->mutex);
@@ -233,7 +233,7 @@ static check *after(pl_check_queue *q, const check *c)
     return next;
 }
 
-/* One entry as it stands: over, or no longer waited for. */
+/* Handle an entry that is finished, or no longer waited for. */
 static void look_at(pl_check_queue *q, check *c)
 {
     pl_faults faults = {0};
@@ -262,7 +262,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Until a child has ended or is late, a ticket's time is over, or something was added. */
+/* Sleep until a child has ended or is late, a ticket's time is over, or something was added. */
 static void sleep_until_due(pl_check_queue *q)
 {
     int64_t due = INT64_MAX;
@@ -400,7 +400,7 @@ bool pl_check_queue_takes(pl_check_queue *q, pl_request *r, int64_t ahead, int64
     return false;
 }
 
-/* Into the list, unless it is being ended. */
+/* Add to the list, unless the queue is ending. */
 static bool put(pl_check_queue *q, check *c)
 {
     pthread_mutex_lock(&q->mutex);

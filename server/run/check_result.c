@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Estimates are within a factor of two of what was measured; a limit is there to save the machine
- * from a leak, and must never meet a scene that is right. */
+/* Estimates are within a factor of two of measurements. The limit protects the machine from a leak and must never
+ * affect a correct scene. */
 #define LIMIT_FACTOR 4
 #define LIMIT_BASE   ((double)(1 << 30))
 
@@ -108,7 +108,7 @@ double pl_check_estimate(const pl_preflight *report, int64_t frames)
     return frames > 0 && report->seconds_per_frame > 0 && seconds < 1e9 ? seconds : 0;
 }
 
-/* ---- of a session that was answered for before ---- */
+/* ---- for a session whose request was answered earlier ---- */
 
 static void reject(pl_sessions *t, pl_session *s, const pl_faults *faults)
 {
@@ -143,7 +143,7 @@ static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session
                                 pl_learning_ratio(machine->learning, s->owner, report),
                     .cores_most = pl_check_cores(machine, report),
                     .gpu_memory = pl_check_gpu_memory(report)};
-    if (s->memory <= 0) { /* the scene did not say */
+    if (s->memory <= 0) { /* the scene gave no limit */
         what.memory = report->memory_bytes;
         what.memory_limit = pl_check_memory_limit(0, report->memory_bytes);
     }
@@ -152,7 +152,7 @@ static void accept_session(pl_sessions *t, const pl_machine *machine, pl_session
     free(bodies);
 }
 
-/* The check's own files, which it has not synced. */
+/* Sync the check's own files; the check has not done it. */
 /* Returns 0 or an errno. */
 static int sync_check(const pl_session *s)
 {

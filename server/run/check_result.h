@@ -1,5 +1,5 @@
-/* check_result.h - what a finished preflight means: the memory its session is given, the scene's faults,
- * and the next state of a session that waits in `checking`.
+/* check_result.h - interprets a finished preflight: the session's memory, the scene's faults, and the next state of a
+ * session in `checking`.
  */
 #ifndef PLIANT_SERVER_RUN_CHECK_RESULT_H
 #define PLIANT_SERVER_RUN_CHECK_RESULT_H
@@ -9,14 +9,14 @@
 #include "server/run/preflight_run.h"
 #include "server/sessions/sessions.h"
 
-/* Bytes that a session's worker may use: what the scene asks for, else four times the estimate and
- * 1 GiB; 0 while there is no estimate yet. */
+/* Bytes that a session's worker may use: as the scene asks, else four times the estimate plus 1 GiB; 0 while there is
+ * no estimate. */
 double pl_check_memory_limit(double asked, double estimate);
-/* Bytes of a GPU's memory that are kept for a session; 0: it runs on the CPU. */
+/* Bytes of GPU memory reserved for a session; 0: it runs on the CPU. */
 double pl_check_gpu_memory(const pl_preflight *report);
 
-/* The report in the directory; faults are moved or added to `faults`. False with errno if the check itself failed, not
- * the scene. */
+/* Read the report in the directory; faults are moved or added to `faults`. False with errno if the check itself failed,
+ * not the scene. */
 bool pl_check_read(const pl_machine *machine, const char *directory, pl_preflight_outcome outcome,
                    pl_preflight *report, pl_faults *faults);
 /* A session in `checking` becomes queued, paused, rejected, cancelled or failed. False if too few open files or memory
@@ -24,9 +24,9 @@ bool pl_check_read(const pl_machine *machine, const char *directory, pl_prefligh
 bool pl_check_conclude(pl_sessions *sessions, const pl_machine *machine, pl_session *session,
                        pl_preflight_outcome outcome, pl_faults *faults);
 
-/* The most cores that a session may have whose scene does not say: as many as pay, of this machine. */
+/* Most cores of a session whose scene does not say: as many as are worthwhile, on this machine. */
 int64_t pl_check_cores(const pl_machine *machine, const pl_preflight *report);
-/* Seconds that a run of so many frames is expected to take on its fewest cores; 0: not known, or it has no end. */
+/* Expected seconds of a run of so many frames on its fewest cores; 0: unknown, or it has no end. */
 double pl_check_estimate(const pl_preflight *report, int64_t frames);
 
 #endif

@@ -14,7 +14,7 @@ int pl_control_group_open(int dir_fd, const char *name)
     return openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* One write: the kernel takes each as a whole. */
+/* One write: the kernel requires each value as a whole. */
 int pl_control_group_put(int dir_fd, const char *file, const char *text)
 {
     int fd = openat(dir_fd, file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -61,7 +61,7 @@ int64_t pl_control_group_kills(int dir_fd, int version)
     return value;
 }
 
-/* Looked for once: a machine may have thousands of mounts. */
+/* Found once: a machine may have thousands of mounts. */
 static pl_control_group own;
 
 static void find_own(void)

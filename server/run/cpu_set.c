@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CPU_TEXT = 12 }; /* bytes of a CPU in a text, at the most */
+enum { CPU_TEXT = 12 }; /* most bytes of a CPU in a text */
 
 /* ---- texts ---- */
 
@@ -66,7 +66,7 @@ char *pl_cpu_set_of(pid_t pid)
     return sched_getaffinity(pid, sizeof set, &set) == 0 ? pl_cpu_set_print(&set) : NULL;
 }
 
-/* Each thread that is not on the set yet; how many, -1 with errno where one cannot be moved. */
+/* Move each thread that is not on the set yet. Returns how many, or -1 with errno if one cannot be moved. */
 static int move_threads(DIR *tasks, const cpu_set_t *set)
 {
     int moved = 0;
@@ -89,7 +89,7 @@ static int move_threads(DIR *tasks, const cpu_set_t *set)
 
 int pl_cpu_set_pin(pid_t pid, const char *text)
 {
-    enum { ROUNDS = 8 }; /* a thread that was moved late may have begun another before */
+    enum { ROUNDS = 8 }; /* a thread that was moved late may have started another one before */
     cpu_set_t set;
     char path[48];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);

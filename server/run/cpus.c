@@ -29,7 +29,7 @@ static bool read_node(const char *nodes, int number, cpu_set_t *out)
     return good;
 }
 
-/* Nodes may be numbered with gaps. CPUs of no node are one more. */
+/* Node numbers may have gaps. CPUs without a node form one more. */
 static void find_nodes(pl_cpus *c, const char *nodes)
 {
     cpu_set_t rest = c->unused;
@@ -72,8 +72,8 @@ static int count_in(const cpu_set_t *set, const cpu_set_t *node)
     return CPU_COUNT(&both);
 }
 
-/* Where a worker that wants `more` gets its next ones: the node on which it has most already and there are any, else
- * the fullest that has enough, else the emptiest. -1: there are none. */
+/* The node for a worker's next CPUs if it needs `more`: the node with free CPUs where it already has most, otherwise
+ * the fullest node with enough, otherwise the emptiest. -1: none. */
 static int pick_node(const pl_cpus *c, const cpu_set_t *own, int64_t more)
 {
     int best = -1, best_own = 0, best_free = 0;
@@ -112,7 +112,7 @@ static bool take_one(pl_cpus *c, cpu_set_t *own, int64_t more)
     return false;
 }
 
-/* Of the node on which it has fewest, so that what stays is together; the last of them. */
+/* Give back a CPU on the node where it has fewest, so that the others stay together; the last one there. */
 static void give_one(pl_cpus *c, cpu_set_t *own)
 {
     int fewest = -1, last = -1;

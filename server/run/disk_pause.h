@@ -9,9 +9,9 @@
  * session. `why`: the disk's error, NULL if it is full. `recovery` may be NULL. */
 void pl_disk_pause_session(pl_sessions *sessions, pl_session *session, const char *why,
                            const pl_recovery *recovery);
-/* There is room again: queue what was paused for it. */
+/* The disk has room again: queue the sessions that were paused for it. */
 void pl_disk_pause_end(pl_sessions *sessions);
-/* Why a queued session waits while the disk is full; false where it is not. */
+/* Why a queued session waits while the disk is full; false if it is not full. */
 bool pl_disk_pause_place(const pl_disk *disk, pl_queue_place *out);
 
 #endif

@@ -101,7 +101,7 @@ static void note_usage(pl_dispatcher *d, const pl_usage_span *span)
 
 /* ---- CPUs ---- */
 
-/* It has so many from now on, of those before or beside them. */
+/* Give it this many CPUs, taken from or added to its present ones. */
 static void change_cpus(pl_dispatcher *d, pl_session *s, int64_t cores)
 {
     char *now = pl_cpus_change(d->cpus, s->cpus, cores);
@@ -146,7 +146,7 @@ static void free_held(void *context, pl_session *s)
     }
 }
 
-/* So many cores are counted for it from now on. What it held until now is a run of its own. */
+/* Count this many cores for it from now on. The time until now becomes a separate run. */
 static void hold_cores(pl_dispatcher *d, pl_session *s, int64_t cores)
 {
     pl_usage_span span = pl_session_span(s);
@@ -161,7 +161,7 @@ static void hold_cores(pl_dispatcher *d, pl_session *s, int64_t cores)
     }
 }
 
-/* Only the answer to the newest request counts; what was taken was counted when it was asked. */
+/* Only the answer to the newest request counts; additional cores were counted when requested. */
 static bool resized(void *context, pl_session *s, int64_t number, int64_t cores)
 {
     pl_dispatcher *d = context;
@@ -291,7 +291,7 @@ static void renew_limits(pl_dispatcher *d, pl_schedule *schedule)
     }
 }
 
-/* Takes up changed limits and devices. */
+/* Take over changed limits and devices. */
 static void look_around(pl_dispatcher *d)
 {
     renew_limits(d, d->schedule);
@@ -299,14 +299,14 @@ static void look_around(pl_dispatcher *d)
     watch_gpus(d);
 }
 
-/* A job that has just begun, as its session. */
+/* Start the session of a job that has just begun. */
 static void begin(pl_dispatcher *d, pl_job *job)
 {
     pl_session *s = job->tag;
     if (job->device >= 0) {
         pl_gpu_load gpu = pl_gpus_load(d->gpus, job->device);
         if (!pl_gpus_place_on(d->gpus, gpu.uuid, job->gpu_charge)) {
-            pl_gpus_take(d->gpus, gpu.uuid, job->gpu_charge); /* strangers took it meanwhile */
+            pl_gpus_take(d->gpus, gpu.uuid, job->gpu_charge); /* other programs took it meanwhile */
         }
         pl_session_set_text(&s->gpu, gpu.uuid);
     }
@@ -375,7 +375,7 @@ static pl_task carry_out(pl_dispatcher *d, const pl_action *action)
     return (pl_task){.kind = PL_TASK_START, .session = s};
 }
 
-/* Before anybody else is put on the CPUs that it gave back. */
+/* Before other sessions are put on the CPUs that it gave back. */
 static pl_task next_pin(pl_dispatcher *d)
 {
     size_t count = 0;
@@ -454,7 +454,7 @@ void pl_dispatcher_transfer(pl_dispatcher *d, pl_session *host, pl_common_hold *
         out->cores = pl_schedule_transfer(d->schedule, host->job, PL_GPU_CONTEXT, now_s());
     }
     host->cores_held -= out->cores;
-    release_cpus(d, host); /* they hold cores together, on any CPU */
+    release_cpus(d, host); /* they hold cores together, not pinned */
     pl_sessions_unlock(d->sessions);
 }
 
@@ -496,7 +496,7 @@ int64_t pl_dispatcher_next_due(pl_dispatcher *d)
     return isinf(due) ? INT64_MAX : (int64_t)ceil(1e3 * due);
 }
 
-/* What it used before this daemon was there is in no row yet. */
+/* Its usage before this daemon started is not stored in any row yet. */
 static void remember_run(pl_dispatcher *d, const pl_session *s)
 {
     pl_usage_span span = pl_session_span(s);
@@ -504,7 +504,7 @@ static void remember_run(pl_dispatcher *d, const pl_session *s)
     remember(d, span.user, span.group, seconds * (double)span.cores, span.gpu ? seconds : 0);
 }
 
-/* Makes a job for a session that already has its cores, unless it has a job. */
+/* Create a job for a session that already has its cores, unless it has a job. */
 static bool arrive_as_it_is(pl_dispatcher *d, pl_session *s)
 {
     int64_t cores = s->cores;

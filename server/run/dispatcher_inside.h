@@ -12,7 +12,7 @@ typedef struct pl_dispatcher {
     pl_sessions *sessions;
     pl_schedule *schedule; /* under the table's mutex, like all fields below */
     pl_schedule *batch;    /* decides when sessions are submitted to the batch system */
-    bool has_batch;        /* false: such sessions wait for a daemon with one */
+    bool has_batch;        /* false: such sessions wait for a daemon that has one */
     struct pl_gpus *gpus;
     int64_t changes, forecast_changes, forecast_ms;
     int64_t gpu_waits; /* waiting sessions that need a GPU */

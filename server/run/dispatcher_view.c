@@ -1,4 +1,5 @@
-/* dispatcher_view.c - the dispatcher's state for readers: who waits, why and until when, what runs, what is in use. */
+/* dispatcher_view.c - the dispatcher's state for readers: waiting sessions with reason and expected start, running
+ * sessions, and resources in use. */
 #include "server/base/clock.h"
 #include "server/run/disk_pause.h"
 #include "server/run/dispatcher.h"
@@ -62,7 +63,7 @@ void pl_dispatcher_drain(pl_dispatcher *d, bool draining)
     d->changed(d->context, NULL);
 }
 
-/* All waiting sessions, malloc'ed: for this machine, then in the batch system, then to be submitted to it. */
+/* All waiting sessions, malloc'ed: for this machine, then in the batch system, then not yet submitted to it. */
 static const pl_session **list_waiting(pl_dispatcher *d, size_t *count)
 {
     size_t n[3], total = 0;
@@ -90,7 +91,7 @@ static void forecast(pl_dispatcher *d)
     d->forecast_ms = pl_monotonic_ms();
 }
 
-/* Renews the forecast for all sessions: at once for a queue of some hundreds, else twice a second. */
+/* Renew the forecast for all sessions: immediately for a queue of some hundreds, otherwise twice a second. */
 static void look_ahead(pl_dispatcher *d)
 {
     int64_t age = pl_monotonic_ms() - d->forecast_ms;

@@ -39,7 +39,7 @@ typedef struct ending {
     int dir_fd;
     int64_t frame; /* last committed */
     pl_desire desired;
-    bool paused; /* control.log says so */
+    bool paused; /* according to control.log */
     pl_recovery recovery;
     const pl_exit *fault; /* the report that the device failed, or NULL */
 } ending;
@@ -50,7 +50,7 @@ static pl_failure failure_of(pl_failure_code code, int64_t frame)
         .code = code, .step = -1, .frame = frame, .body = -1, .element = -1, .vertex = -1};
 }
 
-/* ---- the states it may go to ---- */
+/* ---- transitions ---- */
 
 static void end_as(const ending *e, pl_session_state to, const char *reason,
                    const pl_failure *failure)
@@ -64,7 +64,7 @@ static void end_as(const ending *e, pl_session_state to, const char *reason,
     free(text);
 }
 
-/* Of a worker that the daemon killed for its own session's sake. */
+/* Describe why the daemon killed a worker for its own session's sake. */
 static void describe_killing(const ending *e, char *out, size_t size)
 {
     const pl_options *o = e->setup->options;
@@ -131,9 +131,9 @@ static void queue_again(const ending *e, const char *reason, const char *message
         &(pl_move){.reason = reason, .message = message, .recovery = &e->recovery, .first = true});
 }
 
-/* ---- out of memory: once more with 1.5 times as much ---- */
+/* ---- out of memory: retry with 1.5 times as much ---- */
 
-/* False where that was tried already. */
+/* False if that was already tried. */
 static bool retry_with_memory(ending *e)
 {
     pl_recovery *r = &e->recovery;
@@ -178,7 +178,7 @@ static void pause_cancelled_job(const ending *e)
 
 /* ---- with a report ---- */
 
-/* How long it took, for the estimates of those to come: where it had an end and ran as fast as it could. */
+/* Record how long it took, for later estimates: only if it had an end and ran as fast as possible. */
 static void learn(const ending *e, const pl_exit *report)
 {
     pl_session *s = e->session;
@@ -223,7 +223,7 @@ static void end_by_report(ending *e, const pl_exit *report)
     }
 }
 
-/* ---- without one ---- */
+/* ---- without a report ---- */
 
 static void describe_crash(const ending *e, char *out, size_t size)
 {
@@ -258,7 +258,7 @@ static void move_to_failed(const ending *e, const pl_failure *f, const char *tex
                                         .recovery = &e->recovery});
 }
 
-/* The time limit ended inside a step; no crash. */
+/* The time limit ended inside a step; this is not a crash. */
 static void fail_timed_out(const ending *e)
 {
     pl_failure f = failure_of(PL_FAILURE_TIMEOUT, e->frame);
@@ -270,7 +270,7 @@ static void fail_timed_out(const ending *e)
     free(text);
 }
 
-/* The last whole lines of a log, malloc'ed; NULL if there are none. */
+/* The last complete lines of a log, malloc'ed; NULL: none. */
 static char *log_tail(int dir_fd, const char *name)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -293,7 +293,7 @@ static char *log_tail(int dir_fd, const char *name)
     return text;
 }
 
-/* Its last line into the advice, the whole tail beside it. */
+/* Put the last line into the advice, and the whole tail beside it. */
 static void fail_crashed(ending *e, const char *crash)
 {
     bool memory = ran_out_of_memory(e->how);
@@ -325,7 +325,7 @@ static void fail_crashed(ending *e, const char *crash)
     free(tail);
 }
 
-/* A session that made a checkpoint since it crashed last counts from zero again. */
+/* A checkpoint since the last crash resets the count of crashes. */
 static void note_checkpoint(ending *e)
 {
     pl_checkpoint newest;
@@ -336,7 +336,7 @@ static void note_checkpoint(ending *e)
     }
 }
 
-/* At most 3 restarts without a new checkpoint. Ends that no daemon watched do not count: a restarted machine, a
+/* At most 3 restarts without a new checkpoint. Ends without a watching daemon do not count: a restarted machine, a
  * restored state or a service manager that ended all processes is not the scene's fault. */
 static void end_crashed(ending *e)
 {
@@ -357,7 +357,7 @@ static void end_crashed(ending *e)
         return;
     }
     if (how->status_known && WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGTERM) {
-        queue_stopped(e); /* before it could listen */
+        queue_stopped(e); /* before it could handle signals */
         return;
     }
     if (how->job == PL_JOB_CANCELLED && how->kill == PL_KILL_NONE) {
@@ -367,7 +367,7 @@ static void end_crashed(ending *e)
     if (exited_with(how, STATUS_NO_DISK) && !pl_disk_full(e->setup->disk)) {
         pl_disk_note(e->setup->disk, 0);
     }
-    bool full = pl_disk_full(e->setup->disk); /* it may not have been able to say so */
+    bool full = pl_disk_full(e->setup->disk); /* the worker may not have been able to report it */
     if (full || (how->kill == PL_KILL_DEAF && e->session->preempting)) {
         queue_stopped(e);
         return;
@@ -383,7 +383,7 @@ static void end_crashed(ending *e)
             "another session in its worker did not react; it continues from its checkpoint");
         return;
     }
-    if (e->fault && !e->fault->launching) { /* another session's in the same worker */
+    if (e->fault && !e->fault->launching) { /* caused by another session in the same worker */
         queue_again(e, "device_fault", crash);
         return;
     }
@@ -424,8 +424,8 @@ static void take_warnings(const ending *e)
     free(warnings);
 }
 
-/* The next attempt's number must be above every one that the directory knows: the row of the newest
- * may not have reached the database before a daemon was killed. */
+/* The next attempt's number must exceed every number in the directory: the newest one may not have reached the database
+ * before a daemon was killed. */
 static void note_attempts(ending *e, const pl_exit *report)
 {
     int32_t newest = pl_log_newest_attempt(e->dir_fd);
@@ -453,7 +453,7 @@ void pl_ending_conclude(const pl_worker_setup *setup, pl_session *s, const pl_en
         end_as(&e, PL_STATE_FAILED, "storage_lost", &lost);
     } else {
         pl_control_state control;
-        if (pl_control_read(s->directory, &control) != 0) { /* then by the row */
+        if (pl_control_read(s->directory, &control) != 0) { /* then the row decides */
             control.paused = e.desired == PL_DESIRE_PAUSED;
         }
         take_warnings(&e);

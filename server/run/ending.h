@@ -1,5 +1,5 @@
-/* ending.h - a worker has ended: what becomes of its session. By its exit.json where it left one of
- * this attempt; else by the crash rule of README.md.
+/* ending.h - decides what becomes of a session whose worker has ended: by its exit.json if it left one for this
+ * attempt, otherwise by the crash rule of README.md.
  */
 #ifndef PLIANT_SERVER_RUN_ENDING_H
 #define PLIANT_SERVER_RUN_ENDING_H
@@ -10,8 +10,8 @@
 typedef enum pl_kill {
     PL_KILL_NONE,
     PL_KILL_DEAF,       /* it did not react to a request within --patience */
-    PL_KILL_ALONG,      /* for another session, whose process it shared */
-    PL_KILL_TIME_LIMIT, /* its time limit was over, and it did not end by itself */
+    PL_KILL_ALONG,      /* together with another session, whose process it shared */
+    PL_KILL_TIME_LIMIT, /* it exceeded its time limit and did not end by itself */
     PL_KILL_STALLED,    /* it made no progress for the longer time of --stalled-after */
 } pl_kill;
 
@@ -29,7 +29,7 @@ typedef struct pl_ending {
     int status;
     int64_t frame; /* last committed; -1: none */
     pl_kill kill;
-    bool out_of_memory; /* the kernel killed for memory while it ran */
+    bool out_of_memory; /* the kernel killed a process for memory while it ran */
     bool found;         /* it ended while no daemon watched */
     bool rebooted;      /* and the machine was restarted since */
     pl_job_end job;

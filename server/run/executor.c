@@ -26,16 +26,16 @@
 
 enum {
     STOP_POLL_MS = 10,
-    SHORTAGE_MS = 50,   /* between tries to conclude a worker without open files or memory */
+    SHORTAGE_MS = 50,   /* between attempts to conclude a worker without open files or memory */
     STATUS_REFUSED = 5, /* of a worker that could not take the lock, or whose attempt is stale */
-    LOCK_POLL_MS = 500, /* of adopted workers whose process is not known */
+    LOCK_POLL_MS = 500, /* of adopted workers with an unknown process */
     EVENTS = 32,
 };
 
 /* ---- ends ---- */
 
-/* Another holds the lock: a worker that an earlier daemon started at its very end. It is the one to
- * watch, by its lock, in the group that it has. */
+/* Another process holds the lock: a worker that an earlier daemon started just before its end. Watch that one instead,
+ * by its lock, in its existing group. */
 static bool watch_other(pl_executor *e, pl_worker *w, bool known, int status)
 {
     if (!known || !WIFEXITED(status) || WEXITSTATUS(status) != STATUS_REFUSED ||
@@ -50,7 +50,8 @@ static bool watch_other(pl_executor *e, pl_worker *w, bool known, int status)
     return true;
 }
 
-/* It is over, as `how` says. Out of the list first: the conclusion may start the session again, as another worker. */
+/* The worker has ended as `how` says. Remove it from the list first: the conclusion may start the session again, with
+ * another worker. */
 static void conclude(pl_executor *e, pl_worker *w, pl_ending *how)
 {
     pl_workers_remove(e, w);
@@ -120,7 +121,7 @@ static pl_worker *of_process(pl_executor *e, const pl_worker_process *p)
     return w;
 }
 
-/* And with it all sessions that had not ended before. */
+/* Its end is also the end of all its sessions that had not ended. */
 static void process_ended(pl_executor *e, pl_worker_process *p)
 {
     int status = 0;
@@ -153,7 +154,8 @@ static void process_ended(pl_executor *e, pl_worker_process *p)
     free(p);
 }
 
-/* One of several that has ended while the others go on: it gave its lock back and left its exit.json. */
+/* One of several sessions in a process ended while the others continue: it has released its lock and left its
+ * exit.json. */
 static bool has_left(const pl_worker *w)
 {
     pl_exit report = {0};
@@ -166,8 +168,8 @@ static bool has_left(const pl_worker *w)
     return left;
 }
 
-/* Whether a worker that is no process of its own is over. The last of several ends with their process: what they hold
- * on the GPU is free then, and not before. */
+/* True if a worker without its own process has ended. The last of several ends with their process: only then is their
+ * GPU memory free. */
 static bool is_over(pl_executor *e, const pl_worker *w)
 {
     if (w->shared || (w->child.pidfd >= 0 && !w->ours)) {
@@ -176,8 +178,8 @@ static bool is_over(pl_executor *e, const pl_worker *w)
     return w->child.pidfd < 0 && !pl_worker_lock_held(w);
 }
 
-/* The first worker that is over among those whose process does not tell. It reads their files, which may
- * take long, so without the mutex: only this thread removes entries. */
+/* The first ended worker among those whose process does not tell. Reading their files may take long, so it is done
+ * without the mutex: only this thread removes entries. */
 static pl_worker *find_over(pl_executor *e, bool *polled)
 {
     pthread_mutex_lock(&e->mutex);
@@ -194,7 +196,7 @@ static pl_worker *find_over(pl_executor *e, bool *polled)
     return NULL;
 }
 
-/* Whether a watched worker is in the group. */
+/* True if a watched worker is in the group. */
 static bool is_watched(void *context, const char *group)
 {
     pl_executor *e = context;
@@ -207,7 +209,7 @@ static bool is_watched(void *context, const char *group)
     return watched;
 }
 
-/* What is due by the clock: workers to kill, locks to look at, sessions to restart. Returns ms until the next, or -1. */
+/* Do what is due: kill workers, check locks, restart sessions. Returns ms until the next time, or -1. */
 static int tend(pl_executor *e)
 {
     int64_t now = pl_monotonic_ms(), next = INT64_MAX;
@@ -254,7 +256,7 @@ static void *supervise(void *context)
             } else {
                 uint64_t count;
                 ssize_t got = read(e->wake_fd, &count, sizeof count);
-                (void)got; /* it only wakes */
+                (void)got; /* only wakes the thread */
             }
         }
         pthread_mutex_lock(&e->mutex);

@@ -1,4 +1,4 @@
-/* executor_batch.c - the row of executor_kind.h for sessions in a batch system. */
+/* executor_batch.c - implements executor_kind.h for sessions in a batch system. */
 #include "server/run/batch_executor.h"
 #include "server/run/executor_kind.h"
 

@@ -10,7 +10,7 @@ typedef struct pl_executor_kind {
     const char *name;
     /* Start a worker for the session's new attempt. */
     void (*start)(pl_executor *executor, pl_session *session);
-    /* At the daemon's start, take up the session from an earlier daemon. */
+    /* At the daemon's start, take over the session from an earlier daemon. */
     void (*adopt)(pl_executor *executor, pl_session *session);
     /* End the worker if it has not ended by the deadline; 0 removes the deadline. */
     void (*set_deadline)(pl_executor *executor, const pl_session *session, int64_t deadline_ms);

@@ -1,4 +1,4 @@
-/* executor_local.c - the row of executor_kind.h for sessions on this machine. */
+/* executor_local.c - implements executor_kind.h for sessions on this machine. */
 #include "server/run/adoption.h"
 #include "server/run/executor_kind.h"
 #include "server/run/worker_start.h"

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a look may take, and how often it is repeated while a session has a GPU or waits for one. */
+/* How long a query may take, and how often it is repeated while a session has a GPU or waits for one. */
 enum { LOOK_MS = 20000, AGAIN_S = 30, AGAIN_WAITING_S = 5, ANSWER_MAX = 1 << 16 };
 
 struct pl_gpus {
@@ -33,7 +33,7 @@ struct pl_gpus {
 
 /* ---- looking ---- */
 
-/* What `pliant-worker --devices` prints; malloc'ed, or NULL with the reason. */
+/* The output of `pliant-worker --devices`; malloc'ed, or NULL with the reason. */
 static char *ask(const pl_gpu_source *from, char *why, size_t why_size)
 {
     char program[PATH_MAX + 32];
@@ -66,7 +66,7 @@ static char *ask(const pl_gpu_source *from, char *why, size_t why_size)
     return text;
 }
 
-/* Whether --gpus LIST has the device: by its place among those found, or its UUID. */
+/* True if --gpus LIST contains the device, by its index among those found or its UUID. */
 static bool wanted(const char *list, size_t index, const char *uuid)
 {
     if (strcmp(list, "auto") == 0) {
@@ -111,7 +111,7 @@ static void list(pl_gpus *g, const pl_json *devices)
     }
 }
 
-/* The numbers of the list's devices; the mutex is held. Whether one has more room than before. */
+/* Update the numbers of the list's devices; the mutex is held. True if one has more room than before. */
 static bool measure(pl_gpus *g, const pl_json *devices)
 {
     bool more = false;
@@ -126,8 +126,8 @@ static bool measure(pl_gpus *g, const pl_json *devices)
             }
             to->lost = false;
             to->memory = pl_json_number(device, "memory", 0);
-            /* What was promised since the last look may not have been taken yet. It counts as others'
-             * until the next, rather than being given away twice. */
+            /* Memory promised since the last query may not be allocated yet. It counts as other programs' until the
+             * next query, so that it is not promised twice. */
             double taken = to->memory - pl_json_number(device, "unused", 0);
             to->others = taken > to->settled ? taken - to->settled : 0;
             to->settled = to->used;
@@ -168,7 +168,7 @@ static bool busy(const pl_gpus *g)
     return any;
 }
 
-/* Until the next look is due, which is earlier once a session waits. */
+/* Wait until the next query is due, which is earlier while a session waits. */
 static void await_next(pl_gpus *g)
 {
     int64_t now_us = pl_monotonic_us();
@@ -190,7 +190,7 @@ static void *keep_looking(void *context)
         if (g->stopping) {
             break;
         }
-        /* A session that still waits says so again at its next placement. */
+        /* A session that still waits sets this again at its next placement. */
         bool waited = g->waiting;
         g->waiting = false;
         pthread_mutex_unlock(&g->mutex);
@@ -341,7 +341,7 @@ void pl_gpus_take(pl_gpus *g, const char *uuid, double bytes)
         gpu->used += bytes;
         gpu->settled += bytes;
         gpu->sessions++;
-        /* It had taken its memory before the first look, which took it for a stranger's. */
+        /* It allocated its memory before the first query, which attributed it to other programs. */
         gpu->others = gpu->others > bytes ? gpu->others - bytes : 0;
         pthread_cond_signal(&g->wake);
     }

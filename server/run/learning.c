@@ -19,7 +19,7 @@ struct pl_learning {
 
 /* ---- kinds ---- */
 
-/* Of one owner's runs alone, so that nobody learns by an estimate that another user has run the like. */
+/* Only one owner's runs, so that estimates do not reveal that another user has run a similar scene. */
 static void own_kind(const char *owner, const pl_preflight *p, char out[2 * PL_RUN_TIMES_KIND])
 {
     snprintf(out, 2 * PL_RUN_TIMES_KIND, "%s %s %lld %lld %.3e", owner, p->kind,

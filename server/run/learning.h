@@ -1,4 +1,4 @@
-/* learning.h - corrects estimates by past runs on this machine, which the database keeps. Two runs of one owner are alike
+/* learning.h - corrects estimates by past runs on this machine, stored in the database. Two runs of one owner are alike
  * if sizes, method and expected time of a frame are the same; runs of different owners, if the method is the same and
  * the number of vertices is similar. One mutex, taken last.
  */
@@ -15,7 +15,7 @@ void pl_learning_destroy(pl_learning *learning);
 
 /* The factor for the preflight's times; 1 without similar runs, or with NULL. */
 double pl_learning_ratio(pl_learning *learning, const char *owner, const pl_preflight *report);
-/* Records a complete run: its `seconds`, the preflight's estimate `first`, and `expected`, the estimate that its owner
+/* Record a complete run: its `seconds`, the preflight's estimate `first`, and `expected`, the estimate that its owner
  * saw, s, or 0. */
 void pl_learning_note(pl_learning *learning, const char *owner, const pl_preflight *report,
                       double seconds, double first, double expected);

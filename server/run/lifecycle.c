@@ -30,7 +30,7 @@ static int cancel(pl_sessions *t, pl_executor *e, pl_session *s)
         pl_session_state state = state_of(s);
         switch (state) {
         case PL_STATE_CHECKING:
-            return 0; /* as soon as the check ends: `desired` says so */
+            return 0; /* carried out when the check ends, because of `desired` */
         case PL_STATE_QUEUED:
         case PL_STATE_PAUSED:
             if (tell_job(t, s)) {
@@ -39,7 +39,7 @@ static int cancel(pl_sessions *t, pl_executor *e, pl_session *s)
             if (pl_directory_record_move(t, s, PL_STATE_CANCELLED, &(pl_move){.reason = "user"})) {
                 return 0;
             }
-            break; /* it was started at this moment */
+            break; /* it was started just now */
         case PL_STATE_RUNNING: {
             int error = pl_control_append(s->directory, "cancel");
             if (!error) {
@@ -88,8 +88,7 @@ static int pause_session(pl_sessions *t, pl_executor *e, pl_session *s)
         pl_sessions_move(t, s, PL_STATE_PAUSED, &(pl_move){.reason = "user"})) {
         return 0;
     }
-    /* Being checked: at the check's end. Running, maybe since this moment: its worker has read it,
-     * or will. */
+    /* In checking: paused at the check's end. Running, perhaps only just: its worker has read the pause, or will. */
     pl_sessions_set_desired(t, s, "paused");
     pl_executor_set_deadline(e, s);
     return 0;
@@ -121,8 +120,8 @@ static int resume_session(pl_sessions *t, pl_executor *e, pl_session *s)
         pl_sessions_move(t, s, PL_STATE_QUEUED, &(pl_move){.reason = "resumed"});
         return 0;
     }
-    /* Its worker has not paused yet. Whether it still does or reads on, it is not killed for it, and
-     * its end finds the session wanted. */
+    /* Its worker has not paused yet. Whether it still pauses or reads the resume, it is not killed, and its end will
+     * queue the session again. */
     pl_sessions_clear_pause(t, s);
     pl_executor_clear_deadline(e, s);
     return 0;
@@ -152,7 +151,7 @@ static int step_session(pl_sessions *t, pl_executor *e, pl_session *s, int64_t u
         pl_sessions_move(t, s, PL_STATE_QUEUED, &(pl_move){.reason = "step"});
         return 0;
     }
-    /* It runs or waits: it pauses there by itself. An earlier pause is taken back. */
+    /* It runs or waits, and will pause there by itself. An earlier pause is withdrawn. */
     pl_sessions_clear_pause(t, s);
     pl_executor_clear_deadline(e, s);
     return 0;
@@ -174,7 +173,7 @@ int pl_lifecycle_control(pl_sessions *t, pl_session *s, const char *control, int
     pthread_mutex_lock(&s->lifecycle);
     if (!pl_state_terminal(state_of(s)) && pl_sessions_desired(t, s) < PL_DESIRE_CANCELLED) {
         error = 0;
-        if (s->controls == 0) { /* none, or none since the daemon began */
+        if (s->controls == 0) { /* none, or none since the daemon started */
             pl_control_state before;
             error = pl_control_read(s->directory, &before);
             s->controls = before.controls;

@@ -1,5 +1,5 @@
-/* log_follower.h - what the executor has done with a session's log while a worker writes it: the
- * room of streams, which comes later, provides it.
+/* log_follower.h - the executor's interface for following a session's log while a worker writes it; streams/, a later
+ * room, provides it.
  */
 #ifndef PLIANT_SERVER_RUN_LOG_FOLLOWER_H
 #define PLIANT_SERVER_RUN_LOG_FOLLOWER_H
@@ -8,9 +8,9 @@
 
 typedef struct pl_log_follower {
     void *context;
-    /* Before the worker starts: each new frame sets the session's progress from now on. */
+    /* Call it before the worker starts: each new frame then updates the session's progress. */
     void (*start)(void *context, pl_session *session);
-    /* After it has ended; returns the last committed frame, -1 none. */
+    /* Call it after the worker has ended; returns the last committed frame, -1: none. */
     int64_t (*finish)(void *context, pl_session *session);
 } pl_log_follower;
 

@@ -1,4 +1,4 @@
-/* machine.h - what the daemon shares out among sessions, and no scene may ask for more of; and what it knows of it. */
+/* machine.h - the resources that the daemon shares out among sessions; no scene may ask for more. */
 #ifndef PLIANT_SERVER_RUN_MACHINE_H
 #define PLIANT_SERVER_RUN_MACHINE_H
 
@@ -12,8 +12,8 @@ typedef struct pl_machine {
     const char *batch;   /* name of its batch system; NULL: none */
     bool batch_default;  /* sessions without an executor run there */
     int64_t batch_cores; /* limit for all sessions there together */
-    bool elsewhere;      /* this session runs there: memory and GPUs are not this machine's */
-    struct pl_learning *learning; /* what runs took on it; may be NULL */
+    bool elsewhere;      /* this session runs there: memory and GPUs of this machine do not apply */
+    struct pl_learning *learning; /* measured run times; may be NULL */
 } pl_machine;
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a file of words names the controller. */
+/* True if a file of words names the controller. */
 static bool lists_memory(int dir_fd, const char *name)
 {
     char word[32];
@@ -21,7 +21,7 @@ static bool lists_memory(int dir_fd, const char *name)
     return found;
 }
 
-/* Whether this process is in the group; *other is another process in it, or 0. */
+/* True if this process is in the group; *other is another process in it, or 0. */
 static bool holds_self(int dir_fd, int *other)
 {
     int pid;

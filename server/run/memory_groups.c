@@ -21,16 +21,16 @@ struct pl_memory_groups {
     int version;
     char path[PATH_MAX];
     char prefix[PREFIX_MAX]; /* "pliant-DEVICE.INODE-" */
-    bool left;               /* there may be some to remove */
-    int64_t again_ms;        /* not before */
+    bool left;               /* there may be groups to remove */
+    int64_t again_ms;        /* earliest next time */
 };
 
 typedef struct setting {
     const char *file, *text; /* NULL: the limit */
-    bool may_lack;           /* where the kernel does not have it */
+    bool may_lack;           /* the kernel may not support it */
 } setting;
 
-/* In this order: what counts swap, too, is never below what does not. */
+/* In this order: a limit that includes swap must never be below one that does not. */
 static const setting settings[2][3] = {
     {{"memory.limit_in_bytes", NULL, false},
      {"memory.memsw.limit_in_bytes", NULL, true},
@@ -44,7 +44,7 @@ static int make(pl_memory_groups *g, const char *name, uint64_t bytes, const cha
     char limit[24];
     snprintf(limit, sizeof limit, "%" PRIu64, bytes);
     *what = "mkdir";
-    /* A group of that name belonged to a worker that ended early: its counters must not be inherited. */
+    /* A group of that name belonged to a worker that ended early; its counters must not be inherited. */
     if (mkdirat(g->fd, name, 0755) != 0 &&
         (errno != EEXIST || unlinkat(g->fd, name, AT_REMOVEDIR) != 0 ||
          mkdirat(g->fd, name, 0755) != 0)) {
@@ -66,7 +66,7 @@ static int make(pl_memory_groups *g, const char *name, uint64_t bytes, const cha
     return error;
 }
 
-/* Whether groups can be made there, by making one. */
+/* Test whether groups can be created there, by creating one. */
 static bool try(pl_memory_groups *g, char why[PL_WHY_NO_GROUP])
 {
     char name[PL_MEMORY_GROUP_NAME];
@@ -96,7 +96,7 @@ pl_memory_groups *pl_memory_groups_open(const pl_control_group *own, int state_f
     }
     *g = (pl_memory_groups){.version = own->version, .left = true};
     snprintf(g->path, sizeof g->path, "%s", own->path);
-    /* The service manager has put the daemon there, or an earlier one itself. */
+    /* The service manager, or an earlier daemon, has put this daemon there. */
     if (own->version == 2 && n > end && strcmp(g->path + n - end, leaf) == 0) {
         g->path[n - end] = 0;
     }
@@ -114,7 +114,7 @@ pl_memory_groups *pl_memory_groups_open(const pl_control_group *own, int state_f
     return g;
 }
 
-/* What a worker writes to such a file system stays in memory, and would count. */
+/* A worker's files on such a file system stay in memory and would be counted. */
 static bool in_memory(int state_fd)
 {
     struct statfs fs;
@@ -194,7 +194,7 @@ void pl_memory_groups_enter(pl_memory_groups *g, char name[PL_MEMORY_GROUP_NAME]
     if (fd >= 0) {
         close(fd);
     }
-    if (error && error != ESRCH) { /* that one has ended already */
+    if (error && error != ESRCH) { /* that process has already ended */
         pl_logf(PL_LEVEL_WARN, "process %d is limited by RLIMIT_DATA only: %s: %s", (int)pid, name,
                 strerror(error));
         pl_memory_groups_remove(g, name);

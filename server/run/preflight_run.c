@@ -22,7 +22,7 @@ pl_preflight_outcome pl_preflight_begin(const pl_preflight_host *host, const cha
     char program[PATH_MAX + 32], argument[PATH_MAX + 128], flag[32];
     bool session = strcmp(option, "--mesh") != 0;
     snprintf(program, sizeof program, "%s/pliant-preflight", host->programs);
-    /* A session's directory may be moved while it is checked, so it is named as the working one. */
+    /* A session's directory may be moved during its check, so it is passed as the working directory. */
     snprintf(argument, sizeof argument, "%s", session ? "." : path);
     snprintf(flag, sizeof flag, "%s", option);
     char *argv[] = {program, flag, argument, NULL};

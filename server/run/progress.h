@@ -1,9 +1,9 @@
-/* progress.h - detects workers that make no progress. Each of three signs is progress: processor time of the process,
- * frames in the log, and the heartbeat of the thread that steps (pl_session_beat). So a step of hours is
- * progress, and so is a session that waits for its clock; a process that was stopped, or that waits for a lock or
- * for the disk, makes none.
+/* progress.h - detects workers that make no progress. Three signs count as progress: processor time of the process,
+ * frames in the log, and the heartbeat of the stepping thread (pl_session_beat). So a step that takes hours is
+ * progress, and so is a session that waits for its clock; a process that was stopped, or that waits for a lock or for
+ * the disk, makes none.
  *
- * Plain arithmetic on what was seen: no clock, no file.
+ * Plain arithmetic on observations: no clock, no file.
  */
 #ifndef PLIANT_SERVER_RUN_PROGRESS_H
 #define PLIANT_SERVER_RUN_PROGRESS_H
@@ -19,13 +19,14 @@ typedef struct pl_signs {
 } pl_signs;
 
 typedef struct pl_progress {
-    int64_t moved_ms; /* when it last made progress, monotonic; 0: never looked at */
+    int64_t moved_ms; /* its last progress, monotonic; 0: not observed yet */
     pl_signs signs;   /* of that moment */
-    const char *why;  /* it counts as stalled: "stopped", "disk" or "idle"; NULL: it does not */
+    /* reason why it counts as stalled: "stopped", "disk" or "idle"; NULL: it does not */
+    const char *why;
 } pl_progress;
 
-/* Records the signs of this moment. Returns true if they show progress since the last progress. Waiting threads use a
- * little processor time too: less than 1/200 of the elapsed time does not count. */
+/* Record the signs of this moment. True if they show progress since the last progress. Waiting threads use a little
+ * processor time too: less than 1/200 of the elapsed time does not count. */
 bool pl_progress_note(pl_progress *p, const pl_signs *now, int64_t now_ms);
 /* The reason, as a word, why a process in this state (the letter of /proc/PID/stat) makes no progress. */
 const char *pl_progress_why(char state);

@@ -44,7 +44,7 @@ static int64_t modified_us(int dir_fd, const char *name)
                : 0;
 }
 
-/* ---- what it is ---- */
+/* ---- identity ---- */
 
 static bool keep_uploads(pl_rebuilt *r, const pl_outline *outline)
 {
@@ -56,7 +56,7 @@ static bool keep_uploads(pl_rebuilt *r, const pl_outline *outline)
     return r->uploads;
 }
 
-/* As the scene has them, where no session.json does. */
+/* As in the scene, if there is no session.json. */
 static void take_notes(pl_rebuilt *r, const pl_notes *notes)
 {
     if (r->guessed) {
@@ -69,7 +69,7 @@ static void take_notes(pl_rebuilt *r, const pl_notes *notes)
     r->row.revision = 0;
 }
 
-/* Ids with blanks between them, as in the row. */
+/* Ids separated by blanks, as in the row. */
 static void take_after(pl_row *row, const pl_outline *outline)
 {
     char ids[sizeof outline->after] = "";
@@ -103,7 +103,7 @@ static bool read_scene(int dir_fd, pl_rebuilt *r)
         r->row.memory = r->row.memory_limit = outline.memory;
         r->row.time_limit = outline.time_limit;
         take_after(&r->row, &outline);
-        if (r->row.keep_last < 0) { /* else session.json has it */
+        if (r->row.keep_last < 0) { /* otherwise session.json has it */
             r->row.keep_last = outline.keep_last;
             r->row.keep_every = outline.keep_every;
             r->row.keep_days = outline.keep_days;
@@ -140,7 +140,7 @@ static void read_progress(int dir_fd, pl_row *row)
     pl_log_reader_close(reader);
 }
 
-/* ---- how it stands ---- */
+/* ---- state ---- */
 
 static bool ended_by_report(int dir_fd, pl_row *row)
 {
@@ -159,7 +159,7 @@ static bool ended_by_report(int dir_fd, pl_row *row)
         return false; /* it continues when the disk is writable */
     }
     if (!pl_state_parse(report.state, &state) || !pl_state_terminal(state)) {
-        return false; /* stopped or paused: no end */
+        return false; /* stopped or paused: not an end */
     }
     set(&row->state, report.state);
     if (state == PL_STATE_FAILED) {
@@ -173,12 +173,12 @@ static bool ended_by_report(int dir_fd, pl_row *row)
     return true;
 }
 
-/* Not ended: what it would do next. */
+/* It has not ended: determine what it would do next. */
 static void check_living(int dir_fd, const char *directory, bool checked, pl_row *row)
 {
     pl_control_state control;
     if (pl_control_read(directory, &control) != 0) {
-        control.paused = true; /* it may have been ended; its owner can resume it */
+        control.paused = true; /* it may have been about to end; its owner can resume it */
     }
     pl_session_state state = PL_STATE_QUEUED;
     if (pl_session_locked(dir_fd)) {
@@ -259,7 +259,7 @@ bool pl_rebuild_row(int state_fd, const char *id, pl_rebuilt *out)
     }
     pl_session_state state;
     if (!r.row.webhook || !pl_state_parse(r.row.state, &state) || !pl_state_terminal(state)) {
-        set(&r.row.webhook_status, NULL); /* it has not ended: nothing was to be told */
+        set(&r.row.webhook_status, NULL); /* it has not ended: there was nothing to notify of */
     }
     *out = r;
     return true;

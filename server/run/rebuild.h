@@ -1,6 +1,6 @@
-/* rebuild.h - a session's row rebuilt from its directory, which is the truth that the row is an index
- * of: session.json, scene.json, preflight.json, the log, exit.json, verdict.json, control.log and the
- * lock. What only the database knew is lost: how often it crashed, and idempotency keys.
+/* rebuild.h - rebuilds a session's row from its directory, which is authoritative: session.json, scene.json,
+ * preflight.json, the log, exit.json, verdict.json, control.log and the lock. Information that only the database had is
+ * lost: the number of crashes, and idempotency keys.
  */
 #ifndef PLIANT_SERVER_RUN_REBUILD_H
 #define PLIANT_SERVER_RUN_REBUILD_H
@@ -16,7 +16,7 @@ typedef struct pl_rebuilt {
     char (*uploads)[65]; /* malloc'ed: hashes of the meshes that its scene names */
 } pl_rebuilt;
 
-/* STATE/sessions/xx/ID. False where that is no session's directory, or memory is out. */
+/* Rebuild the row of STATE/sessions/xx/ID. False if that is not a session's directory, or out of memory. */
 bool pl_rebuild_row(int state_fd, const char *id, pl_rebuilt *out);
 void pl_rebuilt_clear(pl_rebuilt *rebuilt);
 

@@ -16,13 +16,13 @@
 
 typedef void (*see_entry)(void *context, int parent_fd, const char *path, const char *name);
 
-/* Lifetime: the start. */
+/* Lifetime: the daemon's start. */
 typedef struct reconciliation {
     const char *state_path;
     int state_fd;
     pl_store *store;
     pl_sessions *sessions;
-    char (*bad)[33]; /* ids of rows that cannot be believed; malloc'ed */
+    char (*bad)[33]; /* ids of rows that cannot be trusted; malloc'ed */
     size_t bad_count;
     bool starved; /* some rows could not be loaded: no directory may be removed */
 } reconciliation;
@@ -119,7 +119,7 @@ void pl_each_below(int state_fd, const char *path, see_entry see, void *context)
     each_entry(state_fd, path, look_into, &(below){state_fd, see, context});
 }
 
-/* Whatever lies in incoming/ was never answered for. */
+/* The request of a directory in incoming/ was never answered, so remove it. */
 static void drop_incoming(void *context, int parent_fd, const char *path, const char *name)
 {
     if (unlinkat(parent_fd, name, 0) != 0) {
@@ -157,7 +157,7 @@ int pl_reconcile(const char *state_path, int state_fd, pl_store *store, pl_sessi
     return read && !x.starved ? 0 : -1;
 }
 
-/* ---- taking up ---- */
+/* ---- taking over ---- */
 
 static bool storage_lost(pl_sessions *sessions, pl_dispatcher *dispatcher, pl_session *s)
 {
@@ -166,7 +166,7 @@ static bool storage_lost(pl_sessions *sessions, pl_dispatcher *dispatcher, pl_se
         return false;
     }
     if (s->state == PL_STATE_RUNNING) {
-        /* So that its cores are given back below. */
+        /* so that its cores are given back below */
         pl_dispatcher_adopt(dispatcher, s, false, true, NULL);
     }
     pl_logf(PL_LEVEL_ERROR, "session %s: its directory is missing", s->id);
@@ -186,7 +186,7 @@ static void take_up(pl_sessions *sessions, pl_check_queue *check_queue, pl_execu
         if (pl_sessions_desired(sessions, s) == PL_DESIRE_DELETED) {
             pl_removal_start(sessions, s);
         }
-        pl_executor_adopt(executor, s); /* a job may be left */
+        pl_executor_adopt(executor, s); /* it may still have a job */
     } else if (state == PL_STATE_CHECKING) {
         pl_check_queue_add(check_queue, s, NULL);
     } else {

@@ -1,5 +1,5 @@
-/* reconcile.h - at start: the database's rows and the session directories are brought together, and
- * what ran is taken up again. */
+/* reconcile.h - at start, makes the database's rows and the session directories agree, and takes over running
+ * sessions. */
 #ifndef PLIANT_SERVER_RUN_RECONCILE_H
 #define PLIANT_SERVER_RUN_RECONCILE_H
 
@@ -13,12 +13,12 @@ void pl_each_below(int state_fd, const char *path,
                    void (*see)(void *context, int parent_fd, const char *path, const char *name),
                    void *context);
 
-/* Loads every session into the table; removes directories without row and half-made ones. A row whose
- * checksum does not fit is rebuilt from its directory; as such a row may be the one of any directory
- * without, none is removed then. 0, or -1 with a line in the log. */
+/* Load every session into the table; remove directories without a row, and incomplete ones. A row with a wrong checksum
+ * is rebuilt from its directory; since such a row may belong to any directory without a row, none is removed in that
+ * case. 0, or -1 with a line in the log. */
 int pl_reconcile(const char *state_path, int state_fd, pl_store *store, pl_sessions *sessions);
-/* Takes up what was loaded: fails rows without directory as `storage_lost`, adopts or concludes what
- * was running, checks again what was checking, and removes what was to be removed. */
+/* Process the loaded sessions: rows without a directory fail as `storage_lost`; running sessions are adopted or
+ * concluded; sessions in `checking` are checked again; pending removals are done. */
 void pl_reconcile_take_up(pl_sessions *sessions, pl_dispatcher *dispatcher,
                           pl_check_queue *check_queue, pl_executor *executor);
 

@@ -23,14 +23,14 @@ enum { LINE_EVERY = 1000, SHOWN_EVERY = 50, REPORT_LIMIT = 1 << 20 };
 typedef struct reindex {
     int state_fd;
     pl_store *store;
-    bool terminal; /* standard output is one */
+    bool terminal; /* standard output is a terminal */
     int64_t sessions, guessed, refused, meshes, grants;
     int64_t tenants; /* rows */
     int64_t usage;   /* days of users */
     int64_t states[PL_STATE_COUNT];
 } reindex;
 
-/* STATE/pliant.db and what belongs to it to pliant.db.damaged-DATE; `aside` "" where there is none. */
+/* Move STATE/pliant.db and its companion files to pliant.db.damaged-DATE; `aside` is "" if the database is missing. */
 static int set_aside(int state_fd, char aside[64])
 {
     static const char *const files[] = {"", "-wal", "-shm"};
@@ -58,7 +58,7 @@ static int set_aside(int state_fd, char aside[64])
 
 /* ---- meshes ---- */
 
-/* The row of a stored mesh, with the grant of `owner`, or NULL for none. False where it is not there. */
+/* Write the row of a stored mesh, with the grant of `owner` (NULL: none). False if the file is missing. */
 static bool add_mesh(reindex *x, const char *owner, const char *hash)
 {
     char path[96], beside[112], *report;
@@ -75,7 +75,7 @@ static bool add_mesh(reindex *x, const char *owner, const char *hash)
     return good;
 }
 
-/* Every file, so that one without a session goes a day later as it would have. */
+/* Index every file, so that one without a session is removed after a day as usual. */
 static void take_mesh(void *context, int parent_fd, const char *path, const char *name)
 {
     reindex *x = context;
@@ -127,7 +127,7 @@ static void take_session(void *context, int parent_fd, const char *path, const c
     pl_rebuilt_clear(&r);
 }
 
-/* When the copy was written. */
+/* Print the age of the copy. */
 static void print_age(int state_fd)
 {
     struct stat st;
@@ -209,7 +209,7 @@ bool pl_reindex_is_new(int state_fd)
     bool sessions = false;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
         if (faccessat(state_fd, copies[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-            return false; /* they would be overwritten */
+            return false; /* existing data would be overwritten */
         }
     }
     pl_each_below(state_fd, "sessions", note_session, &sessions);

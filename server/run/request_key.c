@@ -30,7 +30,7 @@ static void reply_broken(pl_request *r)
                      "the Idempotency-Key could not be looked up; the daemon's log says why", NULL);
 }
 
-/* True where it is new. */
+/* True if it is new. */
 static bool reserve(pl_request_key *k, pl_request *r)
 {
     int status = 0;

@@ -5,7 +5,7 @@
 #include "server/http/http.h"
 #include "server/store/store.h"
 
-/* Zeros: the request has none. */
+/* Zeros: the request has no key. */
 typedef struct pl_request_key {
     pl_store *store;
     const char *owner, *route, *text; /* lent; text is the request's */

@@ -25,7 +25,7 @@ static void check_uploads(pl_admission *a)
     }
 }
 
-/* Another user's session answers like one that does not exist. */
+/* Another user's session looks the same as one that does not exist. */
 static void check_after(pl_admission *a)
 {
     a->after[0] = 0;
@@ -100,7 +100,7 @@ static void check_device(pl_admission *a)
     }
 }
 
-/* A branch has the frames that are left. */
+/* A branch has only the remaining frames. */
 static void check_left(pl_admission *a)
 {
     if (!a->branch || a->outline.frames < 0) {

@@ -13,7 +13,7 @@ static bool has_ended(const pl_session *s)
     return pl_state_terminal((pl_session_state)atomic_load(&s->state));
 }
 
-/* Keys of those that have not ended, of its `after`. A session's key is the time of its creation. */
+/* Keys of the unfinished sessions in its `after`. A session's key is the time of its creation. */
 static size_t read_after(pl_sessions *sessions, const pl_session *s, uint64_t keys[PL_AFTER_MAX])
 {
     char id[33];
@@ -30,7 +30,7 @@ static size_t read_after(pl_sessions *sessions, const pl_session *s, uint64_t ke
     return count;
 }
 
-/* A session that has made frames takes the rest of its estimate; one that has a limit at most that. */
+/* With frames, a session takes the rest of its estimate; with a limit, at most that. */
 static double length_of(const pl_session *s)
 {
     int64_t frame = atomic_load(&s->frame);
@@ -49,7 +49,8 @@ bool pl_session_may_share(const pl_session *s)
 pl_job_wish pl_session_wish(pl_sessions *sessions, pl_session *s, uint64_t after[PL_AFTER_MAX])
 {
     int64_t pay = s->cores_most > s->cores_least ? s->cores_most : s->cores_least;
-    bool here = !s->executor; /* in a batch system, cores are fixed and memory and GPUs not ours */
+    /* in a batch system, cores are fixed, and memory and GPUs are not this machine's */
+    bool here = !s->executor;
     return (pl_job_wish){.key = (uint64_t)s->created_us,
                          .user = s->owner,
                          .group = s->group,

@@ -28,7 +28,7 @@ static int link_meshes(pl_admission *a, int dir_fd)
     return 0;
 }
 
-/* A held session is one that was paused before it began. */
+/* A held session was paused before it began. */
 static bool hold(const pl_admission *a)
 {
     char directory[PATH_MAX + 112];
@@ -63,8 +63,8 @@ bool pl_staging_create(pl_admission *a)
     return good || pl_admission_fail(a, "its directory");
 }
 
-/* The move comes before the only sync: where the power fails between them, a start finds a directory without a row and
- * removes it, however much of it is there. */
+/* The move comes before the only sync: if the power fails in between, the next start finds a directory without a row
+ * and removes it, whether complete or not. */
 bool pl_staging_publish(pl_admission *a)
 {
     char parent[32], target[80];

@@ -1,5 +1,5 @@
-/* staging.h - the directory of a session that is being made: built in STATE/incoming/ID, where a daemon
- * that starts removes it, and moved to STATE/sessions/xx/ID once the scene is accepted.
+/* staging.h - the directory of a session in the making: built in STATE/incoming/ID, where a starting daemon would
+ * remove it, and moved to STATE/sessions/xx/ID once the scene is accepted.
  */
 #ifndef PLIANT_SERVER_RUN_STAGING_H
 #define PLIANT_SERVER_RUN_STAGING_H

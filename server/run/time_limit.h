@@ -1,6 +1,6 @@
 /* time_limit.h - when a running session reaches `resources.time_limit`: seconds of running over all attempts, as
- * recorded in checkpoints. The worker counts the same and ends by itself between two
- * steps; the supervisor kills it where that takes longer than PL_TIME_LIMIT_GRACE_MS (worker_watch.h).
+ * recorded in checkpoints. The worker counts the same time and ends by itself between two steps; the supervisor kills
+ * it if that takes longer than PL_TIME_LIMIT_GRACE_MS (worker_watch.h).
  */
 #ifndef PLIANT_SERVER_RUN_TIME_LIMIT_H
 #define PLIANT_SERVER_RUN_TIME_LIMIT_H

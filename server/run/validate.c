@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* preview.json of the staged directory: "null" where it is too large; malloc'ed, NULL after a reply. */
+/* preview.json of the staged directory: "null" if it is too large; malloc'ed, NULL after a reply. */
 static char *read_geometry(pl_admission *a)
 {
     char *text = NULL;

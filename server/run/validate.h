@@ -1,5 +1,5 @@
-/* validate.h - POST /v1/validate: decode and check a scene, reply with the estimate and, if asked, with what there
- * is to draw; keep nothing. */
+/* validate.h - POST /v1/validate: decodes and checks a scene, replies with the estimate and, on request, with the data
+ * to draw it; stores nothing. */
 #ifndef PLIANT_SERVER_RUN_VALIDATE_H
 #define PLIANT_SERVER_RUN_VALIDATE_H
 

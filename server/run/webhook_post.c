@@ -12,7 +12,7 @@ enum { TRY_S = 10, CONNECT_S = 5, ANSWER_MAX = 64 << 10 };
 /* Lifetime: one POST. */
 typedef struct sending {
     const pl_post *post;
-    bool refused; /* an address */
+    bool refused; /* an address was rejected */
     size_t received;
 } sending;
 
@@ -45,7 +45,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-/* What it answers is of no interest, and may not be long. */
+/* The reply's body is ignored, and limited in size. */
 static size_t take_answer(char *data, size_t size, size_t count, void *context)
 {
     sending *s = context;

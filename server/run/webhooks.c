@@ -20,8 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two of one owner at most are on their way, so that one whose addresses are slow holds up nobody
- * else. */
+/* At most two of one owner are being sent, so that an owner with slow addresses delays nobody else. */
 enum { THREADS = 4, OWNER_MAX = 2, WAITING_MAX = 10000, KEY_HEX = 64 };
 
 typedef struct job {
@@ -71,7 +70,7 @@ static bool load_key(int state_fd, char key[KEY_HEX + 1])
     return good;
 }
 
-/* One owner's secret says nothing about another's. */
+/* One owner's secret reveals nothing about another's. */
 static bool owner_secret(const pl_webhooks *w, const char *owner, char secret[65])
 {
     return pl_hmac_sha256_hex(w->key, KEY_HEX, owner, strlen(owner), secret);
@@ -145,13 +144,13 @@ static int deliver(pl_webhooks *w, pl_session *s, const char *url, char why[160]
     return status;
 }
 
-/* What it came to, into session.json: the database may be rebuilt from it. */
+/* Write the outcome to session.json, from which the database may be rebuilt. */
 static void write_down(const pl_webhooks *w, pl_session *s)
 {
     pthread_mutex_lock(&s->lifecycle);
     pl_row row = pl_session_row(w->sessions, s);
     int dir_fd = row.id[0] ? open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (dir_fd >= 0) { /* else it was deleted meanwhile */
+    if (dir_fd >= 0) { /* otherwise it was deleted meanwhile */
         if (pl_identity_write(dir_fd, &row, true) != PL_OK) {
             pl_logf(PL_LEVEL_WARN, "session %s: session.json: %s", s->id, strerror(errno));
         }
@@ -161,14 +160,14 @@ static void write_down(const pl_webhooks *w, pl_session *s)
     pthread_mutex_unlock(&s->lifecycle);
 }
 
-/* True where the job is done with, for good or ill. */
+/* True if the job is finished, successfully or not. */
 static bool attempt(pl_webhooks *w, job *j)
 {
     const pl_options *o = w->options;
     char why[160], status_text[200];
     char *url = pl_sessions_webhook(w->sessions, j->session);
     if (!url) {
-        return true; /* deleted, or taken back */
+        return true; /* deleted, or withdrawn */
     }
     int status = deliver(w, j->session, url, why);
     free(url);
@@ -208,7 +207,7 @@ static int running_of(const pl_webhooks *w, const char *owner)
     return count;
 }
 
-/* The first that is due and whose owner has room, or NULL with the time to look again at. */
+/* The first job that is due and whose owner may send, or NULL with the time of the next look. */
 static job *take(pl_webhooks *w, int64_t *next_ms)
 {
     int64_t now = pl_monotonic_ms();
@@ -266,7 +265,7 @@ static void *run(void *context)
             pl_session_release(j->session);
             free(j);
         }
-        pthread_cond_broadcast(&w->changed); /* its owner has room again */
+        pthread_cond_broadcast(&w->changed); /* its owner may send again */
     }
     pthread_mutex_unlock(&w->mutex);
     return NULL;

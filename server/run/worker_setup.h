@@ -1,4 +1,4 @@
-/* worker_setup.h - what workers run with, and who is told of their starts and ends. */
+/* worker_setup.h - the environment of workers, and callbacks for their starts and ends. */
 #ifndef PLIANT_SERVER_RUN_WORKER_SETUP_H
 #define PLIANT_SERVER_RUN_WORKER_SETUP_H
 
@@ -20,9 +20,10 @@ typedef struct pl_worker_setup {
     pl_counters *counters; /* of workers */
     struct pl_learning *learning;
     pl_log_follower follower;
-    const struct pl_batch_system *batch;  /* NULL: sessions run on this machine only */
-    struct pl_disk *disk;                 /* none is started while it is full */
-    const _Atomic bool *ready, *draining; /* none is started before the one, or after the other */
+    const struct pl_batch_system *batch; /* NULL: sessions run on this machine only */
+    struct pl_disk *disk;                /* no worker is started while it is full */
+    /* workers are started only after `ready` and before `draining` */
+    const _Atomic bool *ready, *draining;
 } pl_worker_setup;
 
 #endif

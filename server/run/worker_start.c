@@ -25,15 +25,15 @@
 
 enum { AGAIN_MS = 2000 };
 
-/* The same for all sessions of an owner. Two owners may meet in one where the range is small; the sandbox keeps their
- * sessions apart all the same. */
+/* The same for all sessions of an owner. Two owners may share a uid if the range is small; the sandbox still separates
+ * their sessions. */
 static uint32_t worker_uid(const pl_options *o, const char *owner)
 {
     uint32_t count = o->worker_uid_last - o->worker_uid + 1;
     return o->worker_uid ? o->worker_uid + pl_crc32c(0, owner, strlen(owner)) % count : 0;
 }
 
-/* A group for their worker, made before it is started: into `group`, and its directory into `path`, or "". */
+/* Create a memory group for their worker, before it starts: its name in `group`, its directory in `path`, or "". */
 static void make_group(pl_executor *e, pl_session *const *sessions, int count, double memory,
                        char group[PL_MEMORY_GROUP_NAME], char path[PATH_MAX])
 {
@@ -49,7 +49,7 @@ static void make_group(pl_executor *e, pl_session *const *sessions, int count, d
     }
 }
 
-/* A worker for one session, or for several that share it: threads are those of each, memory is that of all. */
+/* Start a worker for one session, or for several that share it: threads are per session, memory is the total. */
 static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, pl_child *child,
                         char group[PL_MEMORY_GROUP_NAME])
 {
@@ -114,7 +114,7 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     }
     cpu_set_t before;
     char *cpus = count == 1 ? pl_dispatcher_cpus(e->setup.dispatcher, first) : NULL;
-    /* A GPU's driver is not forked. */
+    /* a process with a GPU's driver must not fork */
     bool prepared = count == 1 && first->gpu_memory <= 0;
     if (prepared) {
         pl_prepared_expect(e->setup.prepared, program, first->owner);
@@ -128,13 +128,13 @@ static int spawn_worker(pl_executor *e, pl_session *const *sessions, int count, 
     close(log_fd);
     if (error) {
         pl_memory_groups_remove(e->setup.memory_groups, group);
-    } else { /* it enters by itself, too, before it reads a scene */
+    } else { /* it also joins by itself before it reads a scene */
         pl_memory_groups_enter(e->setup.memory_groups, group, child->pid);
     }
     return error;
 }
 
-/* Queues the session for another try after a shortage; this is not a crash. */
+/* Queue the session for another try after a shortage; this is not a crash. */
 static void put_off(pl_executor *e, pl_session *s, int error)
 {
     char message[200];
@@ -169,7 +169,7 @@ static void fail_start(pl_executor *e, pl_session *s, int error)
     free(text);
 }
 
-/* Who it is, for the next daemon to know it by, and since when it counts its session's time. */
+/* Record the worker's identity for the next daemon, and since when its session's time counts. */
 static void name_worker(pl_executor *e, pl_worker *w, const pl_child *child)
 {
     char identity[PL_WORKER_NAME_MAX];
@@ -282,7 +282,7 @@ static void start_shared(pl_executor *e, pl_session *const *group, int count)
     }
 }
 
-/* It stops at a checkpoint, and is queued again when it has (ending.c). */
+/* It stops at a checkpoint, and is queued again afterwards (ending.c). */
 static void preempt(pl_executor *e, pl_session *s)
 {
     if (pl_workers_tell_to_stop(e, s)) {
@@ -292,7 +292,7 @@ static void preempt(pl_executor *e, pl_session *s)
     }
 }
 
-/* Its worker onto the CPUs that are its now. */
+/* Pin its worker to its present CPUs. */
 static void pin(pl_executor *e, pl_session *s)
 {
     pid_t process = pl_workers_process(e, s);
@@ -307,7 +307,7 @@ static void pin(pl_executor *e, pl_session *s)
     free(cpus);
 }
 
-/* It has them at the end of its step, and says so where they are fewer: streams/watch.c. */
+/* The worker changes its cores at the end of its step and, if they are fewer, reports it: streams/watch.c. */
 static void resize(pl_executor *e, const pl_task *task)
 {
     if (task->cores > task->had) {
@@ -339,8 +339,8 @@ void pl_workers_start_group(pl_executor *e, pl_session *host)
     }
 }
 
-/* Not before all of an earlier daemon's sessions are taken up: one that waits by its row may have a worker, and what
- * were started here would be taken for one that is gone. */
+/* Not before all of an earlier daemon's sessions are adopted: a session that waits according to its row may have a
+ * worker, and a worker started here would be mistaken for a dead one. */
 bool pl_workers_may_start(const pl_executor *e)
 {
     return atomic_load(e->setup.ready) && !atomic_load(e->setup.draining) &&

@@ -1,5 +1,5 @@
-/* worker_start.h - starting workers for queued sessions: one process a session, or one for several
- * small sessions on a GPU. On the supervisor's thread only.
+/* worker_start.h - starts workers for queued sessions: one process per session, or one for several small sessions on a
+ * GPU. On the supervisor's thread only.
  */
 #ifndef PLIANT_SERVER_RUN_WORKER_START_H
 #define PLIANT_SERVER_RUN_WORKER_START_H
@@ -7,7 +7,7 @@
 #include "server/run/workers.h"
 
 bool pl_workers_may_start(const pl_executor *executor);
-/* Start every queued session whose turn it is and that fits. */
+/* Start every queued session that fits and whose turn has come. */
 void pl_workers_start_next(pl_executor *executor);
 
 /* Start a worker for the session whose turn has come, and for its owner's sessions that can share it. */

@@ -11,7 +11,7 @@
 
 enum { LOOK_LEAST_MS = 100, LOOK_MOST_MS = 5000 };
 
-/* The whole process, with the other sessions that it runs; the mutex is held. */
+/* Kill the whole process, with the other sessions in it; the mutex is held. */
 static void kill_worker(pl_executor *e, pl_worker *late, pl_kill why)
 {
     late->deadline_ms = 0;
@@ -26,7 +26,7 @@ static void kill_worker(pl_executor *e, pl_worker *late, pl_kill why)
 
 /* ---- deadlines ---- */
 
-/* When the worker is to be killed, and in *why for what; INT64_MAX: never. */
+/* When the worker must be killed, and in *why the reason; INT64_MAX: never. */
 static int64_t deadline_of(const pl_worker *w, pl_kill *why)
 {
     int64_t deaf = w->deadline_ms ? w->deadline_ms : INT64_MAX;
@@ -67,7 +67,7 @@ static int64_t beat_of(const pl_session *s)
     return beat;
 }
 
-/* Its heartbeat is a file's, and looked for only where nothing else moves. */
+/* The heartbeat requires reading a file, so it is checked only if nothing else moves. */
 static bool has_moved(pl_worker *w, const pl_process *process, int64_t now)
 {
     pl_signs signs = {process->cpu_ms, atomic_load(&w->session->frame), w->progress.signs.beat_us};

@@ -74,7 +74,7 @@ void pl_workers_set_deadline(pl_executor *e, const pl_session *s, int64_t deadli
 {
     pthread_mutex_lock(&e->mutex);
     for (pl_worker *w = e->workers; w; w = w->next) {
-        /* A cancel after a pause does not give it another 10 s. */
+        /* A cancel after a pause does not allow another 10 s. */
         if (w->session == s && !w->kill && (!w->deadline_ms || !deadline_ms)) {
             w->deadline_ms = deadline_ms;
         }
@@ -121,10 +121,10 @@ void pl_workers_wake(pl_executor *e)
 {
     uint64_t one = 1;
     ssize_t put = write(e->wake_fd, &one, sizeof one);
-    (void)put; /* full means that it is awake already */
+    (void)put; /* full means that it is already awake */
 }
 
-/* ---- what sessions of one worker hold together ---- */
+/* ---- resources that sessions of one worker hold together ---- */
 
 void pl_holding_destroy(pl_holding *h)
 {
@@ -135,7 +135,7 @@ void pl_holding_destroy(pl_holding *h)
     free(h);
 }
 
-/* Of nobody and nothing yet, on the GPU of this one; NULL: out of memory. */
+/* Without sessions and resources yet, on this session's GPU; NULL: out of memory. */
 pl_holding *pl_holding_create(const pl_session *host)
 {
     pl_holding *h = calloc(1, sizeof *h);

@@ -1,11 +1,11 @@
-/* accounts.c - users and groups: what they have used, and who is next. */
+/* accounts.c - users and groups: their usage, and who is next. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A job that begins is counted with this much of the time to come, so that users who have used nothing take turns. */
+/* A job that begins is charged this much future time, so that users without usage take turns. */
 static const double ahead = 60;
 
 pl_account *pl_accounts_find(const pl_accounts *accounts, const char *name)
@@ -214,7 +214,7 @@ static int compare(const void *a, const void *b)
     return pl_account_compare(*(pl_account *const *)a, *(pl_account *const *)b);
 }
 
-/* Keys of groups. Users without a group are no group: each of them with a job counts as one share. */
+/* Compute the keys of groups. Users without a group do not form one: each of them with a job counts as one share. */
 static void rank_groups(pl_schedule *s, double now)
 {
     double alone = 0;
@@ -234,7 +234,7 @@ void pl_schedule_rank(pl_schedule *s, double now)
     if (s->ranked_capacity < s->users.count) {
         pl_account **grown = realloc(s->ranked, s->users.capacity * sizeof *grown);
         if (!grown) {
-            s->ranked_count = 0; /* nothing is started until there is memory */
+            s->ranked_count = 0; /* nothing is started until memory is available */
             return;
         }
         s->ranked = grown;

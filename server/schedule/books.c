@@ -1,4 +1,4 @@
-/* books.c - the books: what waits, what runs, and what happens to them. */
+/* books.c - the books: waiting and running jobs, and changes to them. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static bool before(const pl_job *a, const pl_job *b)
     return a->priority != b->priority ? a->priority > b->priority : a->order < b->order;
 }
 
-/* Where in its user's queue a job is, or goes. */
+/* The index of a job in its user's queue, present or future. */
 static size_t place(const pl_job_list *list, const pl_job *job)
 {
     size_t low = 0, high = list->count;
@@ -125,14 +125,14 @@ void pl_schedule_destroy(pl_schedule *s)
     free(s);
 }
 
-/* ---- what waits ---- */
+/* ---- waiting jobs ---- */
 
 static bool has_turn(const pl_job *job, double now)
 {
     return !job->held && job->after_count == 0 && job->due <= now;
 }
 
-/* Into the list that it belongs to now. There is room in both: they were reserved when it arrived. */
+/* Move the job to the list of its present state. Both lists have room, reserved when it arrived. */
 static void settle(pl_schedule *s, pl_job *job, double now)
 {
     bool turn = has_turn(job, now);
@@ -265,7 +265,7 @@ void pl_schedule_satisfy(pl_schedule *s, uint64_t key, double now)
     }
 }
 
-/* ---- what runs ---- */
+/* ---- running jobs ---- */
 
 void pl_schedule_begin(pl_schedule *s, pl_job *job, int32_t cores, int32_t device, bool beside,
                        double gpu_charge, double now)
@@ -327,7 +327,7 @@ void pl_schedule_fix(pl_schedule *s, pl_job *job, int32_t cores, double now)
     job->rigid = true;
 }
 
-/* A tenth of the way to each: the last ten or so count. */
+/* Moves by a tenth towards each new value: roughly the last ten count. */
 static void learn(pl_schedule *s, const pl_job *job, double now)
 {
     double took = now - job->started;
@@ -346,7 +346,7 @@ static void finish(pl_schedule *s, pl_job *job, double now)
         s->devices[job->device].used -= job->gpu_charge;
     }
     if (s->running.count == 0) {
-        s->memory_used = 0; /* no rounding is left over */
+        s->memory_used = 0; /* removes accumulated rounding errors */
     }
     pl_account_change(s, job->user, -1, -job->cores, -(job->device >= 0), now);
 }
@@ -360,7 +360,7 @@ void pl_schedule_end(pl_schedule *s, pl_job *job, double now)
     } else {
         pl_job_list_drop(&s->aside, job);
     }
-    s->order.count = 0; /* it may be in there */
+    s->order.count = 0; /* it may contain the job */
     free_job(job);
 }
 

@@ -1,4 +1,4 @@
-/* decide.c - one decision: who starts, who takes or gives back cores, who is stopped for another. */
+/* decide.c - one decision: which jobs start, take or give back cores, or are stopped for another. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
@@ -7,16 +7,17 @@
 
 enum { SHAPES = 16, PASSED = 64 };
 static const double least_run =
-    30; /* s that a job has run before it is stopped for another user's */
+    30; /* minimum run time, s, before a job is stopped for another user's */
 
 /* Lifetime: one decision. */
 typedef struct decision {
     pl_schedule *s;
     double now;
     pl_action *out;
-    const pl_job *failed[SHAPES]; /* what no job that asks for at least as much can have */
+    /* requirements that cannot be met, so neither can those of a job asking for at least as much */
+    const pl_job *failed[SHAPES];
     int failed_count;
-    pl_job *passed[PASSED]; /* first of their users, that lack something */
+    pl_job *passed[PASSED]; /* jobs that are first of their users and lack something */
     int passed_count;
 } decision;
 
@@ -43,7 +44,8 @@ static double since(const pl_job *job)
     return earlier ? job->overtaken : job->blocked;
 }
 
-/* Those with a reservation, longest first: a user's first few jobs at the most, since only those are overtaken. */
+/* Collect the jobs with a reservation, longest first: at most a user's first few jobs, since only those can be
+ * overtaken. */
 static void collect(pl_schedule *s, double now)
 {
     s->reserved_count = 0;
@@ -64,7 +66,7 @@ static void collect(pl_schedule *s, double now)
     }
 }
 
-/* Memory of each device that jobs told to stop will free. */
+/* Memory on each device that stopping jobs will free. */
 typedef struct coming {
     double memory[PL_SCHEDULE_DEVICES];
 } coming;
@@ -87,13 +89,13 @@ static coming find_coming(const pl_schedule *s)
     return c;
 }
 
-/* The device with most room, with what comes, and that room. */
+/* The device with the most room, including memory about to be freed, and that room. */
 typedef struct device_room {
     int32_t device; /* -1: none */
     double memory;
 } device_room;
 
-/* With what is reserved for others taken off. */
+/* Memory reserved for other jobs does not count. */
 static device_room most_room(const pl_schedule *s, const pl_job *job, const coming *c)
 {
     device_room best = {-1, 0};
@@ -124,7 +126,7 @@ static void note_claims(pl_schedule *s, const coming *c)
     }
 }
 
-/* Its device is kept for it: the one that will have most room once those that were told have stopped. */
+/* Reserve a device for it: the one that will have the most room once the stopping jobs have stopped. */
 static void hold_device(pl_schedule *s, const pl_job *job, const coming *c)
 {
     int32_t best = -1;
@@ -157,7 +159,7 @@ static int32_t smaller(int64_t a, int64_t b)
     return (int32_t)(a < b ? a : b);
 }
 
-/* Of what is free, an equal part for each job that waits, within its range, its limits and the reservations. */
+/* An equal part of the free cores for each waiting job, within its range, its limits and the reservations. */
 static int32_t cores_for(const decision *d, const pl_job *job)
 {
     const pl_schedule *s = d->s;
@@ -172,9 +174,9 @@ static int32_t cores_for(const decision *d, const pl_job *job)
     return most > job->cores_least ? most : job->cores_least;
 }
 
-/* ---- those with a reservation ---- */
+/* ---- jobs with a reservation ---- */
 
-/* What it needs is taken out of the profile. */
+/* Subtract the job's requirements from the profile. */
 static void reserve(const decision *d, pl_job *job)
 {
     pl_schedule *s = d->s;
@@ -186,8 +188,8 @@ static void reserve(const decision *d, pl_job *job)
     }
 }
 
-/* Each in turn: started where it fits beside those before it, else it is reserved for. One that waits for a device
- * takes no cores: they are kept for it when there is one. */
+/* Each in turn is started if it fits with those before it; otherwise resources are reserved. A job that waits for a
+ * device reserves no cores: they are found when the device is free. */
 static pl_job *start_reserved(decision *d)
 {
     pl_schedule *s = d->s;
@@ -217,7 +219,7 @@ static pl_job *start_reserved(decision *d)
     return NULL;
 }
 
-/* ---- all others ---- */
+/* ---- other jobs ---- */
 
 static bool asks_as_much(const pl_schedule *s, const pl_job *job, const pl_job *failed)
 {
@@ -247,7 +249,7 @@ static bool startable(decision *d, const pl_job *job)
     return fits;
 }
 
-/* What went before it because it did not fit was overtaken. */
+/* Jobs that `job` passed because they did not fit are now overtaken. */
 static pl_job *overtake(decision *d, pl_job *job)
 {
     for (int i = 0; i < d->passed_count; i++) {
@@ -258,7 +260,7 @@ static pl_job *overtake(decision *d, pl_job *job)
     return start(d, job, cores_for(d, job));
 }
 
-/* Free cores, for jobs that are not interactive and for those that are, and free memory. */
+/* Free cores, for ordinary and for interactive jobs, and free memory. */
 typedef struct free_room {
     int32_t cores[2];
     double memory;
@@ -271,7 +273,7 @@ static free_room room_of(const pl_schedule *s)
                        s->setup.memory - s->memory_used};
 }
 
-/* One user's jobs in their order; only those of a priority above 0, or all. */
+/* Try one user's jobs in order: all, or only those with priority above 0. */
 static pl_job *try_user(decision *d, const pl_account *user, const free_room *room, bool express)
 {
     bool first = true;
@@ -280,7 +282,7 @@ static pl_job *try_user(decision *d, const pl_account *user, const free_room *ro
         if (express && job->priority <= 0) {
             return NULL;
         }
-        /* Nearly all of a long queue: they are passed over before anything else is asked. */
+        /* In a long queue this skips nearly all jobs before any costlier check. */
         if (!first &&
             (job->cores_least > room->cores[job->interactive] || job->memory > room->memory)) {
             continue;
@@ -300,7 +302,7 @@ static pl_job *try_user(decision *d, const pl_account *user, const free_room *ro
     return NULL;
 }
 
-/* Whether anything could be started at all: on a full machine the queue is not looked through. */
+/* True if anything could start at all: on a full machine the queue is not searched. */
 static bool has_room(const pl_schedule *s)
 {
     return s->cores_used < s->setup.cores && s->memory_used < s->setup.memory;
@@ -333,8 +335,8 @@ static bool yields(const pl_job *victim, const pl_job *job, double now)
     return job->user->key < victim->user->key && now - victim->started >= least_run;
 }
 
-/* Room for a claim: what is free, what will be when those that were told have stopped, and with `all` what more could
- * be. */
+/* Room for a claim: free now, free after the stopping jobs have stopped, and with `all` also after stopping more
+ * jobs. */
 typedef struct claim_room {
     int32_t cores;
     double memory;
@@ -366,7 +368,7 @@ static bool enough(const pl_job *job, const claim_room *room)
            has_device(job, room->on);
 }
 
-/* Whether it starts before all that have a reservation before it, where those that yield have stopped. */
+/* True if it would start before all earlier reservations, assuming that the yielding jobs have stopped. */
 static bool fits_then(const decision *d, const pl_job *job)
 {
     pl_schedule *s = d->s;
@@ -393,7 +395,7 @@ static bool fits_then(const decision *d, const pl_job *job)
     return fits;
 }
 
-/* The youngest of those that yield, on that device (-1: any); NULL: none. */
+/* The youngest job that yields, on that device (-1: any); NULL: none. */
 static pl_job *pick_victim(const pl_schedule *s, const pl_job *job, int32_t device, double now)
 {
     pl_job *youngest = NULL;
@@ -407,9 +409,9 @@ static pl_job *pick_victim(const pl_schedule *s, const pl_job *job, int32_t devi
     return youngest;
 }
 
-/* The job whose turn it is, and the next of those that need a GPU, or need none, where it does not: others may be
- * stopped for them. They then hold what becomes free. Of a user's jobs one of the highest priority; preemptible jobs
- * themselves displace nobody. How many. */
+/* The job whose turn it is and, depending on its need of a GPU, the next job that needs one or the next that needs
+ * none: others may be stopped for these. They hold what becomes free. Of a user's jobs, only one with the highest
+ * priority; preemptible jobs displace nobody. Returns how many. */
 static int find_claims(const pl_schedule *s, pl_job *claims[2])
 {
     int count = 0;
@@ -433,7 +435,7 @@ static int find_claims(const pl_schedule *s, pl_job *claims[2])
     return count;
 }
 
-/* Who is stopped for it next; NULL: nobody, or it only has to wait for those that were told. */
+/* The next job to stop for it; NULL: none, or it only has to wait for stopping jobs. */
 static pl_job *claim(const decision *d, const pl_job *job)
 {
     claim_room soon = count_room(d->s, job, d->now, false);
@@ -444,7 +446,7 @@ static pl_job *claim(const decision *d, const pl_job *job)
     if (!enough(job, &all) || !fits_then(d, job)) {
         return NULL;
     }
-    /* Room is made on a device first. */
+    /* First make room on a device. */
     return pick_victim(d->s, job, has_device(job, soon.on) ? -1 : all.on.device, d->now);
 }
 
@@ -466,7 +468,7 @@ static pl_job *preempt(decision *d)
 
 /* ---- the decision ---- */
 
-/* Something is idle, or could be had back. */
+/* True if something is idle, or could be taken back. */
 static bool has_cores(const pl_schedule *s)
 {
     return has_room(s) || pl_schedule_any_excess(s);

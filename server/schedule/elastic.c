@@ -1,10 +1,10 @@
-/* elastic.c - jobs with a range of cores while they run: who takes idle ones, and who gives back for whom. */
+/* elastic.c - running jobs with a range of cores: which ones take idle cores, and which ones give cores back. */
 #include "server/schedule/inside.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* ---- what a job has beyond its least ---- */
+/* ---- cores above the minimum ---- */
 
 static bool is_elastic(const pl_job *job)
 {
@@ -37,20 +37,21 @@ bool pl_schedule_any_excess(const pl_schedule *s)
 /* Lifetime: one decision. */
 typedef struct giving {
     pl_schedule *s;
-    int32_t claimed; /* of what is free or becomes so: by waiting jobs that were looked at */
-    int32_t failed;  /* no job that needs so many cores and is not interactive can have them */
-    bool awaited;    /* a waiting job has all that it needs, now or soon */
+    /* of the cores free now or soon: claimed by the waiting jobs examined so far */
+    int32_t claimed;
+    int32_t failed; /* no non-interactive job that needs this many cores can have them */
+    bool awaited;   /* a waiting job has everything that it needs, now or soon */
     pl_job *victim;
 } giving;
 
-/* Whether what a running job gives back can be the waiting one's: it may be kept for interactive ones. */
+/* True if the waiting job can use cores that the running one gives back; they may be reserved for interactive jobs. */
 static bool counts_for(const pl_schedule *s, const pl_job *running, const pl_job *job)
 {
     return job->interactive || !running->interactive || s->setup.interactive_cores == 0;
 }
 
-/* Of running jobs of an account, or of all (NULL): what will be free when those that were told have given back or
- * stopped, what else could be given back, and who has most. */
+/* For the running jobs of an account, or all (NULL): cores that will be free once pending changes are done, cores that
+ * could also be given back, and the job with the most. */
 typedef struct stock {
     int64_t coming, excess;
     pl_job *richest;
@@ -78,7 +79,8 @@ static stock take_stock(const pl_schedule *s, const pl_job *job, const pl_accoun
     return found;
 }
 
-/* False where so many cores are missing and cannot be given back; else somebody is told, if any are missing. */
+/* False if this many cores are missing and cannot be given back; otherwise, if any are missing, a job is told to give
+ * some back. */
 static bool ask(giving *g, const stock *from, int64_t missing)
 {
     if (missing > from->excess) {
@@ -92,7 +94,7 @@ static bool ask(giving *g, const stock *from, int64_t missing)
     return true;
 }
 
-/* By the limit of its user or group, as far as that can be mended by their own jobs. */
+/* The same for the limit of its user or group, using only their own jobs. */
 static bool ask_account(giving *g, const pl_job *job, const pl_account *account)
 {
     int64_t over = account->cores + job->cores_least - account->limits.cores;
@@ -111,7 +113,7 @@ static bool could_start(const pl_schedule *s, const pl_job *job, bool reserved)
            (reserved || s->reserved_count == 0 || pl_job_fits(s, job, job->cores_least));
 }
 
-/* What a waiting job lacks is asked of those who have more than their least. False ends the search. */
+/* Ask jobs above their minimum for what a waiting job lacks. False ends the search. */
 static bool consider(giving *g, const pl_job *job, bool reserved)
 {
     pl_schedule *s = g->s;
@@ -163,7 +165,7 @@ static bool may_grow(const pl_job *job)
            room_of(job->user->person) > 0 && room_of(job->user->group) > 0;
 }
 
-/* The one with the fewest cores of those that may take more. */
+/* Of the jobs that may take more cores, the one with the fewest. */
 static pl_job *poorest(const pl_schedule *s)
 {
     pl_job *found = NULL;
@@ -176,8 +178,8 @@ static pl_job *poorest(const pl_schedule *s)
     return found;
 }
 
-/* Idle cores one after the other, each to the poorest; all that the first of them gets, it is given at once. The rest is
- * given in the decisions that follow, which come to the same. */
+/* Assign idle cores one by one, each to the job with the fewest. The first job gets its total at once; the rest is
+ * assigned in later decisions, with the same result. */
 static pl_job *grow(pl_schedule *s, double now)
 {
     static const pl_job none = {.interactive = false};
@@ -206,7 +208,8 @@ static pl_job *grow(pl_schedule *s, double now)
 
 /* ---- evening out ---- */
 
-/* Where nothing is idle, one that has two cores more than one that may take more gives back half of the difference. */
+/* If nothing is idle, a job with at least two cores more than one that may take more gives back half of the
+ * difference. */
 static pl_job *even_out(const pl_schedule *s)
 {
     static const pl_job none = {.interactive = false};
@@ -224,7 +227,7 @@ pl_job *pl_schedule_resize(pl_schedule *s, double now)
 {
     giving g = {.s = s, .failed = INT32_MAX};
     if (!pl_schedule_any_excess(s) && !poorest(s)) {
-        return NULL; /* nobody could give back, and nobody may take more */
+        return NULL; /* no job could give back, or none may take more */
     }
     give_back(&g);
     if (g.victim || g.awaited) {

@@ -1,4 +1,4 @@
-/* fit.c - what keeps a job from starting: limits of its user and group, and the machine as it is. */
+/* fit.c - what prevents a job from starting: limits of its user and group, and the machine's present state. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ pl_wait pl_schedule_lack(const pl_schedule *s, const pl_job *job)
     return (pl_wait){.reason = PL_WAIT_NONE};
 }
 
-/* ---- room that was made by stopping others ---- */
+/* ---- room made by stopping others ---- */
 
 bool pl_job_yields_at_once(const pl_job *victim, const pl_job *job)
 {

@@ -1,4 +1,4 @@
-/* forecast.c - what waiting jobs are told: positions, reasons and estimated starts. */
+/* forecast.c - information about waiting jobs: positions, reasons and estimated starts. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- the order ---- */
 
-/* A heap of users, least `planned` key first; as many as have waiting jobs left. */
+/* A heap of the users that have waiting jobs left, smallest `planned` key first. */
 static bool sooner(const pl_account *a, const pl_account *b)
 {
     const pl_job *x = a->waiting.jobs[a->next], *y = b->waiting.jobs[b->next];
@@ -51,7 +51,7 @@ static void begin_order(pl_schedule *s, double now)
     s->order.count = 0;
 }
 
-/* What the job will use is its user's from now on. */
+/* Charge the job's future usage to its user. */
 static void plan_usage(const pl_schedule *s, pl_account *user, const pl_job *job)
 {
     double use = pl_job_weight(s, job->cores_least, job->gpu_memory > 0) *
@@ -60,7 +60,8 @@ static void plan_usage(const pl_schedule *s, pl_account *user, const pl_job *job
     user->group->planned += use / user->group->parts;
 }
 
-/* Several groups change order together, so that a heap of users holds for one group only: else the least is sought. */
+/* A job changes the order of several groups together, so a heap is valid for one group only; with more groups, the
+ * minimum is searched. */
 static size_t least_user(pl_account **users, size_t count)
 {
     size_t least = 0;
@@ -99,7 +100,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* `free_at`[cores]: when each core is free, in order. The first `count` are taken until `end`. */
+/* `free_at`[cores]: when each core becomes free, sorted. Take the first `count` until `end`. */
 static void take_cores(double *free_at, int32_t cores, int32_t count, double end)
 {
     int32_t at = 0;
@@ -112,7 +113,7 @@ static void take_cores(double *free_at, int32_t cores, int32_t count, double end
     }
 }
 
-/* When a job that is at a limit of its user, or its group, may start: not before one of theirs ends. */
+/* Earliest start of a job that is at a limit of its user or group: when one of their jobs ends. */
 static double limited_until(const pl_schedule *s, const pl_job *job, bool group, double now)
 {
     double until = INFINITY;

@@ -1,4 +1,4 @@
-/* profile.c - what will be free when, by the lengths of what runs and of what has a reservation. */
+/* profile.c - free resources over time, from the lengths of running jobs and of jobs with reservations. */
 #include "server/schedule/inside.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ double pl_job_length(const pl_schedule *s, const pl_job *job)
     return job->length > 0 ? job->length : s->mean_length;
 }
 
-/* One that runs for longer than it should is expected to go on for a tenth of what it has taken. */
+/* A job that has exceeded its length is expected to run for another tenth of its time so far. */
 double pl_job_expected_end(const pl_schedule *s, const pl_job *job, double now)
 {
     double end = job->started + pl_job_length(s, job);
@@ -55,7 +55,7 @@ static int32_t kept(const pl_schedule *s, int32_t interactive_used)
     return left > 0 ? left : 0;
 }
 
-/* Cores that other jobs gain when it ends, without its excess, which counts as free already. */
+/* Cores that other jobs gain when it ends, without its excess, which already counts as free. */
 static int32_t returns(const pl_schedule *s, const pl_job *job, int32_t *interactive_used)
 {
     int32_t cores = job->cores - pl_job_excess(job) - pl_job_leaving(job);
@@ -75,7 +75,7 @@ void pl_profile_begin(pl_schedule *s, double now)
     p->cores = s->setup.cores - s->cores_used - kept(s, s->interactive_used);
     p->memory = s->setup.memory - s->memory_used;
     if (!reserve(p, s->running.count)) {
-        return; /* then reservations are made later than they could be */
+        return; /* reservations are then later than they could be */
     }
     for (size_t i = 0; i < s->running.count; i++) {
         const pl_job *job = s->running.jobs[i];
@@ -88,8 +88,8 @@ void pl_profile_begin(pl_schedule *s, double now)
     }
 }
 
-/* From `from`, which is one of the changes' times or now: the first time at which it does not fit; INFINITY: it does,
- * for all its length. */
+/* The first time, starting at `from` (a change's time or now), at which it does not fit; INFINITY: it fits for its
+ * whole length. */
 static double fails_at(const pl_profile *p, double from, int32_t cores, double memory,
                        double length)
 {

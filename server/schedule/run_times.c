@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_weight = 0.2; /* of the newest run: the last five or so count */
-static const double farthest = 6.9;     /* of logarithms: a thousand times as long */
+static const double least_weight = 0.2; /* of the newest run: roughly the last five count */
+static const double farthest = 6.9;     /* largest logarithm: a factor of a thousand */
 
 struct pl_run_times {
     pl_run_times_entry *entries; /* [most] */

@@ -1,5 +1,5 @@
-/* run_times.h - the ratio of actual to expected running time, for each kind of run; later runs count more. The caller
- * names the kinds. No clock and no database.
+/* run_times.h - the ratio of actual to expected running time for each kind of run, with more weight on later runs. The
+ * caller names the kinds. No clock and no database.
  */
 #ifndef PLIANT_SERVER_SCHEDULE_RUN_TIMES_H
 #define PLIANT_SERVER_SCHEDULE_RUN_TIMES_H
@@ -14,7 +14,7 @@ typedef struct pl_run_times_entry {
     char kind[PL_RUN_TIMES_KIND];
     double log_ratio; /* a mean */
     int64_t runs;
-    int64_t used; /* the entry used longest ago is forgotten for a new one */
+    int64_t used; /* the least recently used entry makes room for a new one */
 } pl_run_times_entry;
 
 typedef struct pl_run_times pl_run_times;
@@ -27,7 +27,7 @@ const pl_run_times_entry *pl_run_times_note(pl_run_times *times, const char *kin
                                             char forgotten[PL_RUN_TIMES_KIND]);
 /* Restores an entry that was stored. */
 void pl_run_times_put(pl_run_times *times, const char *kind, double log_ratio, int64_t runs);
-/* The ratio of a kind; 0 where fewer than `least` runs of it are known. */
+/* The ratio of a kind; 0 if fewer than `least` of its runs are known. */
 double pl_run_times_ratio(pl_run_times *times, const char *kind, int64_t least);
 
 #endif

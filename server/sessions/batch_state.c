@@ -80,7 +80,7 @@ void pl_batch_state_place(pl_sessions *t, pl_session *s, int64_t position, int64
     bool news = strcmp(s->batch.reason ? s->batch.reason : "", reason ? reason : "") != 0;
     s->batch.position = position;
     s->batch.start = start;
-    if (news) { /* no event for a position alone, as in this machine's queue */
+    if (news) { /* a change of position alone causes no event, as in this machine's queue */
         pl_session_set_text(&s->batch.reason, reason);
         pl_sessions_note_locked(t, s, "changed");
     }

@@ -6,10 +6,10 @@
 
 #include "server/sessions/sessions.h"
 
-/* The id of a job that is being submitted. */
+/* Stands for the id of a job that is being submitted. */
 #define PL_JOB_SUBMITTING "?"
 
-/* Give a session whose turn has come a new attempt; it stays queued. Called with the table's mutex held. */
+/* Start a new attempt of a session whose turn has come; it stays queued. Called with the table's mutex held. */
 void pl_batch_state_submit_locked(pl_sessions *sessions, pl_session *session);
 
 /* True while the session, in this attempt, waits for its job or runs in it. */

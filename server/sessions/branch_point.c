@@ -29,7 +29,7 @@ static bool make_pin(int dir_fd, int slot, int64_t frame, pl_branch_point *o)
     }
     snprintf(o->pin, sizeof o->pin, "incoming/pin-%s", id);
     if (linkat(dir_fd, pl_checkpoint_name(slot), o->state_fd, o->pin, 0) == 0) {
-        /* A worker may have put another file in the place of the one that was looked at. */
+        /* A worker may meanwhile have replaced the file that was examined. */
         if (pl_checkpoint_peek_file(o->state_fd, o->pin, &o->checkpoint) == PL_OK &&
             o->checkpoint.frame <= frame) {
             return true;
@@ -41,7 +41,7 @@ static bool make_pin(int dir_fd, int slot, int64_t frame, pl_branch_point *o)
     return false;
 }
 
-/* The newest that is not after the frame, linked. */
+/* Link the newest checkpoint not after the frame. */
 static void pin_checkpoint(int dir_fd, int64_t frame, pl_branch_point *o)
 {
     pl_checkpoint slots[PL_CHECKPOINT_SLOTS];
@@ -74,7 +74,7 @@ void pl_branch_point_clear(pl_branch_point *o)
 typedef struct gathering {
     pl_json_writer w;
     int64_t frame;
-    int64_t reached; /* every control up to this one is known, or is in the checkpoint */
+    int64_t reached; /* every control up to this one is known, or contained in the checkpoint */
 } gathering;
 
 static bool gather_one(void *context, const char *payload, uint64_t length)
@@ -96,8 +96,8 @@ static bool gather_one(void *context, const char *payload, uint64_t length)
     return true;
 }
 
-/* The last control in effect at the frame, where its metrics or later ones tell; of those that were pruned, or
- * cannot be read, what has been asked for by now. */
+/* The last control in effect at the frame, from its metrics or those of a later frame; if these are pruned or
+ * unreadable, the newest control requested so far. */
 static int64_t last_control(const pl_session *s, pl_log_reader *reader, int64_t frame, int64_t end)
 {
     int64_t first = pl_log_reader_first(reader);
@@ -110,7 +110,7 @@ static int64_t last_control(const pl_session *s, pl_log_reader *reader, int64_t 
     return number;
 }
 
-/* start.json; *whole is false where a control on the way is not known. */
+/* start.json; *whole becomes false if a control on the way is unknown. */
 static char *gather(const pl_session *s, pl_log_reader *reader, int64_t end,
                     const pl_branch_point *o, int64_t from, bool is_branch, bool *whole)
 {
@@ -169,7 +169,7 @@ bool pl_branch_point_link_meshes(int from, int to)
     return good;
 }
 
-/* The documents are copied, as each session's worker may become the owner of what its directory has. */
+/* Documents are copied, not linked, because each session's worker may own the files in its directory. */
 static bool copy_file(int from, int to, const char *name)
 {
     char *text;
@@ -216,7 +216,7 @@ int64_t pl_branch_point_begins(int dir_fd)
     return begins;
 }
 
-/* How many there are, one in the other. */
+/* The number of nested parents. */
 static int count_parents(int dir_fd)
 {
     char path[8 * (PL_ORIGIN_DEPTH_MAX + 2)] = "parent";
@@ -245,7 +245,7 @@ static bool refuse(pl_request *r, int dir_fd, const pl_branch_point *o, const ch
     return false;
 }
 
-/* What of the frame is known, or a refusal. */
+/* Fill in what is known of the frame, or reject. */
 static bool describe(pl_request *r, const pl_session *s, int dir_fd, pl_log_reader *reader,
                      pl_branch_point *o)
 {

@@ -1,4 +1,4 @@
-/* control_in_effect.h - which control a frame was computed with. */
+/* control_in_effect.h - finds the control with which a frame was computed. */
 #ifndef PLIANT_SERVER_SESSIONS_CONTROL_IN_EFFECT_H
 #define PLIANT_SERVER_SESSIONS_CONTROL_IN_EFFECT_H
 

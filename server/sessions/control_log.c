@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is read, and how much of it controls may fill: what is left is for cancel and pause. */
+/* Maximum size that is read, and the part that controls may fill; the rest is for cancel and pause. */
 enum { LOG_LIMIT = 64 << 20, CONTROLS_LIMIT = 60 << 20 };
 enum { RECORD_MOST = 64 << 10 }; /* size limit of a command */
 
@@ -55,8 +55,8 @@ static off_t find_end(int fd, off_t size, off_t most)
     return end ? from + (off_t)end : 0;
 }
 
-/* Cuts off bytes after the last whole command, left by a daemon killed in a write that it had not acknowledged. Readers
- * go by multiples of 8 and might miss a command behind them. 0 or an errno. */
+/* Cut off bytes after the last whole command, left by a daemon that was killed during an unacknowledged write. Readers
+ * proceed in multiples of 8 and might miss a command after them. 0 or an errno. */
 static int cut_torn_end(int fd, off_t *size)
 {
     off_t end = *size ? find_end(fd, *size, 2 * RECORD_MOST) : 0;
@@ -70,7 +70,7 @@ static int cut_torn_end(int fd, off_t *size)
 
 /* ---- appending ---- */
 
-/* Whole, or not at all. */
+/* Append the whole record, or nothing. */
 static int append_record(int fd, const void *record, size_t size, off_t before, bool synced)
 {
     ssize_t n = write(fd, record, size);
@@ -78,12 +78,12 @@ static int append_record(int fd, const void *record, size_t size, off_t before, 
                 : n >= 0 && n < (ssize_t)size                         ? ENOSPC
                                                                       : errno;
     if (error && ftruncate(fd, before) != 0) {
-        return errno; /* a reader takes a torn record for one that is not there yet */
+        return errno; /* a reader treats a torn record as not yet there */
     }
     return error;
 }
 
-/* Of the state directory that this session's lies in. */
+/* Release from the state directory of this session's directory. */
 static bool release_reserve(const char *directory)
 {
     char path[PATH_MAX + 80];
@@ -96,7 +96,7 @@ static bool release_reserve(const char *directory)
     return released;
 }
 
-/* A record of this JSON at the end of control.log, where that is shorter than `limit`. */
+/* Append a record with this JSON to control.log, if the file is shorter than `limit`. */
 static int put(const char *directory, const char *json, size_t length, off_t limit, bool synced)
 {
     char path[PATH_MAX + 80];
@@ -116,7 +116,7 @@ static int put(const char *directory, const char *json, size_t length, off_t lim
     if (!error && (fstat(fd, &st) != 0 || st.st_size > limit)) {
         error = EFBIG;
     }
-    /* The worker may run as another uid, which the directory is of, and must read it. */
+    /* The worker may run as another uid, the directory's owner, and must be able to read it. */
     if (!error && stat(directory, &folder) == 0 && folder.st_uid != st.st_uid &&
         fchown(fd, folder.st_uid, folder.st_gid) != 0) {
         error = errno;
@@ -143,7 +143,7 @@ int pl_control_begin_paused(const char *directory)
     return put(directory, json, sizeof json - 1, LOG_LIMIT, false);
 }
 
-/* A full disk keeps nobody from pausing or cancelling. */
+/* A full disk must not prevent pausing or cancelling. */
 int pl_control_append(const char *directory, const char *action)
 {
     char json[64];
@@ -187,7 +187,7 @@ int pl_control_append_change(const char *directory, int64_t number, const char *
 
 typedef void (*seeing)(void *context, const pl_json *document, const char *action);
 
-/* Every command that is whole, in their order. 0, or errno where they cannot be read. */
+/* Pass on every whole command, in order. 0, or errno if they cannot be read. */
 static int walk(const char *directory, seeing see, void *context)
 {
     char *bytes;

@@ -84,7 +84,7 @@ pl_status pl_identity_read(int dir_fd, const char *id, pl_row *row)
     row->metadata = copy_object(document, "metadata");
     row->webhook = copy_string(document, "webhook");
     row->webhook_status = copy_string(document, "webhook_status");
-    /* Those of an earlier daemon do not say it: what it told then is not told once more. */
+    /* An earlier daemon's file lacks it; its notifications are not repeated. */
     bool told = pl_json_at(document, "webhook_status") != NULL;
     if (row->webhook && !row->webhook_status && told) {
         row->webhook_status = strdup("waiting");
@@ -118,7 +118,7 @@ static pl_status write_outcome(int dir_fd, pl_session_state to, int64_t attempt,
 bool pl_directory_record_move(pl_sessions *t, pl_session *s, pl_session_state to,
                               const pl_move *what)
 {
-    /* The move first: it may be refused, as where a queued session was started at this moment. */
+    /* Move first: it may be rejected, for example if a queued session was started just now. */
     if (!pl_sessions_move(t, s, to, what)) {
         return false;
     }

@@ -163,7 +163,7 @@ char *pl_events_read(pl_events *e, pl_event_cursor *c, int64_t *number, const ch
     *number = 0;
     pthread_mutex_lock(&e->mutex);
     int64_t oldest = e->next - (int64_t)e->count;
-    if (c->next < oldest || c->next > e->next) { /* or of a clock that was set back since */
+    if (c->next < oldest || c->next > e->next) { /* or from a clock that was set back since */
         c->missed = true;
         c->next = oldest;
     }

@@ -1,10 +1,10 @@
-/* events.h - what happened to sessions, newest last: a bounded list in memory with a number each, so
- * that a reader can go on where it left off. Numbers ascend, also over a restart of the daemon (they
- * begin at its microsecond); what is older than the list is told as missed, and the reader looks at the
- * sessions themselves again.
+/* events.h - events of sessions, newest last: a bounded list in memory with increasing numbers, so that a reader can
+ * continue where it stopped. Numbers increase even across restarts of the daemon (they begin at its start in
+ * microseconds). Events that have dropped out of the list are reported as missed, and the reader must read the sessions
+ * themselves again.
  *
- * One mutex, innermost; watchers are woken without it. An event keeps its session, so that who may see
- * the session may see its end too.
+ * One mutex, innermost; watchers are woken without it. An event keeps its session, so that users who may see the
+ * session also see its end.
  */
 #ifndef PLIANT_SERVER_SESSIONS_EVENTS_H
 #define PLIANT_SERVER_SESSIONS_EVENTS_H
@@ -19,28 +19,28 @@ typedef struct pl_events pl_events;
 pl_events *pl_events_create(void);
 void pl_events_destroy(pl_events *events);
 
-/* Add one: "created", "state", "changed" or "deleted", and the session as it then was (a JSON text, taken; NULL is an
- * event lost for lack of memory, which readers see as missed). */
+/* Add an event: "created", "state", "changed" or "deleted", and the session at that time (a JSON text, taken; NULL is
+ * an event lost for lack of memory, which readers see as missed). */
 void pl_events_push(pl_events *events, pl_session *session, const char *type, char *view);
-/* Change who may hear of a session: the two texts are exchanged while nobody looks. */
+/* Change who may see a session's events: exchange the two texts while no reader looks. */
 void pl_events_exchange(pl_events *events, char **group, char **other);
-/* Call whoever watches; with no lock of this room but those outside of a watcher's. */
+/* Wake all watchers. Of the locks of this room, the caller may hold only those that are taken before a watcher's. */
 void pl_events_wake(pl_events *events);
 void pl_events_watch(pl_events *events, pl_watcher *watcher);
 void pl_events_unwatch(pl_events *events, pl_watcher *watcher);
 
-/* The number that the next event will have. */
+/* The number of the next event. */
 int64_t pl_events_next(pl_events *events);
 
-/* Who reads, and how far they have come. */
+/* A reader's position. */
 typedef struct pl_event_cursor {
     const pl_principal *reader;
-    const pl_session *session; /* NULL: all that the reader may see */
-    int64_t next;              /* number of the first that was not read */
-    bool missed;               /* set where some before it are gone; the reader takes it back */
+    const pl_session *session; /* NULL: all sessions that the reader may see */
+    int64_t next;              /* number of the first unread event */
+    bool missed;               /* set if events before it were dropped; the reader clears it */
 } pl_event_cursor;
-/* The next one for this reader: {"seq", "time", "event", "session"}, malloc'ed, with its number and
- * type; NULL where there is none now (*number 0), or out of memory (*number -1). */
+/* The next event for this reader: {"seq", "time", "event", "session"}, malloc'ed, with its number and type. NULL if no
+ * event is pending (*number 0), or out of memory (*number -1). */
 char *pl_events_read(pl_events *events, pl_event_cursor *cursor, int64_t *number,
                      const char **type);
 

@@ -4,7 +4,7 @@
 
 #include "protocol/log/log.h"
 
-/* The fallback where the frame cannot be read. */
+/* `fallback` if the frame cannot be read. */
 double pl_frame_time(pl_log_reader *reader, int64_t frame, double fallback);
 
 #endif

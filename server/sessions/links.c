@@ -127,7 +127,7 @@ void pl_handle_link_revoke(pl_request *r)
     pl_session_release(s);
 }
 
-/* A secret, which came in an address's fragment and so in no request before this one, for a cookie. */
+/* Exchange a secret, which came in an address's fragment and so was in no earlier request, for a cookie. */
 void pl_handle_link_open(pl_request *r)
 {
     static const char *const keys[] = {"secret", NULL};
@@ -181,8 +181,8 @@ void pl_signer_destroy(pl_signer *signer)
     }
 }
 
-/* A target is a path and its query, as "path?key=value&key=value" without the signature. The key goes before and,
- * with the first sum, before again (as NMAC does), so that no sum can be continued. */
+/* A target is a path and its query, as "path?key=value&key=value" without the signature. The key is hashed first, and
+ * again before the first sum (as in NMAC), so that no sum can be extended. */
 static void sign(const pl_signer *signer, const char *target, int64_t expires, char out[65])
 {
     char text[64 + 32 + TARGET_MAX], again[130];
@@ -197,7 +197,7 @@ static void sign(const pl_signer *signer, const char *target, int64_t expires, c
 typedef struct target {
     char text[TARGET_MAX];
     size_t at;
-    bool whole; /* nothing was cut off */
+    bool whole; /* nothing was truncated */
 } target;
 
 __attribute__((format(printf, 2, 3))) static void put(target *t, const char *format, ...)
@@ -240,14 +240,14 @@ pl_principal *pl_signer_principal(void *signer, pl_request *r, const char *path)
     }
     pl_principal *p = pl_principal_create(PL_CAME_SIGNED, "", PL_SCOPE_READ, NULL, 0);
     if (p) {
-        p->expires = 0; /* a download that has begun may go on */
+        p->expires = 0; /* a download that has begun may continue */
         memcpy(p->session, r->params[0], sizeof p->session);
     }
     return p;
 }
 
-/* The target asked for must lie below the session, and have no escapes, so that it reads the same when it
- * comes back. */
+/* The requested target must be below the session, and contain no escapes, so that it reads the same when it comes
+ * back. */
 static bool check_target(pl_body *b, const char *below, const char *id)
 {
     static const char plain[] =

@@ -1,12 +1,12 @@
-/* links.h - showing a session to somebody who has no credential: share links, whose secret a browser exchanges for
- * a cookie of that session's paths, and signed addresses, each good for one GET within a minute.
+/* links.h - access to a session without a credential: share links, whose secret a browser exchanges for a cookie
+ * limited to that session's paths, and signed addresses, each valid for one GET within a minute.
  */
 #ifndef PLIANT_SERVER_SESSIONS_LINKS_H
 #define PLIANT_SERVER_SESSIONS_LINKS_H
 
 #include "server/http/http.h"
 
-/* A random key, of this run of the daemon alone. */
+/* A random key, valid only for this run of the daemon. */
 typedef struct pl_signer pl_signer;
 pl_signer *pl_signer_create(void);
 void pl_signer_destroy(pl_signer *signer);

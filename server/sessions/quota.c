@@ -22,7 +22,7 @@ enum { FRESH_MS = 10000, DONE_FRESH_MS = 600000 };
 
 /* ---- bytes of sessions ---- */
 
-/* Bytes of the regular files in a directory; meshes are links of files that count elsewhere. */
+/* Bytes of the regular files in a directory; meshes are links to files that count elsewhere. */
 static int64_t directory_bytes(const char *path)
 {
     int64_t bytes = 0;
@@ -63,7 +63,7 @@ typedef struct account {
     int64_t bytes;
 } account;
 
-/* Of a user, or where that is NULL of a group. */
+/* For a user, or if NULL for a group. */
 static int64_t bytes_of(pl_sessions *sessions, const char *user, const char *group)
 {
     size_t count;
@@ -86,7 +86,7 @@ static int64_t stored_bytes(pl_sessions *sessions, const char *user)
     return bytes_of(sessions, user, NULL);
 }
 
-/* ---- a sample of everybody's ---- */
+/* ---- a sample of all users' bytes ---- */
 
 static int by_account(const void *a, const void *b)
 {
@@ -138,7 +138,7 @@ char *pl_quota_bytes_of_all(pl_sessions *sessions)
     return text;
 }
 
-/* ---- refusing ---- */
+/* ---- rejecting ---- */
 
 static const char *const nouns[PL_LIMIT_COUNT] = {
     [PL_LIMIT_SESSIONS] = "sessions that have not ended",
@@ -148,7 +148,7 @@ static const char *const nouns[PL_LIMIT_COUNT] = {
     [PL_LIMIT_MESH_BYTES] = "bytes of meshes",
     [PL_LIMIT_GPUS] = "GPUs at once"};
 
-/* 429 where waiting helps; 403 where something must be removed or asked for. `group`: whose limit it is, NULL: the
+/* 429 if waiting helps; 403 if something must be removed or requested. `group`: the group whose limit it is, NULL: the
  * user's. */
 static bool refuse(pl_request *r, const char *group, pl_limit limit, int64_t used, int64_t most)
 {
@@ -178,7 +178,7 @@ static bool refuse(pl_request *r, const char *group, pl_limit limit, int64_t use
 static pthread_mutex_t hold_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pl_quota_hold *holds;
 
-/* By a user, or where that is NULL by a group. */
+/* Held by a user, or if NULL by a group. */
 static int64_t held_by(const char *user, const char *group)
 {
     int64_t n = 0;
@@ -188,7 +188,7 @@ static int64_t held_by(const char *user, const char *group)
     return n;
 }
 
-/* What no waiting helps against, but for bytes. */
+/* Limits for which waiting does not help, except bytes. */
 static bool may_hold(pl_request *r, const pl_quota_wish *wish, const char *group,
                      const int64_t *most)
 {
@@ -215,8 +215,8 @@ static bool may_have(pl_request *r, pl_sessions *sessions, const pl_quota_wish *
     return true;
 }
 
-/* The first limit that one more would pass, or PL_LIMIT_COUNT; *count is how many there would be. `waits`: it is one of
- * those that wait. */
+/* The first limit that one more session would exceed, or PL_LIMIT_COUNT; *count is the resulting number. `waits`: the
+ * session is a waiting one. */
 static pl_limit passed(const pl_limits *used, int64_t coming, bool waits, const int64_t *most,
                        int64_t *count)
 {
@@ -283,7 +283,8 @@ bool pl_quota_hold_move(pl_request *r, pl_tenants *tenants, pl_sessions *session
     pl_limit limit = lives ? passed(&used, held_by(NULL, group), waits, all.value, &count)
                            : PL_LIMIT_COUNT;
     if (limit == PL_LIMIT_COUNT) {
-        *hold = (pl_quota_hold){holds, "", group}; /* nobody's: its owner has it already */
+        /* counts for no user, because it already counts for its owner */
+        *hold = (pl_quota_hold){holds, "", group};
         holds = hold;
     }
     pthread_mutex_unlock(&hold_mutex);
@@ -321,7 +322,7 @@ bool pl_quota_allows_mesh(pl_request *r, pl_tenants *tenants, pl_store *store, i
     return used + bytes <= most || refuse(r, NULL, PL_LIMIT_MESH_BYTES, used + bytes, most);
 }
 
-/* ---- what a user has ---- */
+/* ---- a user's usage ---- */
 
 static void put_values(pl_json_writer *w, const char *key, const pl_limits *limits)
 {
@@ -348,7 +349,7 @@ void pl_quota_put(pl_request *r, const char *user, pl_json_writer *w)
     used.value[PL_LIMIT_REQUESTS] = counted
                                         ? llround(pl_rate_of_user(d->rate, user, pl_monotonic_ms()))
                                         : INT64_MAX;
-    used.value[PL_LIMIT_SHARE] = INT64_MAX; /* is no amount */
+    used.value[PL_LIMIT_SHARE] = INT64_MAX; /* not an amount */
     pl_json_set_string(w, "user", user);
     put_values(w, "used", &used);
     put_values(w, "limits", &most);

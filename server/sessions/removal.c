@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Session directories are two deep; the bound keeps a strange one from using up the stack. */
+/* Session directories are two levels deep; the bound protects the stack from deeper ones. */
 enum { DEPTH_MAX = 16 };
 
 static int remove_contents(int dir_fd, int depth);
@@ -60,8 +60,8 @@ int pl_remove_tree(int parent_fd, const char *name)
     return error;
 }
 
-/* Out of sight in one step: what is half removed must not look like a session to --reindex, and what
- * is left in incoming/ goes at the next start. */
+/* Moves it away in one step: a half-removed directory must not look like a session to --reindex, and the next start
+ * removes the rest from incoming/. */
 static int remove_directory(int state_fd, const pl_session *s)
 {
     char name[64], hidden[64];
@@ -102,7 +102,7 @@ void pl_removal_start(pl_sessions *t, pl_session *s)
 {
     removal *r = malloc(sizeof *r);
     if (!r) {
-        return; /* still wanted in the database: the next start removes it */
+        return; /* the removal is recorded in the database: the next start does it */
     }
     *r = (removal){t, s};
     pl_session_acquire(s);

@@ -51,8 +51,8 @@ static bool same_frames(const pl_notes *a, const pl_notes *b)
     return a->keep_last == b->keep_last && a->keep_every == b->keep_every;
 }
 
-/* Whether what a keeps of `frames` frames has a frame that b does not keep. Those older than b's last go, but for
- * multiples; a keeps them where they are among its own last, or multiples of its own. */
+/* True if, of `frames` frames, `a` keeps one that `b` does not keep. b drops frames older than its last ones, except
+ * multiples; a keeps them if they are among its own last ones, or its own multiples. */
 static bool lets_go(const pl_notes *a, const pl_notes *b, int64_t first, int64_t frames)
 {
     pl_log_keep old = {a->keep_last, a->keep_every}, new = {b->keep_last, b->keep_every};

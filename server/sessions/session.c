@@ -11,7 +11,7 @@ static const char *const state_names[PL_STATE_COUNT] = {
     "checking", "queued", "running", "paused", "succeeded", "failed", "rejected", "cancelled",
 };
 
-/* Who causes each is in README.md. Nothing leads out of a terminal state. */
+/* README.md says who causes each. There is no way out of a terminal state. */
 static const struct {
     pl_session_state from, to;
 } transitions[] = {

@@ -1,6 +1,4 @@
-/* session.h - one session: its states, and what the daemon keeps of it in memory. Who may change what
- * stands in sessions.h.
- */
+/* session.h - one session: its states, and its data in the daemon's memory. sessions.h says who may change it. */
 #ifndef PLIANT_SERVER_SESSIONS_SESSION_H
 #define PLIANT_SERVER_SESSIONS_SESSION_H
 
@@ -26,21 +24,21 @@ typedef enum pl_session_state {
 const char *pl_state_name(pl_session_state state);
 bool pl_state_parse(const char *name, pl_session_state *out);
 bool pl_state_terminal(pl_session_state state);
-/* Whether the transition table has it. */
+/* True if the transition table allows it. */
 bool pl_state_may_move(pl_session_state from, pl_session_state to);
 
-/* What its owner wants of a session that could not be had at once, weakest first: a stronger wish
- * replaces a weaker one, and only a pause can be taken back. */
+/* Pending request of its owner (pause, cancel, delete) that has not been carried out yet, weakest first: a stronger one
+ * replaces a weaker one, and only a pause can be withdrawn. */
 typedef enum pl_desire {
     PL_DESIRE_NOTHING,
     PL_DESIRE_PAUSED,
     PL_DESIRE_CANCELLED,
     PL_DESIRE_DELETED
 } pl_desire;
-pl_desire pl_desire_parse(const char *name); /* NULL and unknown names are nothing */
+pl_desire pl_desire_parse(const char *name); /* NULL and unknown names count as none */
 
-/* Whoever wants to know of a session's changes: a stream, or a request that waits. wake is called
- * with the session's watcher mutex held and must not take another lock of this header. */
+/* A party that wants to know of a session's changes: a stream, or a waiting request. wake is called with the session's
+ * watcher mutex held and must not take another lock of this header. */
 typedef struct pl_watcher {
     struct pl_watcher *next, **slot;
     void (*wake)(struct pl_watcher *watcher);
@@ -53,8 +51,8 @@ typedef struct pl_session {
     int64_t created_us;
     _Atomic int references;
     _Atomic int state;               /* pl_session_state; written under the table's mutex */
-    _Atomic int64_t bytes, bytes_ms; /* of its directory, and when that was looked at (quota.c) */
-    _Atomic bool bytes_final;        /* it had ended then */
+    _Atomic int64_t bytes, bytes_ms; /* of its directory, and when they were measured (quota.c) */
+    _Atomic bool bytes_final;        /* the session had ended by then */
     _Atomic bool deleted;            /* removed, or about to be: streams end */
     _Atomic int64_t frame;           /* last committed; -1: none; written under the table's mutex */
     /* under the table's mutex */
@@ -67,14 +65,14 @@ typedef struct pl_session {
     double keep_days;
     int64_t keep_last, keep_every; /* as in the row */
     int64_t priority;
-    _Atomic int64_t regroups; /* how often its group has changed: who read it may not any more */
+    _Atomic int64_t regroups; /* number of changes of its group: readers must be checked again */
     _Atomic int64_t revision; /* written under the table's mutex */
     int64_t cores;            /* of the running worker, else the fewest */
     int64_t cores_least, cores_most;
     bool preemptible, interactive;
     int64_t
         stalled_ms; /* since when its worker was found without progress, since 1970; 0: it was not */
-    const char *stalled; /* why: "stopped", "disk" or "idle"; NULL: it is not */
+    const char *stalled; /* reason: "stopped", "disk" or "idle"; NULL: not stalled */
     bool preempting;     /* its worker was told to stop for another session */
     char *after;         /* as in the row */
     double estimate;     /* as in the row */
@@ -90,24 +88,24 @@ typedef struct pl_session {
     int64_t held_ms;      /* start of holding them, ms since 1970; 0: since the run began */
     int64_t
         ended_ms; /* since 1970: when its worker ended while no daemon was there; 0: it did not */
-    char *cpus;   /* that its worker is pinned to, "0-3"; NULL: it is not, or does not run */
-    bool repin;   /* its worker is still on more */
-    int64_t resizes; /* requests for other cores that its worker was sent in this attempt */
+    char *cpus;   /* CPUs that its worker is pinned to, "0-3"; NULL: not pinned, or not running */
+    bool repin;   /* its worker still runs on more */
+    int64_t resizes; /* requests to change cores sent to its worker in this attempt */
     int64_t frames, attempt;
     double memory, memory_limit, time, time_limit;
-    double rate;      /* s simulated in a second, over the last second or two; -1: not known */
-    double rate_time; /* simulated, when that was begun to be measured, */
-    int64_t rate_ms;  /* at this time on the monotonic clock; 0: not begun */
+    double rate;      /* simulated s per s, over the last second or two; -1: unknown */
+    double rate_time; /* simulated time at which the measurement began, */
+    int64_t rate_ms;  /* and its monotonic time; 0: not begun */
     int64_t crashes, checkpoint, memory_retries; /* as in pl_row */
     int64_t restart_ms;                          /* since 1970, for the row */
     int64_t due_ms;                              /* the same on the monotonic clock; 0: now */
-    /* Held by whoever turns what its owner wants into control.log and a state, so that a pause, a
-     * resume and a worker's end cannot pass one another. Taken before the table's. */
+    /* Serialises the owner's requests, which become entries of control.log and states, with the worker's end, so that a
+     * pause, a resume and an end cannot overtake one another. Taken before the table's. */
     pthread_mutex_t lifecycle;
     int64_t
         controls;  /* under it: number of the newest control; 0: to be looked for in control.log */
     bool stepping; /* under it: the newest of pause, resume and step was a step */
-    /* The end of its log while a worker writes it, for all who want the newest frame (tail.h). */
+    /* A reader at the end of its log while a worker writes it, for all who want the newest frame (tail.h). */
     pthread_mutex_t tail_mutex;
     struct pl_log_reader *tail;
     /* watchers */
@@ -116,21 +114,21 @@ typedef struct pl_session {
     struct pl_session *bucket_next;
 } pl_session;
 
-/* Where a queued session stands. */
+/* The place of a queued session. */
 typedef struct pl_queue_place {
-    int64_t position; /* from 1; 0: it is not queued, or has no turn yet */
+    int64_t position; /* from 1; 0: not queued, or no turn yet */
     const char *code; /* of the reason, as a word; "": none */
     char reason[480]; /* in words; "": none */
     int64_t start;    /* estimated, s since 1970; -1: not known */
 } pl_queue_place;
 
-/* Makes a session of a row, with one reference for the caller; in no table yet. Its directory lies
- * below `state_path`, the absolute path of the state directory. */
+/* Create a session from a row, with one reference for the caller, in no table yet. Its directory is below `state_path`,
+ * the absolute path of the state directory. */
 pl_session *pl_session_create(const char *state_path, const pl_row *row);
 void pl_session_acquire(pl_session *session);
 void pl_session_release(pl_session *session);
-/* A row that says what the session is now, owned by the caller; the table's mutex is held. Empty, its
- * id too, without memory. */
+/* A row with the session's present values, owned by the caller; the table's mutex is held. Empty, including its id, if
+ * out of memory. */
 pl_row pl_session_describe(const pl_session *session);
 /* Replace a text member. */
 void pl_session_set_text(char **member, const char *text);

@@ -1,4 +1,4 @@
-/* What is read of the table: a session as a document, lists, what a user has. */
+/* Reads of the table: a session as a document, lists, a user's usage. */
 #include "server/base/clock.h"
 #include "server/sessions/session_view.h"
 #include "server/sessions/sessions_locked.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `reader` (NULL: the daemon itself) is shown of a webhook. */
+/* The parts of a webhook that `reader` (NULL: the daemon itself) may see. */
 static unsigned webhook_for(const pl_principal *reader, const pl_session *s)
 {
     return !reader || pl_principal_access(reader, s->id, s->owner, s->group) >= PL_ACCESS_MANAGE
@@ -29,16 +29,16 @@ size_t pl_sessions_place(const pl_sessions *t, int64_t created_us)
     return low;
 }
 
-enum { STAMPS_AHEAD_US = 1000000 }; /* by many requests at once, at most */
+enum { STAMPS_AHEAD_US = 1000000 }; /* most that simultaneous requests can cause */
 
-/* Whether a session in the table has this stamp. */
+/* True if a session in the table has this stamp. */
 static bool is_stamped(const pl_sessions *t, int64_t stamp)
 {
     size_t place = pl_sessions_place(t, stamp);
     return place < t->count && t->order[place]->created_us == stamp;
 }
 
-/* A stamp that is far ahead was given while the clock was: those that come say when they come. */
+/* A stamp far ahead was given while the clock was ahead; later sessions get the present time. */
 int64_t pl_sessions_stamp(pl_sessions *t)
 {
     pthread_mutex_lock(&t->mutex);
@@ -61,11 +61,12 @@ char *pl_sessions_encode(pl_sessions *t, pl_session *s, const pl_principal *read
     return pl_json_finish(&w, NULL);
 }
 
-/* What a key must have, for a session that is listed. */
+/* Requirements on a key for its session to be listed. */
 typedef struct wanted {
     pl_search_key key;
-    bool owner;      /* only of key.owner */
-    uint32_t reader; /* who sees only their own sessions and those of groups; 0: anybody's */
+    bool owner; /* only of key.owner */
+    /* a reader who sees only their own sessions and those of groups; 0: sees anybody's */
+    uint32_t reader;
 } wanted;
 
 static wanted wanted_of(const pl_list_query *q)

@@ -34,7 +34,7 @@ static void view_progress(const pl_session *s, pl_json_writer *w)
     if (s->frames >= 0) {
         pl_json_set_integer(w, "frames", s->frames);
     } else {
-        pl_json_set_null(w, "frames"); /* it goes on until it is ended */
+        pl_json_set_null(w, "frames"); /* it runs until it is ended */
     }
     if (s->rate >= 0 && s->state == PL_STATE_RUNNING) {
         pl_json_set_number(w, "rate", s->rate);
@@ -60,7 +60,7 @@ static void view_queue(const pl_queue_place *place, pl_json_writer *w)
     pl_json_end_object(w);
 }
 
-/* Each of the ids, which blanks part. */
+/* Write each of the ids, separated by blanks. */
 static void view_after(const char *ids, pl_json_writer *w)
 {
     char id[33];

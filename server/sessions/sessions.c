@@ -39,11 +39,11 @@ void pl_sessions_encode_locked(const pl_sessions *t, const pl_session *s, unsign
     pl_session_view(s, &place, parts, w);
 }
 
-/* Add to the events; those who listen are woken once the mutex is free. */
+/* Add an event; listeners are woken after the mutex is released. */
 static void tell(pl_sessions *t, pl_session *s, const char *type)
 {
     pl_json_writer w = {0};
-    pl_sessions_encode_locked(t, s, 0, &w); /* one text for all who listen */
+    pl_sessions_encode_locked(t, s, 0, &w); /* one text for all listeners */
     pl_events_push(t->setup.events, s, type, pl_json_finish(&w, NULL));
 }
 
@@ -53,7 +53,7 @@ void pl_sessions_note_locked(pl_sessions *t, pl_session *s, const char *type)
     tell(t, s, type);
 }
 
-/* Whoever watches the session, or what happens at all; without the mutex. */
+/* Wake the watchers of the session and of all events; without the mutex. */
 static void wake(pl_sessions *t, pl_session *s)
 {
     pl_session_wake(s);
@@ -94,7 +94,7 @@ void pl_sessions_destroy(pl_sessions *t)
     free(t);
 }
 
-/* Ids are random, so their digits are as good as a hash. */
+/* Ids are random, so their digits serve as a hash. */
 static pl_session **bucket(pl_sessions *t, const char *id)
 {
     char digits[9];
@@ -102,7 +102,7 @@ static pl_session **bucket(pl_sessions *t, const char *id)
     return &t->buckets[strtoul(digits, NULL, 16) % t->bucket_count];
 }
 
-/* Keeps `order` sorted: two requests may insert in the other order than they took their stamps. */
+/* Keeps `order` sorted: requests may insert in a different order than they took their stamps. */
 static bool insert_in_order(pl_sessions *t, pl_session *s)
 {
     if (t->count == t->capacity) {
@@ -126,8 +126,8 @@ static bool insert_in_order(pl_sessions *t, pl_session *s)
     return true;
 }
 
-/* Into the queue, or among those that wait for their restart. The longest delay there is bounds what
- * a clock that was set back can do. */
+/* Add to the queue, or to the sessions that wait for their restart. The maximum delay bounds the effect of a clock that
+ * was set back. */
 static bool queue(pl_sessions *t, pl_session *s, int64_t delay_ms, bool first)
 {
     int64_t longest = t->setup.longest_delay_ms;
@@ -140,7 +140,7 @@ static bool queue(pl_sessions *t, pl_session *s, int64_t delay_ms, bool first)
     return t->setup.queue->push(t->setup.context, s, first);
 }
 
-/* Out of the order, its bucket and the counts; false if it is not there. */
+/* Remove from the order, its bucket and the counts; false if it is missing. */
 static bool take_out(pl_sessions *t, pl_session *s)
 {
     size_t i = pl_sessions_place(t, s->created_us);
@@ -178,7 +178,7 @@ bool pl_sessions_insert(pl_sessions *t, pl_session *s)
         }
     }
     bool fresh = good && atomic_load(t->setup.ready);
-    if (fresh) { /* not of those that were there at the start */
+    if (fresh) { /* not for sessions loaded at the start */
         tell(t, s, "created");
     }
     pthread_mutex_unlock(&t->mutex);
@@ -306,7 +306,7 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
         s->memory = what->recovery->memory;
         s->memory_limit = what->recovery->memory_limit;
     }
-    /* What was wanted is had now, or cannot be had any more; but for the removal. */
+    /* The request is now fulfilled or impossible; except a removal. */
     pl_desire desire = pl_desire_parse(s->desired);
     if ((to == PL_STATE_PAUSED && desire == PL_DESIRE_PAUSED) ||
         (pl_state_terminal(to) && desire != PL_DESIRE_DELETED)) {
@@ -326,7 +326,7 @@ static void enter(pl_sessions *t, pl_session *s, pl_session_state to, const pl_m
     atomic_store(&s->state, (int)to);
 }
 
-/* Out of whatever the present state holds: a place in the queue, or cores. */
+/* Give up what it holds in its present state: a place in the queue, or cores. */
 static void leave(pl_sessions *t, pl_session *s)
 {
     if (s->state == PL_STATE_QUEUED) {
@@ -396,7 +396,7 @@ void pl_sessions_set_worker(pl_sessions *t, pl_session *s, const char *worker)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Anew each second; a wait in between, paused or crashed, is no part of it. */
+/* Measured again each second; pauses and crashes in between do not count. */
 static void measure_rate(pl_session *s, int64_t now_ms)
 {
     enum { SPAN_MS = 1000, LONG_MS = 5000 };
@@ -425,7 +425,7 @@ void pl_sessions_set_progress(pl_sessions *t, pl_session *s, int64_t frame, doub
 void pl_sessions_set_stalled(pl_sessions *t, pl_session *s, const char *why, int64_t still_ms)
 {
     pthread_mutex_lock(&t->mutex);
-    if (s->state == PL_STATE_RUNNING) { /* not of the state that it is in next */
+    if (s->state == PL_STATE_RUNNING) { /* not for the next state */
         s->stalled_ms = why && !s->stalled ? pl_clock_us() / 1000 - still_ms : s->stalled_ms;
         s->stalled = why;
         tell(t, s, "changed");

@@ -73,7 +73,7 @@ static void reply_missing(pl_request *r)
                      "the session has no snapshot of this name", NULL);
 }
 
-/* Read one by a name that a client gave; false after replying. */
+/* Read one by a name given by the client; false after replying. */
 static bool read_one(pl_request *r, int dir_fd, const char *name, pl_snapshot *out)
 {
     if (!pl_name_well_formed(name)) {
@@ -108,7 +108,7 @@ static void reply_not_kept(pl_request *r, int error, const char *name)
     }
 }
 
-/* 0 or errno, EMFILE where there are too many. */
+/* 0 or errno, EMFILE if there are too many. */
 static int keep(int dir_fd, const pl_snapshot *s, const pl_branch_point *o)
 {
     char names[PL_SNAPSHOTS_MAX][PL_SNAPSHOT_NAME + 1];
@@ -138,7 +138,7 @@ static void make(pl_request *r, pl_session *s, int dir_fd, const char *name, int
     snprintf(made.numerics, sizeof made.numerics, "%s", c->numerics);
     if (pl_quota_allows_bytes(r, d->tenants, d->sessions, s->owner, made.bytes)) {
         int error = keep(dir_fd, &made, &o);
-        atomic_store(&s->bytes_ms, 0); /* to be counted anew */
+        atomic_store(&s->bytes_ms, 0); /* to be counted again */
         if (error) {
             reply_not_kept(r, error, name);
         } else {
@@ -175,7 +175,7 @@ void pl_handle_snapshot_create(pl_request *r)
     pl_session_release(s);
 }
 
-/* ---- those that there are ---- */
+/* ---- listing and removing ---- */
 
 void pl_handle_snapshots(pl_request *r)
 {

@@ -53,7 +53,7 @@ bool pl_busy_keys_take(pl_busy_keys *keys, const char *owner, const char *route,
     return !taken;
 }
 
-/* Compares in pieces: releasing a key must not need memory, or the key could stay busy. */
+/* Compares piece by piece: releasing a key must not need memory, or the key could stay busy. */
 static bool is_name(const char *name, const char *owner, const char *route, const char *key)
 {
     const char *const parts[] = {owner, route, key};

@@ -1,6 +1,5 @@
-/* busy_keys.h - Idempotency-Keys whose requests are being answered right now: in memory only, so a
- * daemon that dies leaves none behind.
- */
+/* busy_keys.h - Idempotency-Keys of requests in progress: in memory only, so that a crashed daemon leaves none
+ * behind. */
 #ifndef PLIANT_SERVER_STORE_BUSY_KEYS_H
 #define PLIANT_SERVER_STORE_BUSY_KEYS_H
 
@@ -14,7 +13,7 @@ typedef struct pl_busy_keys {
 
 void pl_busy_keys_init(pl_busy_keys *keys);
 void pl_busy_keys_clear(pl_busy_keys *keys);
-/* Mark a key as in progress; false where it is already, or memory is out. */
+/* Mark a key as in progress; false if it already is, or if out of memory. */
 bool pl_busy_keys_take(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
 void pl_busy_keys_remove(pl_busy_keys *keys, const char *owner, const char *route, const char *key);
 

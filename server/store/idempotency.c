@@ -28,7 +28,7 @@ static void see(void *context, const char *const *columns)
 pl_key_outcome pl_key_begin(pl_store *store, const char *owner, const char *route, const char *key,
                             const char *body_hash, int *status, char **reply, char **location)
 {
-    /* Reserved before looking: who commits a reply lets go of the key only afterwards. */
+    /* Reserve before reading: a request that commits a reply releases the key only afterwards. */
     if (!pl_busy_keys_take(pl_store_busy(store), owner, route, key)) {
         return PL_KEY_IN_PROGRESS;
     }

@@ -14,7 +14,7 @@
 #define INTEGER(member, since, fallback) CHANGES(member, PL_COLUMN_INTEGER, since, fallback)
 #define NUMBER(member, since)            CHANGES(member, PL_COLUMN_NUMBER, since, "0")
 
-/* New ones come last: the checksum of an earlier format ends before them. */
+/* New columns come last: the checksum of an earlier format ends before them. */
 const pl_column pl_row_columns[PL_ROW_COLUMNS] = {
     {"id", PL_COLUMN_ID, offsetof(pl_row, id), true, 1, NULL},
     {"owner", PL_COLUMN_TEXT, offsetof(pl_row, owner), true, 1, NULL},
@@ -89,8 +89,8 @@ void pl_row_clear(pl_row *row)
     memset(row, 0, sizeof *row);
 }
 
-/* A text's length goes in before it (one more than it, 0 for NULL), so that no byte can move from
- * one member to the next unnoticed. */
+/* A text is preceded by its length plus one (0 for NULL), so that no byte can move from one member to the next
+ * unnoticed. */
 static uint32_t add_text(uint32_t crc, const char *text)
 {
     uint64_t length = text ? strlen(text) + 1 : 0;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PRAGMA user_version is PL_ROW_FORMAT. 1 had no checksum of sessions; the table of sessions is made
- * and grows as row.c says. */
+/* PRAGMA user_version is PL_ROW_FORMAT. Format 1 had no checksum of sessions; row.c says how the table of sessions is
+ * created and extended. */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS keys(owner TEXT, route TEXT, key TEXT, body_hash TEXT NOT NULL,"
     " status INTEGER, reply TEXT, location TEXT, created INTEGER,"
@@ -42,7 +42,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS audit(seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, user TEXT,"
     " by TEXT, credential TEXT, action TEXT, target TEXT, status INTEGER, address TEXT);"
     "CREATE INDEX IF NOT EXISTS audit_by_user ON audit(user, seq);"
-    /* Each piece of a run lies in one day of UTC; it counts there once it is there (usage.h). */
+    /* Each piece of a run lies within one day of UTC, and a trigger adds it to that day's sum (usage.h). */
     "CREATE TABLE IF NOT EXISTS usage_spans(session TEXT, user TEXT, grp TEXT, from_ms INTEGER,"
     " to_ms INTEGER, cores INTEGER, gpu TEXT, runs INTEGER,"
     " PRIMARY KEY(session, from_ms, cores)) WITHOUT ROWID;"
@@ -67,7 +67,7 @@ static bool ask_first(sqlite3 *db, const char *sql, char out[200])
     return got;
 }
 
-/* Pages and their order; what lies in a row is guarded by its checksum. */
+/* Checks the pages and their order; rows are protected by their checksums. */
 bool pl_schema_sound(sqlite3 *db, const char *path)
 {
     char answer[200];
@@ -87,8 +87,8 @@ bool pl_schema_sound(sqlite3 *db, const char *path)
     return false;
 }
 
-/* Rows of an earlier format have a checksum over fewer columns: where it fits, it is made anew. One that does not
- * fit is left, so that it is found when the row is loaded. */
+/* Rows of an earlier format have a checksum over fewer columns: if correct, it is recomputed. An incorrect one is left,
+ * so that it is found when the row is loaded. */
 static bool renew_checksums(sqlite3 *db, int version)
 {
     char sql[PL_SQL_MAX];
@@ -138,7 +138,7 @@ static bool add_column(sqlite3 *db, const char *table, const char *name, const c
     return atoi(there) == 1 || pl_sql_execute(db, sql);
 }
 
-/* What an earlier daemon did not know: such a database stays one that it can open. */
+/* Columns unknown to earlier daemons: they can still open such a database. */
 static bool add_later_columns(sqlite3 *db)
 {
     bool good = add_column(db, "sweep_rows", "warnings", "TEXT");

@@ -25,7 +25,7 @@ void pl_sql_bind_text(sqlite3_stmt *s, int i, const char *text)
     sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC);
 }
 
-/* Run a statement that gives no rows, and release it. */
+/* Run a statement that returns no rows, and release it. */
 bool pl_sql_finish(sqlite3 *db, sqlite3_stmt *s)
 {
     if (!s) {

@@ -1,5 +1,4 @@
-/* sql.h - statements of SQLite, and rows of sessions as their columns. Private to the files of this room.
- */
+/* sql.h - SQLite statements, and conversion between rows of sessions and columns. Private to the files of this room. */
 #ifndef PLIANT_SERVER_STORE_SQL_H
 #define PLIANT_SERVER_STORE_SQL_H
 
@@ -8,14 +7,14 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* A line in the log: what failed, and what SQLite says. */
+/* Log what failed, with SQLite's message. */
 void pl_sql_complain(sqlite3 *db, const char *what);
 sqlite3_stmt *pl_sql_prepare(sqlite3 *db, const char *sql); /* NULL after complaining */
 /* The text outlives the statement. */
 void pl_sql_bind_text(sqlite3_stmt *s, int i, const char *text);
-/* Runs a statement that gives no rows, and releases it; false for NULL and after complaining. */
+/* Run a statement that returns no rows, and release it; false for NULL and after complaining. */
 bool pl_sql_finish(sqlite3 *db, sqlite3_stmt *s);
-/* Several statements without parameters; false after complaining. */
+/* Run several statements without parameters; false after complaining. */
 bool pl_sql_execute(sqlite3 *db, const char *sql);
 
 /* False if out of memory. */

@@ -57,7 +57,7 @@ struct pl_store {
     pl_busy_keys busy; /* has its own mutex */
 };
 
-/* The one integer that a statement with one ? gives; -1 where it failed. */
+/* The integer returned by a statement with one ?; -1 on failure. */
 static int ask(sqlite3 *db, const char *sql, const char *value)
 {
     sqlite3_stmt *s = pl_sql_prepare(db, sql);
@@ -70,8 +70,8 @@ static int ask(sqlite3 *db, const char *sql, const char *value)
     return found;
 }
 
-/* Whether those are there whose session it is to be: what is left to nobody would be the next one's of that
- * name. */
+/* Check that the new row's owner and group exist: otherwise the row would be inherited by the next user or group of
+ * that name. */
 static pl_created find_owners(sqlite3 *db, const pl_row *row)
 {
     bool ours = strcmp(row->owner, PL_DEFAULT_OWNER) == 0;
@@ -190,8 +190,8 @@ static bool wants_room(sqlite3 *db)
     return code == SQLITE_FULL || code == SQLITE_IOERR;
 }
 
-/* True where the operations stand as their `good` says. False where the transaction is lost with all of
- * them: SQLite itself takes a whole one back where memory or the disk runs out within it. */
+/* True if the transaction was committed and each operation's `good` is valid. False if the transaction and all its
+ * operations are lost: SQLite rolls back a whole transaction if memory or disk space runs out in it. */
 static bool commit_together(pl_store *store, op *batch, bool *no_room)
 {
     sqlite3 *db = store->writer;
@@ -271,7 +271,7 @@ static void commit_batch(pl_store *store, op *batch)
     pthread_mutex_lock(&store->mutex);
     for (op *o = batch, *next; o; o = next) {
         next = o->next;
-        o->done = true; /* a waited one belongs to its waiter from here on */
+        o->done = true; /* from here on a waited operation belongs to its waiter */
         if (!o->waited) {
             pl_row_clear(&o->row);
             store->notes -= o->kind == OP_NOTE;
@@ -519,11 +519,11 @@ int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row,
     pthread_mutex_lock(&store->read_mutex);
     sqlite3_stmt *s = pl_sql_prepare(store->reader, sql);
     int r = SQLITE_ERROR;
-    bool whole = true; /* otherwise a row would look damaged */
+    bool whole = true; /* otherwise a row would appear damaged */
     while (s && whole && (r = sqlite3_step(s)) == SQLITE_ROW) {
         pl_row row = {0};
         whole = pl_sql_read_row(s, &row);
-        /* A row of format 1 has no checksum until it is written again. */
+        /* A row of format 1 has no checksum until it is rewritten. */
         bool good = sqlite3_column_type(s, PL_ROW_COLUMNS) == SQLITE_NULL ||
                     sqlite3_column_int64(s, PL_ROW_COLUMNS) == pl_row_checksum(&row, PL_ROW_FORMAT);
         if (whole) {

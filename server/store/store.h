@@ -1,7 +1,6 @@
-/* store.h - the database: an index of the session directories, plus what they cannot hold (owners'
- * grants, idempotency keys, meshes). SQLite in WAL mode, synchronous FULL, written by one thread
- * that commits whatever has gathered meanwhile in one transaction. Requests read the table of
- * sessions in memory, never this.
+/* store.h - the database: an index of the session directories, plus data that they cannot hold (owners' grants,
+ * idempotency keys, meshes). SQLite in WAL mode, synchronous FULL, written by one thread that commits everything queued
+ * meanwhile in one transaction. Requests read the table of sessions in memory, never the database.
  */
 #ifndef PLIANT_SERVER_STORE_STORE_H
 #define PLIANT_SERVER_STORE_STORE_H
@@ -23,25 +22,24 @@ typedef struct pl_kept_reply {
     const char *reply, *location;
 } pl_kept_reply;
 
-/* Opens STATE/pliant.db, or creates it with `create` (else a missing one is an error).
- * One of the format before is brought up to date. NULL with a line in the log, also where the
- * database is damaged: PRAGMA quick_check runs first. */
+/* Open STATE/pliant.db, or create it with `create` (otherwise a missing one is an error). A database of the previous
+ * format is upgraded. NULL with a line in the log, also if the database is damaged: PRAGMA quick_check runs first. */
 pl_store *pl_store_open(const char *state, bool create, pl_counters *counters);
 void pl_store_close(pl_store *store); /* commits what is queued */
 
-/* Every session, oldest first. The row is lent; `good` says whether its checksum fits: of one that
- * does not, nothing may be believed. */
+/* Every session, oldest first. The row is lent; `good` is false if its checksum is wrong: then nothing in the row can
+ * be trusted. */
 int pl_store_each(pl_store *store, void (*see)(void *context, const pl_row *row, bool good),
                   void *context);
 
 typedef enum pl_created {
     PL_CREATED_DONE,
     PL_CREATED_BROKEN,  /* a line is in the log */
-    PL_CREATED_NO_USER, /* the row's owner was removed while it was made, */
-    PL_CREATED_NO_GROUP /* or its group */
+    PL_CREATED_NO_USER, /* the row's owner was removed meanwhile */
+    PL_CREATED_NO_GROUP /* its group was removed meanwhile */
 } pl_created;
 
-/* These wait for the commit; false where it failed (a line is in the log). */
+/* These wait for the commit; false if it failed (a line is in the log). */
 pl_created pl_store_create(pl_store *store, const pl_row *row,
                            const pl_kept_reply *kept);     /* or NULL */
 bool pl_store_replace(pl_store *store, const pl_row *row); /* whether it is there or not */
@@ -63,25 +61,24 @@ typedef struct pl_store_digits {
     char text[24];
 } pl_store_digits;
 pl_store_digits pl_store_number(int64_t value);
-/* All of them or none, in one transaction; waits for the commit. How many rows the first of them
- * changed, or -1 where it failed. */
+/* Run all of them or none, in one transaction, and wait for the commit. Returns how many rows the first one changed, or
+ * -1 on failure. */
 int pl_store_change(pl_store *store, const pl_statement *statements, int count);
-/* A statement that is queued and not waited for; its text must be constant, its values are copied. False where
- * too many are queued. */
+/* Queue a statement without waiting; its text must be constant, its values are copied. False if too many are queued. */
 bool pl_store_note(pl_store *store, const pl_statement *statement);
-/* Call `see` with the columns of each row, as texts or NULL, lent; it must not call the store. False
- * where the database failed. */
+/* Call `see` with the columns of each row, as texts or NULL, lent; it must not call the store. False if the database
+ * failed. */
 typedef void (*pl_store_see)(void *context, const char *const *columns);
 bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see see, void *context);
-/* The one integer that a statement asks for, 0 where it is NULL; false where the database failed. */
+/* The single integer that a statement selects, 0 for NULL; false if the database failed. */
 bool pl_store_read_integer(pl_store *store, const pl_statement *statement, int64_t *out);
 
-/* These are queued in order and not waited for. The row is taken. What cannot be done is counted (store_failures). */
+/* Queued in order and not waited for. Takes the row. Failures are counted (store_failures). */
 void pl_store_update(pl_store *store, pl_row *row);
-/* Wait until what was queued before was tried; false where nothing can be committed. */
+/* Wait until everything queued before was attempted; false if nothing can be committed. */
 bool pl_store_flush(pl_store *store);
 
-/* The idempotency keys whose requests are being answered (idempotency.h). */
+/* The idempotency keys of requests in progress (idempotency.h). */
 pl_busy_keys *pl_store_busy(pl_store *store);
 
 #endif

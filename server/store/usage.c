@@ -69,7 +69,7 @@ void pl_usage_sweep(pl_store *store)
     pl_store_change(store, &s, 1);
 }
 
-/* ---- what is left of it ---- */
+/* ---- decay ---- */
 
 double pl_usage_decayed(int64_t from_ms, int64_t to_ms, int64_t now_ms, double half_life_s)
 {
@@ -79,7 +79,7 @@ double pl_usage_decayed(int64_t from_ms, int64_t to_ms, int64_t now_ms, double h
     return half_life_s / M_LN2 * (exp2(-end / half_life_s) - exp2(-begin / half_life_s));
 }
 
-/* Sums of one user in one group, while rows come in that order. */
+/* Sums of one user in one group; rows come in that order. */
 typedef struct sums {
     char *user, *group;
     double cores, gpus, half_life;

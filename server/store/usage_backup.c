@@ -10,8 +10,8 @@
 enum { FORMAT = 1, LIMIT = 256 << 20 };
 static const char file_name[] = "usage.json";
 
-/* Each as one array of arrays. Runs come first, because their trigger counts them into the days, which the days'
- * own sums then replace. */
+/* Each as one array of arrays. Runs come first: their trigger adds them to the days, which the days' own sums then
+ * replace. */
 static const struct {
     const char *name, *read, *write;
 } tables[] = {

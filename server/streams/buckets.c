@@ -12,7 +12,7 @@
 
 enum { COLUMNS_MAX = 256, NAME_SIZE = 128, DEPTH_MAX = 4 };
 
-/* One number of the records, in the present bucket. */
+/* One of the records' numbers, in the present bucket. */
 typedef struct column {
     char name[NAME_SIZE]; /* "energy/kinetic" */
     double least, greatest;
@@ -22,12 +22,13 @@ typedef struct column {
 typedef struct bucket {
     int64_t from, to, count; /* frames; count 0: none yet */
     column columns[COLUMNS_MAX];
-    int column_count, next; /* next: where the next number's column is, as records are all alike */
+    /* next: the column of the next number, because all records have the same layout */
+    int column_count, next;
 } bucket;
 
-/* ---- taking in ---- */
+/* ---- reading ---- */
 
-/* The column of a name; NULL where there are too many. */
+/* The column of a name; NULL: too many. */
 static column *column_named(bucket *b, const char *name)
 {
     for (int i = 0; i < b->column_count; i++) {
@@ -58,7 +59,7 @@ static void take_number(bucket *b, const char *name, double value)
     c->seen = true;
 }
 
-/* Every number below a value, by its path. */
+/* Take every number inside a value, by its path. */
 static void take_value(bucket *b, const pl_json *value, const char *path, int depth)
 {
     double number = pl_json_number(value, "", NAN);
@@ -94,7 +95,7 @@ static bool take_record(bucket *b, int64_t frame, const char *text, uint64_t len
     return !starved;
 }
 
-/* The frame's numbers, where it has some; false where it is not known whether it has. */
+/* Take the frame's numbers, if it has some; false if that is unknown. */
 static bool take_frame(bucket *b, pl_log_reader *reader, int64_t frame)
 {
     char *text;
@@ -108,7 +109,7 @@ static bool take_frame(bucket *b, pl_log_reader *reader, int64_t frame)
     return good;
 }
 
-/* ---- telling ---- */
+/* ---- writing ---- */
 
 static void put_extremes(pl_json_writer *w, const bucket *b, const char *key, bool greatest)
 {
@@ -124,7 +125,7 @@ static void put_extremes(pl_json_writer *w, const bucket *b, const char *key, bo
     pl_json_end_object(w);
 }
 
-/* The bucket's line; it is empty afterwards. */
+/* Write the bucket's line, and empty the bucket. */
 static bool put_bucket(FILE *out, bucket *b)
 {
     if (b->count == 0) {
@@ -148,7 +149,7 @@ static bool put_bucket(FILE *out, bucket *b)
     return good;
 }
 
-/* Frames from..to in `buckets` pieces of alike many frames each. */
+/* Write frames from..to in `buckets` pieces of nearly equal numbers of frames. */
 static bool put_all(FILE *out, pl_log_reader *reader, int64_t from, int64_t to, int64_t buckets)
 {
     int64_t n = to - from + 1, stride = (n + PL_BUCKET_RECORDS_MAX - 1) / PL_BUCKET_RECORDS_MAX;

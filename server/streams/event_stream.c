@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 200 }; /* events in one answer of a long poll */
+enum { PAGE = 200 }; /* events in a reply to a long poll */
 
-/* A stream of server-sent events, or a poll that waits; lives as long as its request. */
+/* A stream of server-sent events, or a waiting poll; lives as long as its request. */
 typedef struct listener {
     pl_watcher watcher;
     pl_ticker ticker;
     pl_waiter waiter;
     pl_request *request;
     pl_stream_hub *hub;
-    pl_session *session;      /* a reference, or NULL: of all */
+    pl_session *session;      /* a reference, or NULL: all sessions */
     pl_principal *principal;  /* a reference */
     _Atomic int64_t regroups; /* of the session (pl_sessions_may_follow) */
     pl_event_cursor cursor;
@@ -86,7 +86,7 @@ static void stream_tick(pl_ticker *ticker, int64_t now_ms)
                    atomic_load(&l->hub->stopping) || !pl_principal_valid(l->principal));
 }
 
-/* Takes the JSON; false out of memory. number 0: an event without one. */
+/* Takes the JSON; false if out of memory. number 0: an event without a number. */
 static bool put(listener *l, const char *type, int64_t number, char *json)
 {
     char id[32] = "";
@@ -103,7 +103,7 @@ static bool put(listener *l, const char *type, int64_t number, char *json)
     return n >= 0;
 }
 
-/* {"reason": ...}, and no more after it. */
+/* Write {"reason": ...}; nothing follows it. */
 static bool put_end(listener *l, const char *reason)
 {
     char *json = NULL;
@@ -128,17 +128,17 @@ static const char *end_reason(listener *l)
     return NULL;
 }
 
-/* 1 where there was something, 0 where there is nothing now, -1 out of memory. */
+/* 1 if there was something, 0 if there is nothing now, -1 if out of memory. */
 static int advance(listener *l)
 {
     int64_t number;
     const char *type = "";
-    const char *reason = end_reason(l); /* before the last look, so that nothing is lost */
+    const char *reason = end_reason(l); /* before the last read, so that nothing is lost */
     char *json = pl_events_read(l->hub->events, &l->cursor, &number, &type);
     if (number < 0) {
         return -1;
     }
-    if (l->cursor.missed) { /* told once; what was just read is read again */
+    if (l->cursor.missed) { /* reported once; the event just read is read again */
         l->cursor.missed = false;
         l->cursor.next = json ? number : l->cursor.next;
         free(json);
@@ -197,7 +197,7 @@ static void stream_close(void *context)
 
 static const pl_source stream_source = {stream_read, stream_close};
 
-/* A session's stream begins with how it stands, under the number before the first that follows. */
+/* A session's stream begins with its state, numbered one below the first event that follows. */
 static bool put_beginning(listener *l, bool resumed)
 {
     l->text = strdup("retry: 1000\n\n");
@@ -247,8 +247,8 @@ static void resume_once(listener *l)
     pthread_mutex_unlock(&l->mutex);
 }
 
-/* Woken by every event, of which it may be allowed to see none; the handler then answers early with
- * an empty page, as at the end of its time. */
+/* Every event wakes it, even those that it may not see; the handler then replies early with an empty page, as after a
+ * timeout. */
 static void poll_wake(pl_watcher *watcher)
 {
     listener *l = (listener *)((char *)watcher - offsetof(listener, watcher));
@@ -269,7 +269,7 @@ static void poll_tick(pl_ticker *ticker, int64_t now_ms)
     }
 }
 
-/* {"items": [...], "next": number, "missed": bool}; NULL out of memory. *count: of the items. */
+/* {"items": [...], "next": number, "missed": bool}; NULL: out of memory. *count: number of items. */
 static char *build_page(pl_events *events, pl_event_cursor *cursor, int *count)
 {
     pl_json_writer w = {0};
@@ -316,7 +316,7 @@ static bool begin_waiting(pl_request *r, pl_stream_hub *hub, pl_session *session
     pl_request_attach(r, l, listener_destroy);
     pl_request_park(r);
     listen_to(l);
-    poll_wake(&l->watcher); /* something may have come before it was watched */
+    poll_wake(&l->watcher); /* something may have happened before the watcher was added */
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that every file system and header takes: letters, digits, '.', '_' and '-'. */
+/* Make a name that every file system and header accepts: letters, digits, '.', '_' and '-'. */
 void pl_export_plain_name(const char *name, const char *instead, char out[PL_EXPORT_NAME_SHOWN + 1])
 {
     size_t n = 0;
@@ -38,7 +38,7 @@ static bool parse_format(pl_request *r, pl_export_format *out)
     return false;
 }
 
-/* A single frame, of a format in which each is a file. */
+/* A single frame, for a format with one file per frame. */
 static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *order)
 {
     const char *text = pl_request_query(r, "frame");
@@ -64,7 +64,7 @@ static bool parse_frame(pl_request *r, const pl_session *s, pl_export_order *ord
     return true;
 }
 
-/* Files of an archive have it, so that it leads to no other folder. */
+/* Files of an archive begin with it, so it must not lead to another folder. */
 static bool parse_prefix(pl_request *r, pl_sessions *sessions, pl_session *session,
                          pl_export_ask *ask)
 {
@@ -93,7 +93,7 @@ static bool parse_prefix(pl_request *r, pl_sessions *sessions, pl_session *sessi
     return false;
 }
 
-/* One body, and its surface; csv is of neither. */
+/* One body, and its surface; csv supports neither. */
 static bool parse_part(pl_request *r, pl_export_ask *ask)
 {
     const char *body = pl_request_query(r, "body"), *vertices = pl_request_query(r, "vertices");

@@ -13,7 +13,7 @@ struct pl_exports {
     int most;
     pthread_mutex_t mutex; /* guards the rest; innermost */
     int running;
-    char users[PL_EXPORTS_MAX][PL_NAME_MAX + 1]; /* of those that run */
+    char users[PL_EXPORTS_MAX][PL_NAME_MAX + 1]; /* users of the running exports */
 };
 
 pl_exports *pl_exports_create(pl_counters *counters, int most)

@@ -1,6 +1,4 @@
-/* export_slots.h - how many exports are made at once: the threads that make them, half of which one user
- * may have.
- */
+/* export_slots.h - limits concurrent exports: the threads that make them; one user may have half of them. */
 #ifndef PLIANT_SERVER_STREAMS_EXPORT_SLOTS_H
 #define PLIANT_SERVER_STREAMS_EXPORT_SLOTS_H
 
@@ -17,14 +15,14 @@ void pl_exports_stop(pl_exports *exports); /* waits for those that run */
 void pl_exports_destroy(pl_exports *exports);
 
 typedef enum pl_export_slot {
-    PL_EXPORT_SLOT_FREE,   /* taken: to be left again */
+    PL_EXPORT_SLOT_FREE,   /* taken; must be released */
     PL_EXPORT_SLOTS_TAKEN, /* by all users */
     PL_EXPORT_SLOTS_YOURS, /* by this user */
 } pl_export_slot;
 
 pl_export_slot pl_exports_enter(pl_exports *exports, const char *user);
 void pl_exports_leave(pl_exports *exports, const char *user);
-/* Run a job on one of the threads; false where the daemon is ending. */
+/* Run a job on one of the threads; false if the daemon is ending. */
 bool pl_exports_submit(pl_exports *exports, void (*job)(void *context), void *context);
 
 int pl_exports_most(const pl_exports *exports);

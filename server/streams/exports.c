@@ -18,9 +18,9 @@
 
 enum { RETRY_S = 5 };
 
-/* One download. Its thread holds it, and its reply's source. */
+/* One download, held by its thread and by its reply's source. */
 typedef struct download {
-    pl_ticker ticker; /* of the source, as is the watcher */
+    pl_ticker ticker; /* of the source, like the watcher */
     pl_watcher watcher;
     pl_stream_hub *hub;
     pl_exports *exports;
@@ -77,7 +77,7 @@ static bool is_over(const download *d)
     return atomic_load(&d->hub->stopping) || atomic_load(&d->session->deleted);
 }
 
-/* Its thread may wait for a reader that takes nothing, and not look for long. */
+/* Needed because its thread may wait for a reader that takes nothing, and not check for long. */
 static void stop_if_over(download *d)
 {
     if (is_over(d)) {
@@ -97,7 +97,7 @@ static void session_changed(pl_watcher *watcher)
 
 /* ---- the reply's head ---- */
 
-/* Of the session and of what of it comes; false without memory. */
+/* A hash of the session and of the exported part; false if out of memory. */
 static bool make_tag(download *d, const pl_export *export)
 {
     char identity[65];
@@ -108,7 +108,7 @@ static bool make_tag(download *d, const pl_export *export)
     return good;
 }
 
-/* Whether the export is the one that its reader has the beginning of. */
+/* True if this export is the one of which the reader has the beginning. */
 static bool is_the_same(const download *d)
 {
     const char *wanted = pl_request_header(d->request, "If-Match");
@@ -203,19 +203,19 @@ static void refuse(download *d, const pl_export_fault *fault)
     }
 }
 
-/* ---- making it ---- */
+/* ---- writing it ---- */
 
-/* Until the bytes that are left out have gone by, nothing is said, and nobody reads: whether there are as many
- * is known then. */
+/* While the skipped bytes pass by, no reply has begun and nobody reads; then it is known whether there are enough
+ * bytes. */
 typedef struct outflow {
     download *download;
     const pl_export *export;
     pl_pipe *pipe;
-    uint64_t skip, made; /* bytes of the beginning to be left out still; made so far */
+    uint64_t skip, made; /* bytes of the beginning still to skip; written so far */
     bool begun, head;    /* head: of a reply without a body */
 } outflow;
 
-/* From here on there is a reader, which may go at any time: the pipe says so. */
+/* From here on there is a reader, which may leave at any time; the pipe then reports it. */
 static void begin(outflow *o)
 {
     download *d = o->download;
@@ -225,7 +225,7 @@ static void begin(outflow *o)
     put_head(d, o->export);
     pl_tickers_enlist(d->hub->tickers, &d->ticker);
     pl_session_watch(d->session, &d->watcher);
-    stop_if_over(d); /* where everything ended meanwhile */
+    stop_if_over(d); /* if everything ended meanwhile */
     pl_request_finish(d->request);
 }
 
@@ -281,7 +281,7 @@ static pl_export *open_export(download *d)
     return export;
 }
 
-/* Its reader has more than there is. */
+/* The reader has more bytes than the export. */
 static void refuse_offset(download *d, uint64_t bytes)
 {
     pl_faults faults = {0};
@@ -296,8 +296,8 @@ static void refuse_offset(download *d, uint64_t bytes)
     pl_faults_clear(&faults);
 }
 
-/* To its end, or as far as there is a reader. One that leaves nothing out is answered for at once, and so is all of
- * one without a body. */
+/* Run the export to its end, or until the reader leaves. The reply begins at once if nothing is skipped, or if it has
+ * no body. */
 static void run(download *d, pl_export *export, pl_pipe *pipe)
 {
     pl_export_fault fault = {0};
@@ -330,7 +330,7 @@ static void run(download *d, pl_export *export, pl_pipe *pipe)
     }
     if (!out.begun) {
         pl_request_finish(d->request);
-        pl_pipe_release(pipe); /* the reader's reference, not taken */
+        pl_pipe_release(pipe); /* the reader's reference, unused */
     }
 }
 

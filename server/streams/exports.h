@@ -1,5 +1,5 @@
-/* exports.h - a session's run in a format that other tools load, as a download: made while it is sent,
- * by one of a few threads (export_slots.h), in constant memory (pipe.h).
+/* exports.h - downloads a session's run in a format of other tools: generated while being sent, by one of a few threads
+ * (export_slots.h), in constant memory (pipe.h).
  */
 #ifndef PLIANT_SERVER_STREAMS_EXPORTS_H
 #define PLIANT_SERVER_STREAMS_EXPORTS_H

@@ -44,7 +44,7 @@ void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first)
 
 enum { NPY_BLOCK = 64, NPY_HEADER_MOST = 4 * NPY_BLOCK };
 
-/* An NPY 1.0 header of the array's description, as long as a multiple of 64. Returns its size. */
+/* Write an NPY 1.0 header with this description, padded to a multiple of 64. Returns its size. */
 static size_t npy_header(const char *description, char out[NPY_HEADER_MOST])
 {
     size_t n = strlen(description), size = (10 + n + NPY_BLOCK) / NPY_BLOCK * NPY_BLOCK;
@@ -58,7 +58,7 @@ static size_t npy_header(const char *description, char out[NPY_HEADER_MOST])
     return size;
 }
 
-/* (n, 3) of a field of vertices; of contacts (n,) with named parts. */
+/* (n, 3) for a field of vertices; (n,) with named parts for contacts. */
 static size_t describe(const pl_frame_header *h, char out[NPY_HEADER_MOST])
 {
     const char *real = h->dtype == PL_DTYPE_F64 ? "<f8" : "<f4";
@@ -74,7 +74,7 @@ static size_t describe(const pl_frame_header *h, char out[NPY_HEADER_MOST])
     return npy_header(text, out);
 }
 
-/* An array has one dtype and no box: u16 means nothing in it, and of two fields it is one. */
+/* An array has one dtype and no box, so u16 is impossible, and only one field fits. */
 static bool npy_can_hold(pl_request *r, pl_frame_view *view)
 {
     if (!pl_request_query(r, "dtype")) {
@@ -118,7 +118,7 @@ static void reply_npy(pl_request *r, int64_t k, const pl_blob *record)
 
 /* ---- the frame ---- */
 
-/* What has to be made, out of the cache. */
+/* Reply with a converted frame, from the cache. */
 static void reply_made(pl_request *r, pl_frame_cache *cache, pl_session *s, pl_log_reader *reader,
                        int64_t k, int form, const pl_frame_view *view)
 {
@@ -150,7 +150,7 @@ static void reply_stored(pl_request *r, const pl_log_range *range)
     pl_reply_file(r, types[FORM_RECORD], fd, range->offset, range->size, NULL, 0);
 }
 
-/* The next frame that is kept after one that is not. */
+/* The next kept frame after a pruned one. */
 static int64_t first_kept(pl_log_reader *reader, int64_t k)
 {
     int64_t first = pl_log_reader_first(reader);
@@ -194,7 +194,7 @@ static void reply_frame(pl_request *r, pl_frame_cache *cache, pl_session *s, pl_
     }
 }
 
-/* The number asked for, or -1 after replying. */
+/* The requested number, or -1 after replying. */
 static int64_t parse_frame(pl_request *r, const pl_session *s, int64_t committed)
 {
     const char *text = pl_request_param(r, 1);

@@ -5,7 +5,7 @@
 #include "server/http/http.h"
 
 void pl_handle_frame(pl_request *r);
-/* 410 for a frame that was not to be kept, with the first that is. */
+/* 410 for a frame that was not kept, with the first kept frame. */
 void pl_reply_pruned(pl_request *r, int64_t frame, int64_t first);
 
 #endif

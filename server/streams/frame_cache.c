@@ -8,15 +8,15 @@
 enum { BUCKETS = 4096 };
 _Static_assert(sizeof(pl_frame_key) % sizeof(uint64_t) == 0, "keys are hashed by words");
 
-/* One set of bytes. Listed while it may be found; freed when it is neither listed nor held. */
+/* One entry. Listed while it can be found; freed when it is neither listed nor held. */
 typedef struct entry {
     pl_blob blob; /* first: what callers hold */
     pl_frame_key key;
     struct entry *bucket_next;
-    struct entry *newer, *older; /* by use; of those that are made and listed */
+    struct entry *newer, *older; /* by use; only entries that are complete and listed */
     int holders;
     bool made, listed;
-    int error; /* the maker's errno, where there are no bytes */
+    int error; /* the maker's errno if there are no bytes */
 } entry;
 
 struct pl_frame_cache {
@@ -73,7 +73,7 @@ static void order_push(pl_frame_cache *c, entry *e)
     c->newest = e;
 }
 
-/* Out of the table; its holders keep it until they put it back. */
+/* Remove from the table; its holders keep it until they put it back. */
 static void unlist(pl_frame_cache *c, entry *e)
 {
     entry **link = bucket_of(c, &e->key);
@@ -103,7 +103,7 @@ static entry *find(pl_frame_cache *c, const pl_frame_key *key)
     return e;
 }
 
-/* Into the table, with no bytes yet: another that asks for the same frame waits. */
+/* Add an empty entry to the table: later callers for the same frame wait for it. */
 static entry *announce(pl_frame_cache *c, const pl_frame_key *key)
 {
     entry *e = calloc(1, sizeof *e);
@@ -118,7 +118,7 @@ static entry *announce(pl_frame_cache *c, const pl_frame_key *key)
     return e;
 }
 
-/* The mutex is held, but not while the bytes are made. */
+/* The mutex is held, except while the bytes are made. */
 static void make_entry(pl_frame_cache *c, entry *e, pl_blob_maker make, void *context)
 {
     size_t size = 0;
@@ -134,7 +134,7 @@ static void make_entry(pl_frame_cache *c, entry *e, pl_blob_maker make, void *co
         c->bytes += (int64_t)size;
         atomic_store(&c->counters->frame_cache_bytes, c->bytes);
         while (c->bytes > c->limit && c->oldest) {
-            unlist(c, c->oldest); /* may be the very one: it then lives as long as it is held */
+            unlist(c, c->oldest); /* may be this very entry: it then lives as long as it is held */
         }
     } else {
         unlist(c, e);

@@ -13,14 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NPY_HEADER = 128 }; /* of surface.npy, which preflight wrote */
+enum { NPY_HEADER = 128 }; /* of surface.npy, which preflight writes */
 #define SURFACE_LIMIT ((size_t)1 << 31)
 
 /* Lifetime: one look-up. */
 typedef struct making {
     pl_frame_cache *cache;
     pl_session *session;
-    pl_log_reader **reader; /* opened where it is needed */
+    pl_log_reader **reader; /* opened when needed */
     const pl_frame_key *key;
 } making;
 
@@ -97,7 +97,7 @@ static void put_contacts(pl_json_writer *w, const pl_frame_header *h, const char
     pl_json_end_array(w);
 }
 
-/* {"frame", "time", "step", "position": [x, y, z, x, ...], ...} and a newline, of a record. */
+/* Convert a record to {"frame", "time", "step", "position": [x, y, z, x, ...], ...} and a newline. */
 static char *make_line(char *record, size_t *size)
 {
     pl_frame_header h;
@@ -192,11 +192,11 @@ static char *make_metrics(void *context, size_t *size)
         memcpy(bytes + PL_RECORD_HEADER, payload, (size_t)record.length);
     }
     free(payload);
-    errno = ENOMEM; /* where there is none */
+    errno = ENOMEM; /* if nothing else set it */
     return bytes;
 }
 
-/* The stored frame, made what is asked for. */
+/* Convert the stored frame to the requested form. */
 static char *make_frame(void *context, size_t *size)
 {
     const making *m = context;
@@ -240,9 +240,9 @@ const pl_blob *pl_frame_source_get(pl_frame_cache *cache, pl_session *session,
                               &m);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
-/* Vertices of the whole session; -1 without memory. */
+/* Vertices of the whole session; -1: out of memory. */
 static int64_t vertices_of_session(pl_sessions *sessions, pl_session *session)
 {
     pl_row row = pl_session_row(sessions, session);
@@ -265,7 +265,7 @@ static uint32_t fields_of(const pl_json *names)
     return fields;
 }
 
-/* What the frames hold: as the newest says, or as the scene asks where there is none yet. */
+/* The contents of the frames: from the newest frame, or from the scene before the first frame. */
 static pl_frame_header stored_header(const pl_session *session, pl_log_reader *reader)
 {
     pl_log_range range;
@@ -305,7 +305,7 @@ static void refuse(pl_request *r, const char *pointer, const char *code, const c
     pl_faults_clear(&faults);
 }
 
-/* Fields that the session does not store: the last of them is named. */
+/* Reject fields that the session does not store, naming the last of them. */
 static void refuse_missing(pl_request *r, uint32_t missing)
 {
     const char *name = "";
@@ -318,7 +318,7 @@ static void refuse_missing(pl_request *r, uint32_t missing)
     refuse(r, "/query/fields", "not_stored", name, "fields the session stores", hint);
 }
 
-/* The keys themselves. */
+/* Parse the keys. */
 static bool parse(pl_request *r, pl_frame_variant *v)
 {
     const char *dtype = pl_request_query(r, "dtype"), *fields = pl_request_query(r, "fields");
@@ -335,7 +335,7 @@ static bool parse(pl_request *r, pl_frame_variant *v)
     return pl_request_surface(r, &v->surface);
 }
 
-/* Vertices of the whole, or -1 after replying. */
+/* Number of all vertices, or -1 after replying. */
 static int64_t count_all(pl_request *r, pl_sessions *sessions, pl_session *session)
 {
     int64_t count = vertices_of_session(sessions, session);
@@ -345,7 +345,7 @@ static int64_t count_all(pl_request *r, pl_sessions *sessions, pl_session *sessi
     return count;
 }
 
-/* Vertices of the surface, or -1 after replying. */
+/* Number of surface vertices, or -1 after replying. */
 static int64_t count_surface(pl_request *r, pl_frame_cache *cache, pl_session *session)
 {
     const pl_blob *map = get_surface(cache, session);

@@ -15,14 +15,14 @@ enum { ROWS_MAX = 100000, BYTES_MAX = 64 << 20 };
 
 /* Lifetime: one request. */
 typedef struct table {
-    FILE *out; /* a text that grows */
+    FILE *out; /* a growing text */
     char *text;
     size_t size;
     bool csv, headed;
-    bool failed; /* a row that there is could not be had */
+    bool failed; /* an existing row could not be read */
 } table;
 
-/* A field of a line, in quotes where it needs them (RFC 4180). */
+/* Write a field of a line, quoted if necessary (RFC 4180). */
 static void put_field(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
@@ -51,7 +51,7 @@ static void put_head(table *t, const pl_json *probes)
     t->headed = true;
 }
 
-/* A number as the record has it; what was not computed is an empty field. */
+/* Write a number as in the record; a missing one is an empty field. */
 static void put_csv(table *t, const pl_json *metrics, const pl_json *probes)
 {
     if (!t->headed) {
@@ -81,7 +81,7 @@ static void put_line(table *t, const pl_json *metrics, const pl_json *probes)
     free(values);
 }
 
-/* One frame's row; false where the table is full. A frame that is damaged or gone has none. */
+/* Write one frame's row; false if the table is full. A frame that is damaged or pruned has no row. */
 static bool put_row(table *t, pl_log_reader *reader, int64_t frame)
 {
     char *text;
@@ -104,7 +104,7 @@ static bool put_row(table *t, pl_log_reader *reader, int64_t frame)
     return ftell(t->out) < BYTES_MAX;
 }
 
-/* Rows of frames from..to, as far as there are any, into the reply. */
+/* Reply with the rows of the existing frames of from..to. */
 static void reply_rows(pl_request *r, pl_log_reader *reader, int64_t from, int64_t to,
                        int64_t limit, bool csv, bool settled)
 {

@@ -1,4 +1,4 @@
-/* probes.h - a session's probes (output.probes) as a table: what its metrics records say of them. */
+/* probes.h - a session's probes (output.probes) as a table, from its metrics records. */
 #ifndef PLIANT_SERVER_STREAMS_PROBES_H
 #define PLIANT_SERVER_STREAMS_PROBES_H
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHARED_VERTICES_MAX = 100000 }; /* of a stored frame that goes through the cache */
+enum { SHARED_VERTICES_MAX = 100000 }; /* most vertices of a stored frame sent through the cache */
 
-/* What comes next; see advance(). */
+/* The next thing to send; see advance(). */
 typedef enum step { STEP_ERROR = -1, STEP_NOTHING, STEP_SOMETHING, STEP_EARLY } step;
 
 static step step_of(bool good)
@@ -18,8 +18,7 @@ static step step_of(bool good)
 
 /* ---- frames ---- */
 
-/* Count a frame as sent. From one to the next lies the interval on average, but what was missed is not
- * caught up with. */
+/* Count a frame as sent. On average the interval lies between frames, but missed time is not caught up. */
 static void account(pl_stream *s)
 {
     s->left--;
@@ -29,7 +28,7 @@ static void account(pl_stream *s)
     }
 }
 
-/* The newest frame of a running session is what many ask for at once. */
+/* Many readers request the newest frame of a running session at once. */
 static bool is_shared(const pl_stream *s, int64_t frame)
 {
     return !s->view.as_stored ||
@@ -37,8 +36,7 @@ static bool is_shared(const pl_stream *s, int64_t frame)
             atomic_load(&s->session->state) == PL_STATE_RUNNING);
 }
 
-/* Of a running session whose newest frames come from what all share, the descriptors are better used
- * elsewhere. */
+/* For a running session whose newest frames come from the shared reader, the descriptors are better used elsewhere. */
 static void let_reader_go(pl_stream *s)
 {
     if (s->follow && !s->reader_used && atomic_load(&s->session->state) == PL_STATE_RUNNING) {
@@ -47,7 +45,7 @@ static void let_reader_go(pl_stream *s)
     s->reader_used = false;
 }
 
-/* Made by this stream it may open the log; that then counts as any other. */
+/* If this stream makes the entry it may open the log; the descriptor counts as usual. */
 static void get_blob(pl_stream *s)
 {
     bool had = s->reader;
@@ -59,7 +57,7 @@ static void get_blob(pl_stream *s)
     }
 }
 
-/* Begin to send what s->key names, from the cache. */
+/* Begin to send the entry of s->key from the cache. */
 static pl_log_outcome begin_blob(pl_stream *s)
 {
     get_blob(s);
@@ -72,7 +70,7 @@ static pl_log_outcome begin_blob(pl_stream *s)
                                                 : PL_LOG_CORRUPT;
 }
 
-/* Begin to send a record as it lies. */
+/* Begin to send a record unchanged. */
 static pl_log_outcome begin_range(pl_stream *s, int64_t frame, pl_log_part part)
 {
     pl_log_range range;
@@ -101,7 +99,7 @@ static pl_log_outcome begin_frame(pl_stream *s, int64_t frame)
     return begin_blob(s);
 }
 
-/* The metrics of a frame, as the form asks for. */
+/* Begin to send a frame's metrics in the stream's form. */
 static pl_log_outcome begin_metrics(pl_stream *s, int64_t frame)
 {
     char *payload = NULL;
@@ -129,7 +127,7 @@ static pl_log_outcome begin_metrics(pl_stream *s, int64_t frame)
     return outcome;
 }
 
-/* The same as a record, which for a running session many ask for at once. */
+/* The same as a record, which for a running session many request at once. */
 static pl_log_outcome begin_metrics_record(pl_stream *s, int64_t frame)
 {
     if (s->follow && frame == s->committed - 1 &&
@@ -141,7 +139,7 @@ static pl_log_outcome begin_metrics_record(pl_stream *s, int64_t frame)
     return begin_range(s, frame, PL_LOG_METRICS);
 }
 
-/* Past a frame that cannot be had, or all before the first that is kept: the last that was passed. */
+/* Skip a frame that cannot be read, or all frames before the first kept one. Returns the last skipped frame. */
 static int64_t skip(pl_stream *s, pl_log_outcome outcome)
 {
     int64_t last = s->next, kept = s->reader ? pl_log_reader_first(s->reader) : 0;
@@ -153,7 +151,7 @@ static int64_t skip(pl_stream *s, pl_log_outcome outcome)
     return last < s->to ? last : s->to;
 }
 
-/* Frame s->next, or the gap that begins there. */
+/* Produce frame s->next, or the gap that begins there. */
 static step produce_frame(pl_stream *s)
 {
     int64_t first = s->next, last = first;
@@ -167,7 +165,7 @@ static step produce_frame(pl_stream *s)
             return STEP_SOMETHING;
         }
         if (outcome == PL_LOG_OK || (why != PL_LOG_OK && outcome != why)) {
-            s->blob_left = s->range_left = 0; /* say the gap before going on */
+            s->blob_left = s->range_left = 0; /* report the gap before continuing */
             s->text_size = 0;
             break;
         }
@@ -188,8 +186,8 @@ static bool may_follow(pl_stream *s)
     return pl_sessions_may_follow(s->hub->sessions, s->principal, s->session, &s->regroups);
 }
 
-/* The reason to end now, or NULL. `state` was read before the log was looked at for the last time,
- * so a terminal one means that no frame is missing. */
+/* The reason to end now, or NULL. `state` was read before the last look at the log, so if it is terminal no frame is
+ * missing. */
 static const char *end_reason(pl_stream *s, pl_session_state state)
 {
     if (atomic_load(&s->session->deleted)) {
@@ -210,8 +208,8 @@ static const char *end_reason(pl_stream *s, pl_session_state state)
     return s->follow ? NULL : "limit";
 }
 
-/* Whether a reader should hear of the state before the next heartbeat is due: it waits again, or not
- * any more. A first start is told by frame 0. */
+/* True if a reader should learn of the state before the next heartbeat: the session waits again, or no longer. Frame 0
+ * announces a first start. */
 static bool news_of_state(pl_stream *s, pl_session_state state)
 {
     bool waits = state == PL_STATE_PAUSED || (state == PL_STATE_QUEUED && s->committed > 0);
@@ -221,8 +219,8 @@ static bool news_of_state(pl_stream *s, pl_session_state state)
     return news;
 }
 
-/* How far the session has come. Of a running one whoever watches its log has told; a thousand streams
- * need not look each. */
+/* Update how far the session has come. For a running session, the log's watch has recorded it, so that a thousand
+ * streams need not each look. */
 static void look(pl_stream *s, pl_session_state state)
 {
     int64_t told = atomic_load(&s->session->frame) + 1;
@@ -238,7 +236,7 @@ static void look(pl_stream *s, pl_session_state state)
     }
 }
 
-/* Nothing more of frames: the end, a heartbeat, or nothing. */
+/* When no frames are left: produce the end, a heartbeat, or nothing. */
 static step produce_rest(pl_stream *s, pl_session_state state)
 {
     const char *reason = end_reason(s, state);
@@ -252,7 +250,7 @@ static step produce_rest(pl_stream *s, pl_session_state state)
     return STEP_NOTHING;
 }
 
-/* Metrics s->metrics_next, or the gap there. */
+/* Produce metrics s->metrics_next, or the gap there. */
 static step produce_metrics(pl_stream *s)
 {
     int64_t frame = s->metrics_next++;
@@ -268,8 +266,8 @@ static step produce_metrics(pl_stream *s)
     return step_of(outcome == PL_LOG_OK);
 }
 
-/* Of a stream of everything: a new state first, then the newest frame, then metrics, of which none is
- * left out. What was told of the state is older than the last look at the log, so the end comes last. */
+/* For a stream of everything: a new state first, then the newest frame, then all metrics without omissions. The state
+ * was read before the last look at the log, so the end comes last. */
 static step advance_all(pl_stream *s)
 {
     pl_session_state state = (pl_session_state)atomic_load(&s->session->state);
@@ -318,7 +316,7 @@ static step advance(pl_stream *s)
 
 /* ---- sending ---- */
 
-/* Of the frame from the cache, which may have gone from there since: then it is made again. */
+/* Copy from the frame in the cache; if it has been dropped, it is made again. */
 static ssize_t drain_blob(pl_stream *s, char *out, size_t room)
 {
     if (!s->blob) {
@@ -342,7 +340,7 @@ static void let_go(pl_stream *s)
     }
 }
 
-/* Move produced bytes out: how many, or -1. */
+/* Copy produced bytes out: how many, or -1. */
 static ssize_t drain(pl_stream *s, char *out, size_t room)
 {
     if (s->text_at < s->text_size) {
@@ -368,7 +366,7 @@ static ssize_t drain(pl_stream *s, char *out, size_t room)
     return got;
 }
 
-/* As drain, after producing something where there is nothing: 0 where that cannot be now. */
+/* As drain, producing something first if there is nothing; 0 if that is impossible now. */
 static ssize_t next_bytes(pl_stream *s, char *out, size_t room, step *why)
 {
     for (;;) {

@@ -1,10 +1,9 @@
-/* stream_hub.h - frames and metrics as streams: history and follow in one, from a frame number on.
+/* stream_hub.h - frames and metrics as streams: history and follow in one, starting at a frame number.
  *
- * A stream reads the log at its own pace with its own reader (stream.h). When there is no more it
- * suspends its connection; a new frame, the end of the session or a heartbeat that is due resumes it
- * (waiter.h). A reader that stops costs a suspended connection and at most three descriptors, until the
- * connection times out. Here is what all streams share: the cache of
- * frames, the pacer, what happened to sessions.
+ * A stream reads the log at its own pace with its own reader (stream.h). At the end it suspends its connection; a new
+ * frame, the end of the session or a heartbeat resumes it (waiter.h). A stopped reader costs a suspended connection and
+ * at most three descriptors, until the connection times out. The hub has what all streams share: the cache of frames,
+ * the pacer, and the session events.
  */
 #ifndef PLIANT_SERVER_STREAMS_STREAM_HUB_H
 #define PLIANT_SERVER_STREAMS_STREAM_HUB_H
@@ -31,12 +30,12 @@ typedef struct pl_stream_hub {
 pl_stream_hub *pl_stream_hub_create(pl_counters *counters, pl_tickers *tickers, pl_events *events,
                                     pl_sessions *sessions, int log_readers_max);
 void pl_stream_hub_destroy(pl_stream_hub *streams);
-/* Wake everything: streams end with reason shutdown, waiting requests are answered. */
+/* Wake all: streams end with reason shutdown, waiting requests are answered. */
 void pl_stream_hub_stop(pl_stream_hub *streams);
 
 /* Handlers. */
 void pl_handle_frames(pl_request *r);
 void pl_handle_metrics(pl_request *r);
-void pl_handle_stream(pl_request *r); /* the newest frames, metrics and states in one */
+void pl_handle_stream(pl_request *r); /* the newest frames, metrics and states in one stream */
 
 #endif

@@ -12,7 +12,7 @@
 
 /* ---- the query ---- */
 
-/* Which frames: from, to, limit, every. */
+/* Parse the range of frames: from, to, limit, every. */
 static bool parse_range(pl_request *r, pl_stream *s)
 {
     int64_t limit;
@@ -112,8 +112,8 @@ static void begin(pl_request *r, pl_stream *s, const char *type)
     pl_reply_header(r, "X-Accel-Buffering", "no");
 }
 
-/* False after replying 410 where what is asked for was not to be kept; without a `from` a stream begins
- * with what is. */
+/* False after replying 410 if requested frames were not kept; without `from`, a stream begins with the first kept
+ * frame. */
 static bool begin_at_kept(pl_request *r, pl_stream *s)
 {
     int64_t kept = pl_log_reader_first(s->reader);
@@ -128,7 +128,7 @@ static bool begin_at_kept(pl_request *r, pl_stream *s)
     return true;
 }
 
-/* A stream of everything shows what is now; metrics come from where it is said. */
+/* A stream of everything shows the newest frame; metrics begin at the given frame. */
 static void begin_at_newest(pl_request *r, pl_stream *s)
 {
     s->follow = s->latest = true;
@@ -160,7 +160,7 @@ static void open_stream(pl_request *r, pl_stream_hub *hub, pl_session *session, 
     bool over = pl_state_terminal((pl_session_state)atomic_load(&session->state)) &&
                 s->next >= s->committed;
     if (form == PL_FORM_SSE && over) {
-        pl_reply_empty(r, 204); /* tells an EventSource not to come again */
+        pl_reply_empty(r, 204); /* tells an EventSource not to reconnect */
         pl_stream_destroy(s);
     } else if (!pl_stream_put_hello(s)) {
         pl_reply_empty(r, 500);
@@ -195,7 +195,7 @@ void pl_handle_frames(pl_request *r)
     handle(r, PL_STREAM_FRAMES, types, forms);
 }
 
-/* They are made at once, of what is there: not all keys of a stream mean something. */
+/* Buckets are computed at once from the existing frames, so not all keys of a stream apply. */
 static void handle_buckets(pl_request *r)
 {
     static const char *const others[] = {"follow", "mode", "limit", "every", "max_fps"};

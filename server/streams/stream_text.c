@@ -40,7 +40,7 @@ bool pl_stream_put_json(pl_stream *s, pl_record_type type, const char *event, in
     return n >= 0;
 }
 
-/* The lines of an NDJSON stream that are no metrics and no frames carry the key "event". */
+/* In an NDJSON stream, lines that are neither metrics nor frames have the key "event". */
 static void begin_event(const pl_stream *s, pl_json_writer *w, const char *event)
 {
     pl_json_begin_object(w);
@@ -107,7 +107,7 @@ bool pl_stream_put_end(pl_stream *s, const char *reason)
 
 /* ---- the hello ---- */
 
-/* How a frame looks: what a viewer needs besides the topology. */
+/* The layout of a frame: what a viewer needs besides the topology. */
 static void put_view(pl_json_writer *w, const pl_frame_view *view)
 {
     pl_json_set_string(w, "dtype", pl_dtype_name(view->variant.dtype));

@@ -51,7 +51,7 @@ struct pl_watch {
     followed *list;
 };
 
-/* The session's directory where the file in it is another than was seen last; *now is what it is. -1: it is not. */
+/* Open the session's directory if the file in it differs from the one last seen; *now describes it. -1: it does not. */
 static int open_if_new(const followed *f, const char *name, const seen_file *last, seen_file *now)
 {
     struct stat file;
@@ -85,7 +85,7 @@ static void look_at_warnings(pl_watch *watch, followed *f)
     }
 }
 
-/* The worker replaces threads.json when it was asked for other cores and has them. */
+/* The worker replaces threads.json once it has the cores that were requested. */
 static void look_at_cores(pl_watch *watch, followed *f)
 {
     seen_file now;
@@ -103,7 +103,7 @@ static void look_at_cores(pl_watch *watch, followed *f)
     close(dir_fd);
 }
 
-/* True where there was something new. Its entry is busy, or no longer in the list. */
+/* True if there was something new. Its entry is then busy, or no longer in the list. */
 static bool look(pl_watch *watch, followed *f)
 {
     look_at_warnings(watch, f);
@@ -119,8 +119,8 @@ static bool look(pl_watch *watch, followed *f)
     return true;
 }
 
-/* Read the log of an entry in the list, and again while it is touched meanwhile. The mutex is held, but not while
- * reading: a slow disk holds up nobody who does not want this very session. */
+/* Read the log of an entry in the list, and again if it is touched meanwhile. The mutex is released while reading: a
+ * slow disk delays only those who want this session. */
 static bool look_in_list(pl_watch *watch, followed *f)
 {
     bool news = false;
@@ -159,8 +159,8 @@ static bool wants_look(const followed *f, int64_t now)
     return !f->busy && (f->touched || (f->slowest_ms > 0 && f->due_ms <= now));
 }
 
-/* Look at what was touched and at what is polled and due. Each look lets go of the mutex, so the list is gone
- * through from its start again after each. */
+/* Check the entries that were touched, and those that are polled and due. Each check releases the mutex, so the list is
+ * searched from its start again. */
 static void look_around(pl_watch *watch)
 {
     int64_t now = pl_monotonic_ms();
@@ -178,7 +178,7 @@ static void look_around(pl_watch *watch)
     }
 }
 
-/* ms until the next polled entry is due; IDLE_MS at most, as one may be added meanwhile. */
+/* ms until the next polled entry is due; at most IDLE_MS, because one may be added meanwhile. */
 static int next_due(const pl_watch *watch)
 {
     int64_t now = pl_monotonic_ms(), next = now + IDLE_MS;
@@ -314,7 +314,7 @@ static followed **find(pl_watch *watch, const pl_session *session)
     return link;
 }
 
-/* Out of the list once nobody reads its log; NULL: it is not followed. */
+/* Remove from the list once nobody reads its log; NULL: not followed. */
 static followed *take(pl_watch *watch, const pl_session *session)
 {
     pthread_mutex_lock(&watch->mutex);
@@ -329,7 +329,7 @@ static followed *take(pl_watch *watch, const pl_session *session)
     return f;
 }
 
-/* Stop following; reads the log's end once more. Returns the last committed frame, -1 none. */
+/* Stop following, after reading the log's end. Returns the last committed frame, -1: none. */
 static int64_t finish_watch(pl_watch *watch, pl_session *session)
 {
     followed *f = take(watch, session);

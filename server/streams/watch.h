@@ -12,7 +12,7 @@ typedef struct pl_watch pl_watch;
 pl_watch *pl_watch_create(pl_sessions *sessions);
 void pl_watch_destroy(pl_watch *watch);
 
-/* The two as what the executor calls. */
+/* Both as the executor's interface. */
 pl_log_follower pl_watch_follower(pl_watch *watch);
 
 #endif

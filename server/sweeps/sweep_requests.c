@@ -295,7 +295,7 @@ void pl_handle_sweep_residuals(pl_request *r)
 
 /* ---- changing one ---- */
 
-/* Ask every session of the sweep that has not ended to end; with `removed`, take all of them away. */
+/* Ask every unfinished session of the sweep to end; with `removed`, remove all of its sessions. */
 static void end_sessions(pl_request *r, pl_sweep_run *s, bool removed)
 {
     pl_daemon *d = pl_request_daemon(r);

@@ -1,4 +1,4 @@
-/* sweep_run.h - one sweep: what it is, and how far its rows are. Who may change what stands in sweeps.h. */
+/* sweep_run.h - one sweep: its definition, and the progress of its rows. sweeps.h says who may change it. */
 #ifndef PLIANT_SERVER_SWEEPS_SWEEP_RUN_H
 #define PLIANT_SERVER_SWEEPS_SWEEP_RUN_H
 
@@ -10,21 +10,21 @@
 
 typedef enum pl_sweep_row_state {
     PL_ROW_WAITING,
-    PL_ROW_LIVE, /* its session has not ended, as far as is known */
+    PL_ROW_LIVE, /* its session has not ended, as far as known */
     PL_ROW_SUCCEEDED,
     PL_ROW_FAILED,
     PL_ROW_REJECTED,
     PL_ROW_CANCELLED,
-    PL_ROW_REFUSED, /* no session could be made of its scene */
+    PL_ROW_REFUSED, /* no session could be created from its scene */
     PL_ROW_DELETED, /* its session was deleted before it ended */
-    PL_ROW_STOPPED, /* by the condition of stop_runs */
+    PL_ROW_STOPPED, /* by the condition in stop_runs */
     PL_ROW_STATES
 } pl_sweep_row_state;
 const char *pl_sweep_row_state_name(pl_sweep_row_state state);
 
-/* What came of a row; the texts and numbers are malloc'ed, and zeros are a row of which nothing is known. */
+/* A row's outcome; texts and numbers are malloc'ed. All zeros: nothing is known. */
 typedef struct pl_sweep_outcome {
-    char *message;   /* why it failed or was refused; NULL: nothing to say */
+    char *message;   /* why it failed or was rejected; NULL: nothing */
     char *warnings;  /* its session's, a JSON array; NULL: none */
     double *results; /* one each, NaN: missing; NULL: it has not ended */
 } pl_sweep_outcome;
@@ -33,13 +33,13 @@ typedef struct pl_sweep_row {
     char session[33]; /* the newest; "": none yet */
     pl_sweep_row_state state;
     int32_t tries;
-    int64_t since_us; /* sessions made before are of earlier tries */
-    bool adopted;     /* by the labels of its session, at the start */
+    int64_t since_us; /* sessions created earlier belong to earlier tries */
+    bool adopted;     /* found by its session's labels at start */
     int64_t looked;   /* for the runner: records checked without stopping the run */
     pl_sweep_outcome outcome;
 } pl_sweep_row;
 
-/* Why no further row is begun. */
+/* Why no further row is started. */
 typedef enum pl_sweep_halt { PL_HALT_NONE, PL_HALT_CANCELLED, PL_HALT_STOPPED } pl_sweep_halt;
 
 /* End of a fit's search: the reason why it needs no more rows. */
@@ -56,7 +56,7 @@ typedef struct pl_sweep_run {
     char *owner, *group; /* NULL: none */
     bool admin;          /* posted with the scope admin */
     int64_t created_us;
-    int64_t bytes; /* of memory, about; the document counts four times, as it is parsed */
+    int64_t bytes; /* memory, about; the document counts four times, because it is parsed */
     pl_sweep plan; /* constant, except that a fit's rows are added under the table's mutex */
     _Atomic int references;
     /* under the table's mutex */
@@ -64,21 +64,22 @@ typedef struct pl_sweep_run {
     pl_sweep_halt halt;
     pl_fit_end end;    /* end of a fit's search */
     bool gone;         /* deleted */
-    int64_t due_ms;    /* on pl_monotonic_ms: no row is begun before */
+    int64_t due_ms;    /* on pl_monotonic_ms: no row starts earlier */
     char message[256]; /* why the next row waits; "": nothing */
 } pl_sweep_run;
 
-/* A sweep with one reference, in no table, of a document of so many bytes; takes the plan. NULL with errno without memory. */
+/* Create a sweep with one reference, in no table, from a document of so many bytes; takes the plan. NULL with errno:
+ * out of memory. */
 pl_sweep_run *pl_sweep_run_create(const char *id, const char *owner, const char *group,
                                   pl_sweep *plan, size_t length);
 pl_sweep_run *pl_sweep_acquire(pl_sweep_run *s); /* returns it */
-void pl_sweep_release(pl_sweep_run *s);          /* NULL is nothing */
+void pl_sweep_release(pl_sweep_run *s);          /* NULL is allowed */
 void pl_sweep_outcome_clear(pl_sweep_outcome *outcome);
 
-/* With the table's mutex held: rows whose session has not ended; whether anything is left to be done. */
+/* With the table's mutex held: the number of rows whose session has not ended; and whether anything is left to do. */
 int64_t pl_sweep_live(const pl_sweep_run *s);
 bool pl_sweep_open(const pl_sweep_run *s);
-/* The row of a fit with the least misfit; -1: no run has succeeded. */
+/* The row of a fit with the smallest misfit; -1: no run has succeeded. */
 int64_t pl_sweep_best(const pl_sweep_run *s);
 
 #endif

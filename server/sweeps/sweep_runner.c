@@ -67,7 +67,7 @@ static pl_sweep_outcome outcome_of(pl_sweeps *t, const pl_sweep *plan, pl_sessio
     return o;
 }
 
-/* Whether what a run came to ends the sweep. The mutex is held. */
+/* True if a run's results end the sweep. The mutex is held. */
 static bool stops(const pl_sweep_run *s, const double *results)
 {
     const pl_sweep_stop *stop = &s->plan.stop;
@@ -110,7 +110,7 @@ static void settle_row(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char id
     pl_sweep_outcome_clear(&o);
 }
 
-/* The next live row from *row on, with its session; false where there is none. */
+/* The next live row starting at *row, with its session; false: none. */
 static bool next_live(pl_sweeps *t, const pl_sweep_run *s, int64_t *row, char id[33])
 {
     bool found = false;
@@ -136,7 +136,7 @@ static void settle(pl_sweeps *t, pl_sweep_run *s)
 
 /* ---- beginnings ---- */
 
-/* The next row to begin; -1: none now. */
+/* The next row to start; -1: none now. */
 static int64_t next_waiting(pl_sweeps *t, const pl_sweep_run *s)
 {
     int64_t row = -1;
@@ -158,7 +158,7 @@ static void hold_back(pl_sweeps *t, pl_sweep_run *s, const char *why)
     pl_sweeps_unlock(t);
 }
 
-/* What a problem report says, with its first fault. */
+/* Summarise a problem report, with its first fault. */
 static void read_problem(const char *text, char out[256])
 {
     char *title = NULL, *detail = NULL;
@@ -178,7 +178,7 @@ static void read_problem(const char *text, char out[256])
     free(detail);
 }
 
-/* A scene that cannot be run is the row's fault; whatever else is refused may be granted later. */
+/* A scene that cannot run is the row's fault; other rejections may be temporary. */
 static void take_refusal(pl_sweeps *t, pl_sweep_run *s, int64_t row, const pl_request *r)
 {
     int status = pl_own_request_status(r);
@@ -208,7 +208,7 @@ static void take_session(pl_sweeps *t, pl_sweep_run *s, int64_t row, const char 
     pl_sweeps_unlock(t);
 }
 
-/* Of a cancelled or deleted sweep too: a row may have been begun at that moment. */
+/* Also for a cancelled or deleted sweep: a row may have been started at that moment. */
 static void cancel_strays(pl_sweep_runner *x, pl_sweep_run *s)
 {
     char id[33];
@@ -224,7 +224,7 @@ static void cancel_strays(pl_sweep_runner *x, pl_sweep_run *s)
     }
 }
 
-/* Cancels runs that meet the condition of stop_runs, as their owner would. */
+/* Cancel runs that meet the condition of stop_runs, as their owner would. */
 static void stop_runs(pl_sweep_runner *x, pl_sweep_run *s)
 {
     const pl_run_stop *stop = &s->plan.stop_runs;
@@ -241,7 +241,7 @@ static void stop_runs(pl_sweep_runner *x, pl_sweep_run *s)
     }
 }
 
-/* Where it is not this row's turn it is told why not. */
+/* If the row cannot start now, its sweep is told why. */
 static void begin_row(pl_sweep_runner *x, pl_sweep_run *s, int64_t row)
 {
     unsigned scopes = PL_SCOPE_READ | PL_SCOPE_SUBMIT | (s->admin ? PL_SCOPE_ADMIN : 0);
@@ -299,7 +299,7 @@ static void begin_rows(pl_sweep_runner *x, pl_sweep_run **all, size_t count)
     }
 }
 
-/* One look at all of them; whether anything is left to be done. */
+/* Process all sweeps once; true if anything is left to do. */
 static bool look(pl_sweep_runner *x)
 {
     size_t count;

@@ -48,13 +48,13 @@ static bool make_directory(const pl_sweep_store *t, const pl_sweep_run *s, const
     return good;
 }
 
-/* With the reply to keep, or NULL, in one transaction. */
+/* In one transaction with the reply to keep (or NULL). */
 static bool insert(const pl_sweep_store *t, const pl_sweep_run *s, const pl_kept_reply *kept)
 {
     pl_store_digits created = pl_store_number(s->created_us),
                     now = pl_store_number(s->created_us / 1000000),
                     status = pl_store_number(kept ? kept->status : 0);
-    /* Only of a user that is there, and of a group: what is left to nobody would be the next one's of that name. */
+    /* Only for an existing user and group: otherwise the next one of that name would inherit it. */
     pl_statement put[2] = {{"INSERT INTO sweeps SELECT ?1,?2,?3,?4,?5,'' WHERE"
                             " (?2='" PL_DEFAULT_OWNER
                             "' OR EXISTS(SELECT 1 FROM users WHERE name=?2))"
@@ -116,7 +116,7 @@ bool pl_sweep_store_remove(const pl_sweep_store *t, const pl_sweep_run *s)
     char incoming[64], path[64];
     snprintf(incoming, sizeof incoming, "incoming/%s", s->id);
     snprintf(path, sizeof path, "sweeps/%s", s->id);
-    /* Moved first: a directory without a row is taken up by the next start. */
+    /* Moved first: the next start would take over a directory without a row. */
     renameat(t->state_fd, path, t->state_fd, incoming);
     if (!forget(t, s->id)) {
         renameat(t->state_fd, incoming, t->state_fd, path);
@@ -332,7 +332,7 @@ static void see_row(void *context, const char *const *columns)
     pl_json_free(stored);
 }
 
-/* A session that was made when the row was not stored yet, or all of them where the database is another one. */
+/* Adopt a session created before the row was stored, or all of them if the database is a new one. */
 static void adopt(const loading *l, const pl_row *session)
 {
     if (!session->labels || !strstr(session->labels, "\"sweep\"")) {
@@ -373,7 +373,7 @@ static void adopt_all(const loading *l, pl_sessions *sessions)
     free(all);
 }
 
-/* Directories without a row, after the database was rebuilt. */
+/* Take over directories without a row, after the database was rebuilt. */
 static void take_up_strangers(loading *l)
 {
     int fd = openat(l->store->state_fd, "sweeps", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -82,7 +82,7 @@ static void open_expect(gathering *g)
     free(topology);
 }
 
-/* Positions of a frame's payload, which has them first; malloc'ed, or NULL. */
+/* Positions at the start of a frame's payload; malloc'ed, or NULL. */
 static double *positions_of(const char *payload, uint64_t length, pl_frame_header *h)
 {
     if (!pl_frame_header_decode((const unsigned char *)payload, length, h)) {
@@ -123,7 +123,7 @@ static void take_frames(gathering *g)
     }
 }
 
-/* 1: holds, all of them where the name is "". NaN where there is none of that name. */
+/* 1 if the expectation holds (with the name "": if all hold), else 0. NaN if no expectation has that name. */
 static double expect_value(const pl_expect *e, const char *name)
 {
     double holds = NAN;
@@ -157,7 +157,7 @@ static double value_of(const gathering *g, int32_t k)
                        : metric_value(g, k);
 }
 
-/* Whether more than the newest frame's metrics is needed; sets *expect. */
+/* True if more than the newest frame's metrics is needed; sets *expect. */
 static bool wants_all(const pl_sweep *plan, bool *expect)
 {
     bool all = false;

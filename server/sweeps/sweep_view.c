@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a row that runs it is its session's state; of one that is not begun any more, "skipped". */
+/* For a running row, its session's state; for one that will not be started, "skipped". */
 static const char *state_of(pl_sweeps *t, const pl_sweep_run *s, int64_t row)
 {
     const pl_sweep_row *r = &s->rows[row];
@@ -26,7 +26,7 @@ static const char *state_of(pl_sweeps *t, const pl_sweep_run *s, int64_t row)
     pl_session_state state = session ? (pl_session_state)atomic_load(&session->state)
                                      : PL_STATE_RUNNING;
     pl_session_release(session);
-    /* Its end is known when its results are. */
+    /* Its end is reported only with its results. */
     return pl_state_name(pl_state_terminal(state) ? PL_STATE_RUNNING : state);
 }
 
@@ -213,7 +213,7 @@ char *pl_sweep_table_json(pl_sweeps *t, const pl_sweep_run *s, int64_t from, int
 
 /* ---- the table as CSV ---- */
 
-/* A text without its quotes; all else as JSON. malloc'ed, or NULL. */
+/* A string without quotes; any other value as JSON. malloc'ed, or NULL. */
 static char *cell(const char *json)
 {
     pl_json *value = *json == '"' ? pl_json_parse(json, strlen(json), NULL) : NULL;
@@ -332,7 +332,7 @@ static double number_at(const pl_sweep_run *s, int32_t column, int64_t row)
 /* numpy's texts have a fixed length. */
 enum { TEXT_MAX = 64 };
 
-/* UTF-8, which JSON has been checked to be, as code points; the rest is zeros. */
+/* Convert UTF-8, already validated with the JSON, to code points, padded with zeros. */
 static void put_code_points(const char *text, uint32_t out[TEXT_MAX])
 {
     memset(out, 0, TEXT_MAX * sizeof *out);

@@ -95,7 +95,7 @@ static void put_first(pl_sweeps *t, pl_sweep_run *s)
     *at = s;
 }
 
-/* Whether the owner may keep one more, of so many bytes. */
+/* True if the owner may keep one more, of so many bytes. */
 static bool has_room(pl_sweeps *t, const char *owner, int64_t bytes)
 {
     int64_t count = 1;
@@ -176,7 +176,7 @@ bool pl_sweeps_remove(pl_sweeps *t, pl_sweep_run *s)
 {
     pl_sweeps_lock(t);
     bool ours = !s->gone;
-    s->gone = true; /* nothing more of it is stored */
+    s->gone = true; /* nothing more is stored for it */
     pl_sweeps_unlock(t);
     if (ours && !pl_sweep_store_remove(&t->store, s)) {
         pl_sweeps_lock(t);

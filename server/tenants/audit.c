@@ -19,7 +19,7 @@
 static const char insert[] = "INSERT INTO audit(at, user, by, credential, action, target, status,"
                              " address) VALUES(?,?,?,?,?,?,?,?)";
 
-/* What it was about: the path's parameters, or the id of what was made. */
+/* The target of a request: the path's parameters, or the id of the created object. */
 static void target_of(const pl_request *r, char out[256])
 {
     size_t at = 0;
@@ -39,7 +39,7 @@ static void target_of(const pl_request *r, char out[256])
 
 enum { WATCHED = 1024, WINDOW_S = 60, REFUSED_WHOLE = 20 };
 
-/* Refused requests of a user in this minute; another user may take its place in the table. */
+/* Rejected requests of a user in this minute; another user may replace it in the table. */
 typedef struct refusals {
     uint64_t user; /* pl_principal_key; 0: nobody's */
     char name[PL_NAME_MAX + 1];
@@ -71,7 +71,7 @@ static void note(pl_audit *a, const pl_statement *s)
     }
 }
 
-/* How many were not noted one by one; the mutex is held. */
+/* Record the number of requests without a row of their own; the mutex is held. */
 static void sum_up(pl_audit *a, refusals *of)
 {
     if (of->user && of->count > REFUSED_WHOLE) {
@@ -85,7 +85,7 @@ static void sum_up(pl_audit *a, refusals *of)
     of->count = 0;
 }
 
-/* Whether a refused request is noted as it is: the first ones of each minute are. */
+/* True if a rejected request gets its own row: only the first ones of each minute. */
 static bool is_noted(pl_audit *a, const pl_principal *p, int64_t now)
 {
     uint64_t user = pl_principal_key(p);
@@ -102,7 +102,7 @@ static bool is_noted(pl_audit *a, const pl_principal *p, int64_t now)
     return noted;
 }
 
-/* Minutes that are over. */
+/* Record the totals of past minutes. */
 static void sum_all_up(pl_audit *a, int64_t window)
 {
     pthread_mutex_lock(&a->mutex);
@@ -152,7 +152,7 @@ void pl_audit_command(pl_store *store, const char *action, const char *target)
     pl_store_change(store, &s, 1);
 }
 
-/* Where there are too many, each user keeps as many of the newest as there is room for if all had as many. */
+/* If there are too many rows, each user keeps the newest, up to an equal share. */
 void pl_audit_sweep(pl_audit *a)
 {
     char now[24];

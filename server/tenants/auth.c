@@ -63,7 +63,7 @@ static int token_create(int state_fd, char token[65])
                : -1;
 }
 
-/* The 64 digits of a file; `shown` is how it is called in the log. */
+/* Read the 64 digits of a file; `shown` is its name in the log. */
 static int token_read(int dir_fd, const char *name, const char *shown, char token[65])
 {
     char *text;
@@ -102,7 +102,7 @@ static int token_load(int state_fd, char token[65])
     return token_read(state_fd, "token", "STATE/token", token);
 }
 
-/* A file of the operator's, or a credential, which belongs to root. */
+/* Read a file of the operator, or a credential, which belongs to root. */
 static int token_given(const char *path, char token[65])
 {
     struct stat st;
@@ -155,7 +155,7 @@ void pl_auth_destroy(pl_auth *auth)
     }
 }
 
-/* The loop's length and its memory accesses do not depend on where the texts differ. A hash of dashes, made when memory
+/* The loop's length and its memory accesses do not depend on where the texts differ. A hash of dashes, used when memory
  * ran out, never matches. */
 bool pl_auth_same_hash(const char *a, const char *b)
 {
@@ -187,7 +187,7 @@ pl_principal *pl_auth_token(const pl_auth *auth, const char *token)
                                                      : pl_tenants_find(auth->tenants, hash);
 }
 
-/* The principal of a cookie, which must be of this kind: a token is no cookie, nor a link a login. */
+/* The principal of a cookie, which must be of this kind: a token is not accepted as a cookie, nor a link as a login. */
 static pl_principal *by_cookie(const pl_auth *auth, const char *header, const char *name,
                                pl_came came)
 {

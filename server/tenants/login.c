@@ -20,14 +20,14 @@ enum { LOGIN_S = 12 * 3600, CODE_MS = 300000, CODES = 64 };
 /* ---- one-time codes ---- */
 
 typedef struct code {
-    char hash[65]; /* "" where it is free */
+    char hash[65]; /* "" if free */
     int64_t until_ms;
     pl_principal *principal;
 } code;
 
 struct pl_login_codes {
     pthread_mutex_t mutex;
-    code items[CODES]; /* a new one takes the place of the oldest */
+    code items[CODES]; /* a new one replaces the oldest */
 };
 
 pl_login_codes *pl_login_codes_create(void)
@@ -66,7 +66,7 @@ static void codes_put(pl_login_codes *codes, const char hash[65], pl_principal *
     pthread_mutex_unlock(&codes->mutex);
 }
 
-/* Whose code it was, with a reference; it is used up. */
+/* Use up a code. Returns its principal, with a reference. */
 static pl_principal *codes_take(pl_login_codes *codes, const char hash[65])
 {
     pl_principal *found = NULL;
@@ -150,7 +150,7 @@ static void log_in(pl_request *r, pl_principal *p, pl_store *store, pl_tenants *
     r->principal = pl_principal_acquire(p); /* for the audit */
 }
 
-/* A secret of either kind; a wrong one is answered like one whose time is over. */
+/* Accepts a secret of either kind; a wrong one gets the same reply as an expired one. */
 void pl_handle_login(pl_request *r)
 {
     static const char *const keys[] = {"token", "code", NULL};
@@ -168,7 +168,7 @@ void pl_handle_login(pl_request *r)
             pl_sha256_hex(once, strlen(once), hash);
             p = codes_take(d->login_codes, hash);
         }
-        pl_principal_release(r->principal); /* of a login before this one */
+        pl_principal_release(r->principal); /* from an earlier login */
         r->principal = NULL;
         if (p && !p->session[0]) {
             log_in(r, p, d->store, d->tenants);
@@ -183,11 +183,11 @@ void pl_handle_login(pl_request *r)
     pl_body_close(&b);
 }
 
-/* For a page, which cannot see its own cookie: nobody is no fault here. */
+/* For a page, which cannot read its own cookie: not being logged in is not an error here. */
 void pl_handle_login_show(pl_request *r)
 {
     const pl_principal *p = pl_request_principal(r);
-    bool whole = p && !p->session[0]; /* and not one session's link */
+    bool whole = p && !p->session[0]; /* not just one session's link */
     pl_json_writer w = {0};
     pl_json_begin_object(&w);
     pl_json_set_string(&w, "user", whole ? p->user : NULL);

@@ -1,5 +1,6 @@
-/* login.h - browsers: a token or a one-time code exchanged for a cookie that scripts cannot read. A login is a
- * credential in the table of tokens, made by the one that it was exchanged for and revoked with it.
+/* login.h - browser logins: a token or a one-time code exchanged for a cookie that scripts cannot read. A login is a
+ * credential in the table of tokens; its parent is the credential that was exchanged, and revoking the parent revokes
+ * it.
  */
 #ifndef PLIANT_SERVER_TENANTS_LOGIN_H
 #define PLIANT_SERVER_TENANTS_LOGIN_H
@@ -9,19 +10,19 @@
 #define PL_LOGIN_COOKIE "pliant"
 #define PL_LINK_COOKIE  "pliant_link"
 
-/* Codes that wait to be used; each is good once, for five minutes. */
+/* Unused codes; each is valid once, for five minutes. */
 typedef struct pl_login_codes pl_login_codes;
 pl_login_codes *pl_login_codes_create(void);
 void pl_login_codes_destroy(pl_login_codes *codes);
 
-/* The value of a cookie in a Cookie header (NULL for none), cut to `size`; false where it is not there. */
+/* The value of a cookie in a Cookie header (NULL: none), cut to `size`; false if missing. */
 bool pl_cookie_find(const char *header, const char *name, char *out, size_t size);
-/* Give the browser a cookie for a path, for so many seconds; 0 takes it back. */
+/* Set a cookie for a path, for so many seconds; 0 removes it. */
 void pl_cookie_set(pl_request *r, const char *name, const char *value, const char *path,
                    int64_t seconds);
 
-/* A code for whoever that is, and the page's address with it, which begins with the daemon's `base`; false
- * without randomness. */
+/* Create a code for this principal, and the page's address with it, which begins with the daemon's `base`; false if no
+ * random bits are available. */
 bool pl_login_code_make(pl_login_codes *codes, const char *base, pl_principal *principal,
                         char secret[33], char url[400]);
 

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A key lies in one of WAYS places, so that a look is at so many. Some 100 bytes a place, 600 KB in all. */
+/* A key is in one of WAYS places, so a look-up checks that many. About 100 bytes per place, 600 KB in all. */
 enum { WAYS = 8, SETS = 512, KEY = 72, BURST_S = 10 };
 
 typedef struct bucket {
     char key[KEY]; /* "" for none */
     double tokens;
-    double lately; /* requests a second then, over about BURST_S */
-    int64_t at_ms; /* when it was filled last */
+    double lately; /* requests per second at that time, over about BURST_S */
+    int64_t at_ms; /* when it was last filled */
 } bucket;
 
 typedef struct table {
@@ -79,13 +79,13 @@ static uint32_t hash(const char *key)
     return h ^ h >> 15;
 }
 
-/* Of the requests that were counted, what still counts: each 1 / BURST_S a second, and less by e in BURST_S. */
+/* The present weight of counted requests: each counts 1 / BURST_S per second, and decays by a factor e in BURST_S. */
 static double fade(const bucket *b, int64_t now_ms)
 {
     return b->lately * exp(-(double)(now_ms - b->at_ms) / (1000.0 * BURST_S));
 }
 
-/* The key's bucket; where it has none that of whoever was away for longest, filled. */
+/* The key's bucket; if it has none, the least recently used one, filled. */
 static bucket *find(table *t, const char *key, double rate, int64_t now_ms)
 {
     bucket *set = t->sets[hash(key) % SETS], *oldest = set;
@@ -118,8 +118,8 @@ static int take(table *t, const char *key, int64_t a_second, int64_t now_ms)
     return wait;
 }
 
-/* Take a token of a user's, or of an address's, bucket at a time in ms; 0, or the seconds until there is one.
- * A user's rate may be another one than the last time. */
+/* Take a token from a user's or an address's bucket at a time in ms. Returns 0, or the seconds until one is available.
+ * A user's rate may have changed since the last time. */
 static int take_of_user(pl_rate *rate, const char *user, int64_t a_second, int64_t now_ms)
 {
     return a_second == INT64_MAX ? 0 : take(&rate->users, user, a_second, now_ms);
@@ -138,7 +138,7 @@ double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms)
     return lately;
 }
 
-/* Of IPv6 a network of 64 bits is one's own, so it counts as one address. */
+/* An IPv6 network of 64 bits belongs to one party, so it counts as one address. */
 static int take_of_address(pl_rate *rate, const char *address, int64_t now_ms)
 {
     unsigned char v6[16];
@@ -168,7 +168,7 @@ bool pl_rate_allows(void *context, pl_request *r)
     if (r->route->unlimited || (p && p->came == PL_CAME_OWNER)) {
         return true;
     }
-    /* A link is in many hands: whoever follows it asks for themselves, not for the user who made it. */
+    /* Many people may have a link: requests count against their address, not against the user who created it. */
     const pl_options *o = rate->options;
     bool of_user = p && p->came != PL_CAME_LINK && p->came != PL_CAME_SIGNED;
     int64_t most = o->address_rate;

@@ -1,9 +1,9 @@
-/* rate.h - how often one may ask: a bucket of tokens a user, and one an address for requests without a credential.
- * A user's rate is one of their limits (limits.h). A bucket fills at its rate and holds ten seconds' worth; each request takes one, a stream one when it is opened.
- * The owner's token, and what asks whether the daemon is well, are never refused.
+/* rate.h - rate limits: a token bucket for each user, and one for each address for requests without a credential. A
+ * user's rate is one of their limits (limits.h). A bucket fills at its rate and holds ten seconds' worth. Each request
+ * takes one token, a stream one when it is opened. The owner's token and health requests are never rejected.
  *
- * Both tables are of fixed size. Where one is full the bucket that was unused for longest is given to the newcomer:
- * whoever lost it has a full one again. Addresses never take a user's.
+ * Both tables have a fixed size. When one is full, the least recently used bucket is given to the newcomer; its former
+ * user starts again with a full one. Addresses never displace users.
  */
 #ifndef PLIANT_SERVER_TENANTS_RATE_H
 #define PLIANT_SERVER_TENANTS_RATE_H
@@ -13,15 +13,15 @@
 
 typedef struct pl_rate pl_rate;
 
-/* The options say what an address may, the tenants what a user may. NULL out of memory. */
+/* The options give the rate of an address, the tenants that of a user. NULL: out of memory. */
 pl_rate *pl_rate_create(const pl_options *options, pl_tenants *tenants, pl_counters *counters);
 void pl_rate_destroy(pl_rate *rate);
 
-/* Requests a second of a user that were let in, over about the last ten seconds; those that a limit does not count are
- * not in it. */
+/* Accepted requests per second of a user, over about the last ten seconds; requests exempt from limits are not
+ * counted. */
 double pl_rate_of_user(pl_rate *rate, const char *user, int64_t now_ms);
 
-/* Judge by a pl_rate a request whose route and principal are known; false after replying 429. */
+/* Check a request with known route and principal by a pl_rate; false after replying 429. */
 bool pl_rate_allows(void *rate, pl_request *r);
 
 #endif

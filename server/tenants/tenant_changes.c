@@ -25,7 +25,7 @@ const char *pl_change_text(pl_change_outcome outcome)
     return texts[outcome];
 }
 
-/* A count from the database; -1 where it failed. */
+/* A count from the database; -1 on failure. */
 static int64_t count(pl_store *store, const char *sql, const char *value)
 {
     int64_t n = -1;
@@ -39,7 +39,7 @@ static bool is_user(pl_store *store, const char *name)
            count(store, "SELECT count(*) FROM users WHERE name=?", name) > 0;
 }
 
-/* What a statement that changes exactly one row has come to. */
+/* The outcome of a statement that must change exactly one row. */
 static pl_change_outcome outcome(int changed, pl_change_outcome otherwise)
 {
     return changed < 0 ? PL_CHANGE_BROKEN : changed == 0 ? otherwise : PL_CHANGE_DONE;
@@ -47,7 +47,7 @@ static pl_change_outcome outcome(int changed, pl_change_outcome otherwise)
 
 /* ---- users ---- */
 
-/* A limit's text, NULL for one that is not set, kept in *d. */
+/* A limit's text, stored in *d; NULL for an unset limit. */
 static const char *limit_text(int64_t value, pl_store_digits *d)
 {
     *d = pl_store_number(value);
@@ -74,7 +74,7 @@ pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
     return outcome(pl_store_change(store, &s, 1), PL_CHANGE_EXISTS);
 }
 
-/* The statement that sets one limit of a user, or a group; its text is made once and stays. */
+/* The statement that sets one limit of a user or a group; a constant text. */
 #define SET_LIMIT(table, limit) "UPDATE " table " SET " limit "=?2 WHERE name=?1"
 #define SET_LIMITS(table)                                                                          \
     {                                                                                              \
@@ -86,7 +86,7 @@ pl_change_outcome pl_user_create(pl_store *store, const char *name, int64_t uid,
 static const char *const set_user[PL_LIMIT_COUNT] = SET_LIMITS("users");
 static const char *const set_group[PL_LIMIT_COUNT] = SET_LIMITS("user_groups");
 
-/* Statements behind the first `n`; how many there are then. Digits hold their texts. */
+/* Append statements after the first `n`; returns their new number. Digits hold their texts. */
 static int set_limits(pl_statement *all, int n, const char *const sql[PL_LIMIT_COUNT],
                       const char *name, const pl_limits *limits, pl_store_digits *digits)
 {
@@ -115,7 +115,7 @@ pl_change_outcome pl_user_change(pl_store *store, const char *name, const pl_use
     return outcome(pl_store_change(store, all, n), PL_CHANGE_MISSING);
 }
 
-/* What somebody has used stays, under a name that nobody can have and nobody had: with milliseconds. */
+/* A removed user's usage stays, under a name that nobody can have or has had: it contains milliseconds. */
 #define REMOVED_NOW " || ' (removed ' || strftime('%Y-%m-%d %H:%M:%f') || ')'"
 
 pl_change_outcome pl_user_remove(pl_store *store, const char *name)
@@ -124,8 +124,8 @@ pl_change_outcome pl_user_remove(pl_store *store, const char *name)
         count(store, "SELECT count(*) FROM sweeps WHERE owner=?", name) > 0) {
         return PL_CHANGE_IN_USE;
     }
-    /* Asked again, as a session may have been made meanwhile; pl_store_create asks the other way round. The rest
-     * goes with the user, so that nobody of the same name gets it. */
+    /* Checked again, because a session may have been created meanwhile; pl_store_create does the reverse check.
+     * Everything else is removed with the user, so that a later user of the same name inherits nothing. */
 #define WHO_IS_GONE "=?1 AND ?1 IS NOT 'owner' AND NOT EXISTS(SELECT 1 FROM users WHERE name=?1)"
     const pl_statement all[] = {
         {"DELETE FROM users WHERE name=?1 AND NOT EXISTS(SELECT 1 FROM sessions WHERE owner=?1)"
@@ -240,7 +240,7 @@ pl_change_outcome pl_token_create(pl_store *store, const pl_token_request *what,
     }
     static const char of_user[] = "SELECT count(*) FROM tokens WHERE user=?";
     if (count(store, of_user, what->user) >= PL_TOKENS_OF_USER_MAX) {
-        pl_tokens_sweep(store); /* those whose time is over do not count */
+        pl_tokens_sweep(store); /* expired tokens do not count */
         if (count(store, of_user, what->user) >= PL_TOKENS_OF_USER_MAX) {
             return PL_CHANGE_TOO_MANY;
         }

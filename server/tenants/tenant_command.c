@@ -102,7 +102,7 @@ static bool take_share(command *c, const char *text)
            !strchr(text, ',') && pl_limits_parse(limit, &c->limits);
 }
 
-/* -1 to go on, or the exit status. */
+/* -1 to continue, or the exit status. */
 static int take(command *c, int option, const char *text)
 {
     char *end = NULL;
@@ -167,7 +167,7 @@ static int parse(command *c, int argc, char **argv)
     return c->state ? -1 : wrong("needed: --state DIR, not", c->state);
 }
 
-/* Seconds of "30m", "12h", "90d"; 0 for "never", -1 for what is none. */
+/* Seconds of "30m", "12h", "90d"; 0 for "never", -1 if invalid. */
 static int64_t lifetime(const char *text)
 {
     char *end;
@@ -255,7 +255,7 @@ static int run_user_limit(command *c)
     return run_user_edit(c, NULL);
 }
 
-/* Says so. */
+/* Prints so. */
 static bool names_no_group_limit(const command *c)
 {
     for (int i = 0; i < PL_LIMIT_COUNT; i++) {
@@ -306,7 +306,7 @@ static int run_token_revoke(command *c)
 
 typedef struct table {
     const char *const
-        *names; /* of the columns, NULL at the end; those called a time are shown so */
+        *names; /* column names, ending with NULL; columns named as times are shown as such */
     pl_json_writer w;
     bool json;
 } table;
@@ -391,7 +391,7 @@ static int run_token_list(command *c)
 
 static const struct {
     const char *noun, *verb;
-    int words; /* after the verb */
+    int words; /* words after the verb */
     bool changes;
     int (*run)(command *c);
 } verbs[] = {
@@ -406,10 +406,10 @@ static const struct {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-/* ---- beside a daemon ---- */
+/* ---- with a running daemon ---- */
 
-/* Tell a daemon that runs, and wait until it has read everything again. Where it ends meanwhile, or only a child of one
- * that was killed still had the lock, the next one reads everything at its start. */
+/* Notify a running daemon, and wait until it has read everything again. If it ends meanwhile, or only a child of a
+ * killed daemon still held the lock, the next daemon reads everything at its start. */
 static int tell(int state_fd, const char *state)
 {
     if (!pl_session_locked(state_fd)) {
@@ -419,7 +419,7 @@ static int tell(int state_fd, const char *state)
         fprintf(stderr, "pliantd: %s/" PL_TENANTS_CHANGED ": %s\n", state, strerror(errno));
         return 1;
     }
-    bool taken = false; /* it goes from the one name to the other */
+    bool taken = false; /* the file changes from one name to the other */
     for (int waited = 0; waited < HEARD_MS; waited += STEP_MS) {
         taken = taken || faccessat(state_fd, PL_TENANTS_CHANGED, F_OK, 0) != 0;
         if ((taken && faccessat(state_fd, PL_TENANTS_TAKEN, F_OK, 0) != 0) ||

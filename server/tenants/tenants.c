@@ -20,7 +20,7 @@ typedef struct user {
     bool disabled;
     int64_t uid; /* -1: none */
     pl_limits limits;
-    pl_principal *peer; /* where it has a uid */
+    pl_principal *peer; /* if it has a uid */
     pl_membership groups[PL_GROUPS_OF_USER_MAX];
     int group_count;
 } user;
@@ -35,7 +35,7 @@ typedef struct credential {
     pl_principal *principal;
 } credential;
 
-/* All of it at one moment. Users and groups are sorted by name, credentials by hash. */
+/* A consistent copy. Users and groups are sorted by name, credentials by hash. */
 typedef struct picture {
     user *users;
     size_t user_count;
@@ -43,7 +43,7 @@ typedef struct picture {
     size_t group_count;
     credential *credentials;
     size_t credential_count;
-    bool failed; /* out of memory while it was read */
+    bool failed; /* out of memory while reading */
 } picture;
 
 struct pl_tenants {
@@ -224,7 +224,7 @@ static bool read_all(pl_store *store, picture *p)
     return !p->failed;
 }
 
-/* ---- exchanging ---- */
+/* ---- replacing ---- */
 
 static bool same_principal(const pl_principal *a, const pl_principal *b)
 {
@@ -238,8 +238,7 @@ static bool same_principal(const pl_principal *a, const pl_principal *b)
     return same;
 }
 
-/* The old principal where nothing of it changed, so that its requests and streams go on; otherwise they are
- * no longer welcome. */
+/* Keep the old principal if nothing in it changed, so that its requests and streams continue; otherwise revoke it. */
 static void carry_over(pl_principal *old, pl_principal **new)
 {
     if (new &&*new &&same_principal(old, *new)) {
@@ -286,14 +285,14 @@ bool pl_tenants_reload(pl_tenants *t)
     }
     pthread_mutex_unlock(&t->reload);
     if (good && t->changed) {
-        t->changed(t->context); /* somebody may use more cores now */
+        t->changed(t->context); /* a user may now use more cores */
     }
     return good;
 }
 
-/* ---- hearing of changes ---- */
+/* ---- notifications of changes ---- */
 
-/* The file is put aside before anything is read: what is changed while that goes on says so with another. */
+/* The file is renamed before reading: a change made meanwhile creates a new one. */
 static void take_changes(pl_tenants *t)
 {
     int state_fd = t->setup.state_fd;
@@ -336,7 +335,8 @@ pl_tenants *pl_tenants_create(const pl_tenants_setup *setup)
         pl_tenants_destroy(t);
         return NULL;
     }
-    unlinkat(setup->state_fd, PL_TENANTS_CHANGED, 0); /* a change that no daemon was there for */
+    /* a change made while no daemon was running */
+    unlinkat(setup->state_fd, PL_TENANTS_CHANGED, 0);
     unlinkat(setup->state_fd, PL_TENANTS_TAKEN, 0);
     if (!pl_tenants_reload(t)) {
         pl_tenants_destroy(t);
@@ -378,10 +378,9 @@ void pl_tenants_destroy(pl_tenants *t)
     free(t);
 }
 
-/* ---- asking ---- */
+/* ---- look-ups ---- */
 
-/* The search's steps depend on the hash of what was sent, from which nothing about a secret of 256 random
- * bits can be learned. */
+/* The search's steps depend on the hash of the credential, which reveals nothing about a secret of 256 random bits. */
 pl_principal *pl_tenants_find(pl_tenants *t, const char hash[65])
 {
     pl_principal *found = NULL;

@@ -1,8 +1,8 @@
-/* bundle.h - `pliantd support-bundle`: a zip archive for a fault report: doctor's findings, the machine, the options,
- * counts of the state directory, and the failures of sessions.
+/* bundle.h - `pliantd support-bundle`: a zip archive for a fault report, with doctor's findings, the machine, the
+ * options, counts of the state directory, and the failures of sessions.
  *
- * It has no scene, mesh, frame, name, label, webhook, user or secret. It copies only listed members of documents, and
- * replaces 64 hex digits in a row (tokens and their hashes) in every text.
+ * It contains no scene, mesh, frame, name, label, webhook, user or secret. It copies only listed members of documents,
+ * and replaces 64 hex digits in a row (tokens and their hashes) in every text.
  */
 #ifndef PLIANT_SERVER_UPKEEP_BUNDLE_H
 #define PLIANT_SERVER_UPKEEP_BUNDLE_H

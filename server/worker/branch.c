@@ -16,16 +16,17 @@
 
 enum { START_MAX = 64 << 20 };
 
-/* The other session. Lifetime: one pl_branch_enter. */
+/* The parent session. Lifetime: one pl_branch_enter. */
 typedef struct parent {
     int directory;
     pl_session_scene scene;
-    pl_material *materials; /* as its scene has them; names are the scene's */
+    pl_material *materials; /* as in its scene; names belong to the scene */
     pl_steering steering;
     pl_json *start;
-    int64_t frame, reached; /* to come to; where it is */
+    int64_t frame, reached; /* target frame; present frame */
     char numerics
-        [PL_CHECKPOINT_CLASS]; /* of the checkpoint that it comes from, "" where there is none */
+        /* of the checkpoint that it was restored from, "" if never restored */
+        [PL_CHECKPOINT_CLASS];
 } parent;
 
 static void close_parent(parent *p)
@@ -70,7 +71,7 @@ static pl_status open_parent(parent *p, int32_t threads, pl_faults *faults)
     return pl_steering_build(&p->steering, faults);
 }
 
-/* From its checkpoint. PL_UNSUPPORTED where there is none that can be used, which has been said. */
+/* Restore the parent from its checkpoint. PL_UNSUPPORTED if there is no usable one, which was logged. */
 static pl_status restore(parent *p, pl_faults *faults)
 {
     pl_checkpoint c;
@@ -98,7 +99,7 @@ static pl_status restore(parent *p, pl_faults *faults)
     return status;
 }
 
-/* From where the other session itself began: as its scene says, or at a frame of a third. */
+/* Begin where the parent itself began: at its scene, or at a frame of its own parent. */
 static pl_status begin(parent *p, pl_faults *faults)
 {
     int64_t step;
@@ -122,7 +123,7 @@ static pl_status miss_control(const parent *p, pl_faults *faults)
     return PL_INVALID;
 }
 
-/* What the other's log noted of a frame. */
+/* Apply the controls that the parent's log noted for a frame. */
 static pl_status steer(parent *p, int64_t frame, size_t *next, pl_faults *faults)
 {
     const pl_json *list = pl_json_at(p->start, "controls");
@@ -166,7 +167,7 @@ static pl_status step_to_frame(parent *p, pl_faults *faults)
     return status == PL_FAILED ? PL_INVALID : status;
 }
 
-/* Ours goes on from there. */
+/* Continue from the parent's state. */
 static pl_status take_over(pl_steering *s, const parent *p, pl_faults *faults)
 {
     pl_scene *scene = &s->scene->scene;
@@ -207,7 +208,7 @@ pl_status pl_branch_enter(int directory, pl_steering *s, int64_t *step, pl_fault
         status = step_to_frame(&p, faults);
     if (status == PL_OK)
         status = take_over(s, &p, faults);
-    /* Once, and not by who only looks: frame 0 is computed from a state of another class. */
+    /* Logged once, and only by a run that writes: frame 0 is computed from a state of another class. */
     if (status == PL_OK && p.numerics[0] && s->log && pl_log_writer_next(s->log) == 0)
         status = pl_recovery_note_class(s->log, p.numerics);
     if (status == PL_OK) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A checkpoint may take one part in so many of the time. */
+/* Checkpoints may take at most 1/50 of the time. */
 static const double share = 50;
 
 void pl_checkpoints_init(pl_checkpoints *c, int directory, int32_t attempt, double every, int slot)
@@ -24,7 +24,7 @@ void pl_checkpoints_clear(pl_checkpoints *c)
     *c = (pl_checkpoints){0};
 }
 
-/* Header and payload of the state as it stands. */
+/* Copy header and payload of the present state. */
 static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note,
                       pl_checkpoint *out, void **payload)
 {
@@ -33,7 +33,7 @@ static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpo
     pl_status status = pl_state_save(state, payload, &size);
     if (status != PL_OK)
         return status;
-    if (pl_worker_gpu_fault()) { /* what was saved is no number */
+    if (pl_worker_gpu_fault()) { /* the saved values are not numbers */
         free(*payload);
         *payload = NULL;
         return PL_FAILED;
@@ -62,7 +62,7 @@ static pl_status copy(pl_checkpoints *c, const pl_state *state, const pl_checkpo
     return PL_OK;
 }
 
-/* The first failures are said one by one, then each power of two. */
+/* The first failures are logged individually, then every power of two. */
 static void report_failure(pl_checkpoints *c, const char *why)
 {
     c->failed++;
@@ -76,7 +76,7 @@ static const char *why_not(pl_status status)
     return status == PL_FAILED ? "the GPU failed" : "out of memory";
 }
 
-/* A worker that a newer attempt has taken the directory from must not replace that one's files. */
+/* A worker whose directory now belongs to a newer attempt must not replace that attempt's files. */
 static bool superseded(const pl_checkpoints *c)
 {
     pl_head head = {0};
@@ -85,7 +85,7 @@ static bool superseded(const pl_checkpoints *c)
     return newer;
 }
 
-/* On the syncer's thread, after a sync of the log. */
+/* Runs on the syncer's thread, after a sync of the log. */
 static void write_job(void *context)
 {
     pl_checkpoints *c = context;
@@ -119,7 +119,7 @@ void pl_checkpoints_take(pl_checkpoints *c, const pl_state *state, const pl_chec
 {
     double now = pl_worker_clock();
     c->last = now;
-    free(c->payload); /* of one that was dropped because the sync before it failed */
+    free(c->payload); /* of one dropped because the preceding sync failed */
     c->payload = NULL;
     pl_status status = copy(c, state, note, &c->job, &c->payload);
     if (status != PL_OK) {

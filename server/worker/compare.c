@@ -24,8 +24,8 @@ typedef struct comparison {
     const pl_session_options *options;
     int directory, lock, out;
     pl_session_scene scene;
-    int64_t vertices, step; /* the step that is compared */
-    double *x, *v;          /* the state before it */
+    int64_t vertices, step; /* the compared step */
+    double *x, *v;          /* the state before that step */
 } comparison;
 
 static volatile sig_atomic_t signalled;
@@ -40,7 +40,7 @@ static bool should_stop(void *context)
     return signalled != 0;
 }
 
-/* ---- what it tells ---- */
+/* ---- output ---- */
 
 static void begin_event(pl_json_writer *w, const char *event, int32_t entry)
 {
@@ -61,7 +61,7 @@ static void tell(comparison *c, pl_json_writer *w)
         pl_worker_logf("out of memory");
         return;
     }
-    text[length] = '\n'; /* in the terminating NUL's place: one write, one line */
+    text[length] = '\n'; /* replaces the terminating NUL: one write per line */
     if (write(c->out, text, length + 1) != (ssize_t)(length + 1))
         pl_worker_logf("compare.ndjson: %s", strerror(errno));
     free(text);
@@ -147,7 +147,7 @@ static void keep(comparison *c, const pl_state *state)
     memcpy(c->v, pl_state_velocities(state), bytes);
 }
 
-/* Make the steps before the one that is compared. */
+/* Run the steps before the compared one. */
 static bool step_to_compared(comparison *c, const pl_model *model, pl_state *state)
 {
     double told = 0;
@@ -170,7 +170,7 @@ static bool step_to_compared(comparison *c, const pl_model *model, pl_state *sta
     return !signalled;
 }
 
-/* The device that a scene asks for. False: told. */
+/* Take the device that a scene asks for. False: the error was written. */
 static bool take_device(comparison *c, int32_t entry, const pl_scene *scene)
 {
     char why[512];
@@ -209,7 +209,7 @@ static bool approach(comparison *c)
 
 /* ---- an entry ---- */
 
-/* The step by one entry's settings: what it found in *metrics, whose memory is *state's. */
+/* Run the step with one entry's settings. The results are in *metrics, whose memory is *state's. */
 static bool step_once(comparison *c, int32_t entry, const pl_scene *scene, pl_model **model,
                       pl_state **state, pl_metrics *metrics)
 {

@@ -20,7 +20,7 @@ void pl_steering_clear(pl_steering *s)
 
 /* ---- the model ---- */
 
-/* With the meshes, which come from their files again where they were dropped. */
+/* Uses the meshes, which are read from their files again if they were released. */
 static pl_status make_model(pl_steering *s, pl_model **model, pl_faults *faults)
 {
     pl_status status = PL_OK;
@@ -31,7 +31,7 @@ static pl_status make_model(pl_steering *s, pl_model **model, pl_faults *faults)
     return status;
 }
 
-/* In the place of the present ones, with this model of the scene, which is then owned, or (NULL) a new one. */
+/* Replace model and state; `model` is a model of the scene, which is then owned, or NULL for a new one. */
 static pl_status replace(pl_steering *s, pl_model *model, pl_faults *faults)
 {
     pl_state *state = NULL;
@@ -66,9 +66,9 @@ pl_status pl_steering_build(pl_steering *s, pl_faults *faults)
     return replace(s, NULL, faults);
 }
 
-/* ---- making models ahead ---- */
+/* ---- building models ahead ---- */
 
-/* A model of the scene as this change will leave it; the scene is then as it was. */
+/* A model of the scene after this change; the scene itself stays unchanged. */
 static pl_model *foresee(pl_steering *s, const pl_change *change)
 {
     pl_faults faults = {0};
@@ -86,7 +86,7 @@ static pl_model *foresee(pl_steering *s, const pl_change *change)
     return model;
 }
 
-/* Controls before it change no material, so that the scene is the one that it finds. */
+/* The controls before it change no material, so the scene is what it will be applied to. */
 void pl_steering_prepare(pl_steering *s, const pl_control_reader *queue)
 {
     for (size_t i = queue->item_first; i < queue->item_count && !s->ready; i++) {
@@ -108,7 +108,7 @@ void pl_steering_prepare(pl_steering *s, const pl_control_reader *queue)
     }
 }
 
-/* The model that was made ahead for this control, if one was; the caller's. */
+/* The model built ahead for this control, if any; owned by the caller. */
 static pl_model *take_ready(pl_steering *s, int64_t number)
 {
     pl_model *model = s->ready;
@@ -164,7 +164,8 @@ pl_status pl_steering_apply(pl_steering *s, pl_control_reader *queue, int64_t fr
     pl_control_item item;
     while (pl_control_reader_next(queue, &item)) {
         pl_status status = PL_OK;
-        if (item.number > s->last) { /* else it is in effect: a checkpoint had it, or the log */
+        /* otherwise it is already in effect, from a checkpoint or the log */
+        if (item.number > s->last) {
             status = pl_steering_take(s, item.number, item.text, strlen(item.text), faults);
             if (status == PL_OK)
                 status = note(s, &item, frame);
@@ -178,7 +179,7 @@ pl_status pl_steering_apply(pl_steering *s, pl_control_reader *queue, int64_t fr
     return PL_OK;
 }
 
-/* ---- again ---- */
+/* ---- repeating ---- */
 
 typedef struct repeating {
     pl_steering *steering;
@@ -214,7 +215,7 @@ pl_status pl_steering_repeat(pl_steering *s, pl_log_reader *stored, int64_t fram
         return r.status;
     if (outcome == PL_LOG_ERROR)
         return errno == ENOMEM ? PL_NO_MEMORY : PL_IO;
-    return PL_OK; /* a damaged frame: what it differs in shows at the next one */
+    return PL_OK; /* a damaged frame: the difference will show at the next one */
 }
 
 /* ---- checkpoints ---- */
@@ -257,7 +258,7 @@ pl_status pl_steering_restore(pl_steering *s, const void *bytes, size_t size, pl
     }
     if (last < 0)
         return PL_INVALID;
-    /* Materials first; only where they differ is there another model to make. */
+    /* Restore materials first; the model is rebuilt only if they differ. */
     void *before = NULL;
     size_t before_size = 0;
     pl_status status = pl_changes_save(s->model, &s->scene->scene, &before, &before_size);

@@ -1,13 +1,13 @@
-/* control_apply.h - controls on their way into the run: each takes effect between two frames, is noted in the
- * log before the first frame that it affects, and is found there by whoever computes that frame again.
+/* control_apply.h - applies controls to the run. Each takes effect between two frames and is noted in the log before
+ * the first frame that it affects; code that recomputes that frame finds it there.
  *
  *     control.log   {"action": "control", "id": N, "control": {...}}     by the daemon, before its 202
  *     log           epoch record {"event": "applied", "control": N, "frame": k, "change": {...}},
  *                   right before the record of frame k
- *     checkpoint    N of the last one in effect, and the numbers that they have come to
+ *     checkpoint    N of the last one in effect, and the resulting values
  *
- * Numbers N count from 1, and controls take effect in their order. A note that no frame follows (the
- * worker was killed) has had no effect: that control is applied, and noted, once more.
+ * Numbers N count from 1, and controls take effect in this order. A note that no frame follows (the worker was killed)
+ * has had no effect: that control is applied, and noted, again.
  */
 #ifndef PLIANT_SERVER_WORKER_CONTROL_APPLY_H
 #define PLIANT_SERVER_WORKER_CONTROL_APPLY_H
@@ -18,45 +18,46 @@
 #include "server/worker/session_scene.h"
 
 typedef struct pl_steering {
-    int directory;           /* borrowed, as are the next two */
-    pl_session_scene *scene; /* its materials are kept as they are now */
+    int directory;           /* borrowed, like the next two */
+    pl_session_scene *scene; /* its materials are kept up to date */
     pl_log_writer *log;
     int32_t threads;
-    pl_model *model; /* owned, as is the state: a control of a material replaces both */
+    pl_model *model; /* owned, like the state: a control of a material replaces both */
     pl_state *state;
     int64_t last;      /* number of the last control in effect; 0: none */
-    bool carried;      /* it began with what controls had made of another session's (branch.h) */
-    void *first;       /* what the model began with, as pl_changes_save has it */
+    bool carried;      /* it began with the effects of another session's controls (branch.h) */
+    void *first;       /* the model's initial values, as saved by pl_changes_save */
     size_t first_size; /* 0: not known yet */
-    pl_model *ready;   /* made ahead for the control of the next number, or NULL; owned */
+    pl_model *ready;   /* built ahead for the control of the next number, or NULL; owned */
     int64_t ready_for;
-    int64_t looked;   /* number of the last control that a model was made ahead for, or was not */
-    int64_t prepared; /* models made ahead that came to be used */
+    int64_t looked;   /* number of the last control considered for building ahead */
+    int64_t prepared; /* number of models built ahead and used */
 } pl_steering;
 
-/* Release model, state and all else. */
+/* Release model, state and everything else. */
 void pl_steering_clear(pl_steering *s);
 
-/* Model and state of a run with these materials, in place of earlier ones, which the state follows. */
+/* Build model and state for a run with these materials, replacing earlier ones; the state is carried over. */
 pl_status pl_steering_build(pl_steering *s, pl_faults *faults);
 
-/* Where the first control of the queue that needs another model has none yet: make it now, so that taking effect is
- * the sooner done. Changes nothing that a frame, the log or a checkpoint has; what fails is tried again then. */
+/* If the first control of the queue needs a new model and has none yet, build it now, so that it takes effect sooner.
+ * Changes nothing that a frame, the log or a checkpoint contains; a failure is retried when the control takes
+ * effect. */
 void pl_steering_prepare(pl_steering *s, const pl_control_reader *queue);
-/* Let what the queue has take effect before frame `frame`, which comes next in the log, and note it
- * there. PL_OK; PL_INVALID where a control cannot be had (with faults); PL_NO_MEMORY; PL_IO. */
+/* Apply the queued controls before frame `frame`, the next in the log, and note them there. PL_OK; PL_INVALID if a
+ * control is impossible (with faults); PL_NO_MEMORY; PL_IO. */
 pl_status pl_steering_apply(pl_steering *s, pl_control_reader *queue, int64_t frame,
                             pl_faults *faults);
-/* Let one take effect, from the next step on. */
+/* Apply one control, from the next step on. */
 pl_status pl_steering_take(pl_steering *s, int64_t number, const char *text, size_t length,
                            pl_faults *faults);
-/* Let what the log notes of a committed frame take effect before it is computed again. */
+/* Apply the controls that the log notes for a committed frame, before it is recomputed. */
 pl_status pl_steering_repeat(pl_steering *s, pl_log_reader *stored, int64_t frame,
                              pl_faults *faults);
 
-/* What a checkpoint keeps: *bytes malloc'ed, NULL with size 0 where nothing was controlled. */
+/* Data for a checkpoint: *bytes malloc'ed, NULL with size 0 if nothing was controlled. */
 pl_status pl_steering_save(const pl_steering *s, void **bytes, size_t *size);
-/* Become what a checkpoint kept; size 0: nothing was controlled. PL_INVALID where it does not fit. */
+/* Restore the data of a checkpoint; size 0: nothing was controlled. PL_INVALID if it does not fit. */
 pl_status pl_steering_restore(pl_steering *s, const void *bytes, size_t size, pl_faults *faults);
 
 #endif

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* No command is larger than CHUNK; twice that is looked at in one go, so that a command that begins
- * in the first half is there whole. */
+/* No command is larger than CHUNK. Twice that is read at once, so that a command that begins in the first half is
+ * complete. */
 enum { CHUNK = 64 << 10, WINDOW = 2 * CHUNK };
 
 void pl_control_reader_init(pl_control_reader *c, int directory)
@@ -44,7 +44,7 @@ bool pl_control_reader_next(pl_control_reader *c, pl_control_item *item)
     return true;
 }
 
-/* Queue a control. Numbers grow; one that does not is a record that was written twice. */
+/* Queue a control. Numbers must increase; one that does not is a record written twice. */
 static bool queue(pl_control_reader *c, const pl_json *document)
 {
     int64_t number = pl_json_integer(document, "id", 0);
@@ -67,7 +67,7 @@ static bool queue(pl_control_reader *c, const pl_json *document)
     return true;
 }
 
-/* False where there is no memory for it: it is left for the next look. */
+/* False if out of memory: the command is left for the next look. */
 static bool apply(pl_control_reader *c, const char *payload, size_t length)
 {
     bool taken = true;
@@ -98,7 +98,7 @@ static bool apply(pl_control_reader *c, const char *payload, size_t length)
     return taken;
 }
 
-/* Whether a whole, undamaged record starts here. *size is its size where the header is good. */
+/* True if a whole, undamaged record starts here. *size is set if the header is good. */
 static bool whole_record(const unsigned char *bytes, size_t left, pl_record *record, uint64_t *size)
 {
     *size = 0;
@@ -122,7 +122,7 @@ static size_t next_record(const unsigned char *bytes, size_t length, size_t from
     return length;
 }
 
-/* Apply the records in bytes; returns how many bytes are done with. *starved: there was no memory for the next. */
+/* Apply the records in bytes; returns the number of bytes consumed. *starved: out of memory for the next record. */
 static size_t consume(pl_control_reader *c, const unsigned char *bytes, size_t length,
                       bool *starved)
 {
@@ -131,8 +131,8 @@ static size_t consume(pl_control_reader *c, const unsigned char *bytes, size_t l
         pl_record record;
         uint64_t size;
         if (!whole_record(bytes + done, length - done, &record, &size)) {
-            /* The last bytes may be a record half written: only what a whole record follows is
-             * known to be damaged. */
+            /* The last bytes may be a record half written: bytes are known to be damaged only if a whole record follows
+             * them. */
             size_t next = next_record(bytes, length, done + 8);
             if (next == length)
                 break;
@@ -167,7 +167,7 @@ void pl_control_reader_poll(pl_control_reader *c)
         if (got <= 0)
             break;
         size_t done = consume(c, window, (size_t)got, &starved);
-        /* No command begins in the first half of a full window without one: step over it. */
+        /* No command begins in the first half of a full window without one: skip it. */
         if (done == 0 && got == WINDOW && !starved)
             done = CHUNK;
         c->offset += done;

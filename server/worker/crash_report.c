@@ -14,12 +14,12 @@ enum { DEPTH = 20, OWN = 2 /* frames of the handler itself */, STACK = 1 << 16, 
 #define NEAR_NULL ((uintptr_t)1 << 16)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 }; /* sanitizers report by themselves */
+enum { SANITIZED = 1 }; /* sanitizers print their own reports */
 #else
 enum { SANITIZED = 0 };
 #endif
 
-/* The program and its libraries as loaded. Owners read offsets in files, not addresses, which would reveal the memory
+/* The program and its libraries as loaded. Owners see offsets in files, not addresses, which would reveal the memory
  * layout of later workers. */
 typedef struct loaded {
     uintptr_t base, begin, end;

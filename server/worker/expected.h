@@ -1,5 +1,5 @@
-/* expected.h - the vertices that a scene's expectations select: found once, by preflight, which has
- * the meshes, so that whoever judges a run needs no mesh. */
+/* expected.h - the vertices that a scene's expectations select: found once by preflight, which has the meshes, so that
+ * judging a run needs no mesh. */
 #ifndef PLIANT_SERVER_WORKER_EXPECTED_H
 #define PLIANT_SERVER_WORKER_EXPECTED_H
 
@@ -7,19 +7,17 @@
 #include "server/worker/session_scene.h"
 
 typedef struct pl_expected {
-    int32_t *vertex; /* of the body; NULL where the expectation selects nothing */
+    int32_t *vertex; /* of the body; NULL if the expectation selects nothing */
     int64_t count;
 } pl_expected;
 
-/* One for each expectation; malloc'ed. PL_INVALID with a fault for each selection that names
- * nothing. */
+/* One for each expectation; malloc'ed. PL_INVALID with a fault for each selection without a match. */
 pl_status pl_expected_find(const pl_session_scene *s, pl_expected **out, pl_faults *faults);
-/* Whether the selections of output.probes match anything. */
+/* Check that every selection of output.probes has a match. */
 pl_status pl_expected_check_probes(const pl_session_scene *s, pl_faults *faults);
 void pl_expected_free(pl_expected *list, int32_t count);
 
-/* The value of topology.json's "expect": a list of vertices of a frame for each expectation, or
- * null. */
+/* Write the value of topology.json's "expect": for each expectation a list of a frame's vertices, or null. */
 void pl_expected_encode(pl_json_writer *w, const pl_session_scene *s, const pl_expected *list);
 
 #endif

@@ -16,7 +16,7 @@ _Static_assert((int)PL_OUTPUT_VELOCITY == (int)PL_FIELD_VELOCITY &&
                    (int)PL_OUTPUT_CONTACTS == (int)PL_FIELD_CONTACTS,
                "a scene's bits are a record's");
 
-/* Bytes of a stored number. */
+/* Bytes per stored number. */
 static size_t width_of(const pl_frame_writer *w)
 {
     return w->single ? sizeof(float) : sizeof(double);
@@ -28,7 +28,7 @@ static size_t bytes_of(const pl_frame_writer *w)
     return (size_t)w->values * width_of(w);
 }
 
-/* Room for a whole frame with so many bytes of points; false: no memory. */
+/* Make room for a whole frame with so many bytes of points; false: out of memory. */
 static bool make_room(pl_frame_writer *w, size_t points)
 {
     if (w->whole && bytes_of(w) + points <= w->room)
@@ -77,8 +77,8 @@ void pl_frame_writer_clear(pl_frame_writer *w)
     *w = (pl_frame_writer){0};
 }
 
-/* The first of n numbers that is not finite, or -1. Without an early exit the loop vectorises, and the good
- * case is the only one that counts. */
+/* Index of the first of n numbers that is not finite, or -1. Without an early exit the loop vectorises, and only the
+ * good case matters. */
 #define FIND_BAD(type, magnitude, most)                                                            \
     static int64_t find_bad_##type(const type *x, int64_t n)                                       \
     {                                                                                              \
@@ -93,7 +93,7 @@ void pl_frame_writer_clear(pl_frame_writer *w)
 FIND_BAD(float, fabsf, FLT_MAX)
 FIND_BAD(double, fabs, DBL_MAX)
 
-/* `n` numbers after the first `at` of the whole, as they are stored; the place after them. */
+/* Store `n` numbers after the first `at` of the frame, in the output precision; returns the position after them. */
 static int64_t put_numbers(pl_frame_writer *w, int64_t at, const double *numbers, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static int64_t put_numbers(pl_frame_writer *w, int64_t at, const double *numbers
     return at + n;
 }
 
-/* The stresses after the fields that were fetched; the points stand behind them. */
+/* Put the stresses after the fetched fields, before the points. */
 static const void *make_whole(pl_frame_writer *w, const void *fetched)
 {
     int64_t at = w->values - 3 * ((w->stress ? w->vertices : 0) + w->elements);
@@ -117,8 +117,8 @@ static const void *make_whole(pl_frame_writer *w, const void *fetched)
     return w->whole;
 }
 
-/* What is stored of the frame that was begun, [values] in the output precision. NULL: it has not come, or
- * (*bad_vertex >= 0) a number of it is not finite there. */
+/* The stored form of the begun frame, [values] in the output precision. NULL: its numbers have not arrived, or
+ * (*bad_vertex >= 0) one of them is not finite. */
 static const void *stored_values(pl_frame_writer *w, bool wait, int64_t *bad_vertex)
 {
     const void *values = pl_state_fetched(w->begun.state, wait);
@@ -134,7 +134,7 @@ static const void *stored_values(pl_frame_writer *w, bool wait, int64_t *bad_ver
     return bad >= 0 ? NULL : values;
 }
 
-/* Where the state's bodies push each other, behind all values. */
+/* Store the contacts of the state's bodies, after all values. */
 static pl_status put_contacts(pl_frame_writer *w)
 {
     pl_frame_header *h = &w->begun.header;
@@ -147,7 +147,7 @@ static pl_status put_contacts(pl_frame_writer *w)
     return PL_OK;
 }
 
-/* The frame is no longer under way. */
+/* The frame is finished. */
 static void end(pl_frame_writer *w)
 {
     free(w->begun.metrics);
@@ -166,7 +166,7 @@ pl_status pl_frame_writer_begin(pl_frame_writer *w, int64_t frame, pl_state *sta
     w->begun = (pl_begun_frame){.state = state,
                                 .frame = frame,
                                 .header = {.dtype = w->single ? PL_DTYPE_F32 : PL_DTYPE_F64,
-                                           .fields = (uint32_t)fields, /* the same bits */
+                                           .fields = (uint32_t)fields, /* same bits */
                                            .count = (uint64_t)w->vertices,
                                            .elements = (uint64_t)w->elements,
                                            .time = pl_state_time(state),
@@ -215,8 +215,8 @@ pl_status pl_frame_writer_append(pl_frame_writer *w, bool wait, int64_t *frame, 
 
 /* ---- comparing ---- */
 
-/* The payload's CRC in the stored record's header stands for its bytes: whether those still fit it
- * is a reader's question. */
+/* The payload's CRC in the stored record's header represents its bytes; only a reader can say whether the bytes still
+ * match it. */
 static pl_frame_outcome compare_values(const pl_frame_writer *w, pl_log_reader *stored,
                                        int64_t frame, const void *values)
 {

@@ -14,23 +14,24 @@
 enum { GPUS_MAX = 32 };
 static const char standard_plugin[] = "libpliant_cuda.so";
 
-/* Lifetime: the process. The mutex guards what comes after `plugin`, until a device is taken: that stays. */
+/* Lifetime: the process. The mutex guards the members after `plugin`, until a device is taken; then they are
+ * constant. */
 static struct {
     pthread_mutex_t mutex;
-    const pl_plugin *plugin; /* NULL: `why` says why */
+    const pl_plugin *plugin; /* NULL: see `why` */
     char why[512];
     char uuid[48]; /* wanted, or "auto" */
-    pl_gpu device; /* taken, where `taken` */
+    pl_gpu device; /* valid if `taken` */
     bool taken;
 } gpu = {.mutex = PTHREAD_MUTEX_INITIALIZER,
          .why = "no device, because the worker was started without --gpu"};
 
-/* Of the thread's session. */
+/* For the thread's session. */
 static _Thread_local bool has_taken, is_single;
 
 /* ---- the plug-in ---- */
 
-/* A file beside the program. */
+/* Find a file beside the program. */
 static bool find_standard(char *path, size_t size)
 {
     char self[PATH_MAX];
@@ -44,7 +45,7 @@ static bool find_standard(char *path, size_t size)
     return wrote > 0 && (size_t)wrote < size;
 }
 
-/* The plug-in in a file, or NULL and why. It stays loaded. */
+/* Load a plug-in; NULL with the reason. It is never unloaded. */
 static const pl_plugin *load(const char *file, char *why, size_t why_size)
 {
     char path[PATH_MAX];
@@ -161,7 +162,7 @@ const char *pl_worker_precision(void)
 
 const char *pl_worker_class(void)
 {
-    /* As long as checkpoints have room for. */
+    /* Fits a checkpoint's field. */
     static _Thread_local char text[96];
     if (!has_taken)
         return pl_engine_class();
@@ -170,7 +171,7 @@ const char *pl_worker_class(void)
     return text;
 }
 
-/* ---- asking ---- */
+/* ---- listing ---- */
 
 static void put_device(pl_json_writer *w, const pl_gpu *g)
 {

@@ -12,12 +12,12 @@
 
 struct pl_log_syncer {
     pl_log_writer *log;
-    int lines; /* where its lines go */
+    int lines; /* where its messages go */
     bool on_network;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    bool ending;         /* under mutex, and the two below */
+    bool ending;         /* under mutex, like the next two */
     void (*act)(void *); /* to be called after the next sync, NULL: nothing */
     void *context;
     atomic_bool dirty;  /* appended since the last sync */
@@ -36,8 +36,8 @@ static bool sync_now(pl_log_syncer *s)
     return false;
 }
 
-/* Half a second between syncs: appended records are durable within one second, including the time of the sync. Sends
- * new records meanwhile. */
+/* Half a second between syncs: appended records are durable within one second, including the time of the sync.
+ * Meanwhile, new records are sent. */
 static void wait_half_a_second(pl_log_syncer *s)
 {
     enum { SYNC_US = 500000, SEND_US = 25000 };
@@ -77,7 +77,7 @@ static void *sync_loop(void *argument)
     return NULL;
 }
 
-/* Signals are the main thread's: a SIGTERM must not land in a blocked fdatasync. */
+/* Signals are for the main thread: a SIGTERM must not interrupt a blocked fdatasync here. */
 static int create_thread(pl_log_syncer *s)
 {
     sigset_t all, before;

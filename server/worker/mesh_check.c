@@ -22,7 +22,7 @@
 #define MEMORY_BYTES ((uint64_t)2 << 30)
 enum { CPU_SECONDS = 60, TAGS_MAX = 256 };
 
-/* FORMATS: none of them. */
+/* FORMATS: unknown. */
 typedef enum file_format {
     GMSH,
     TETGEN_NODE,
@@ -54,7 +54,7 @@ typedef struct mesh_check {
 
 /* ---- which format ---- */
 
-/* The next line at or after `text` that says something, past its leading blanks. */
+/* The next line at or after `text` with any text, after its leading blanks. */
 static const char *next_line(const char *text)
 {
     for (;;) {
@@ -65,8 +65,8 @@ static const char *next_line(const char *text)
     }
 }
 
-/* The second number of the first line that is no comment: 3 of a .node file (its dimension), 4 or
- * 10 of an .ele file (corners of a tetrahedron). -1 where the file does not start with numbers. */
+/* The second number of the first line that is not a comment: 3 in a .node file (its dimension), 4 or 10 in an .ele file
+ * (corners of a tetrahedron). -1 if the file does not start with numbers. */
 static long second_number(const char *text)
 {
     text = next_line(text);
@@ -79,7 +79,7 @@ static long second_number(const char *text)
     return end == text ? -1 : value;
 }
 
-/* An .obj file's first line is one of its words and a blank. */
+/* True if the first line is a keyword of .obj files and a blank. */
 static bool begins_like_obj(const char *text)
 {
     static const char *const words[] = {"v", "vn", "vt", "o", "g", "s", "f", "mtllib", "usemtl"};
@@ -91,7 +91,7 @@ static bool begins_like_obj(const char *text)
     return false;
 }
 
-/* 80 bytes, a count, and 50 bytes a facet. */
+/* 80 bytes, a count, and 50 bytes per facet. */
 static bool is_binary_stl(const pl_blob *file)
 {
     uint32_t facets;
@@ -101,7 +101,7 @@ static bool is_binary_stl(const pl_blob *file)
     return file->size == 84 + 50 * (size_t)facets;
 }
 
-/* Those that the first bytes tell. FORMATS: none. */
+/* Formats that the first bytes reveal. FORMATS: unknown. */
 static file_format told_by_head(const pl_blob *file)
 {
     const char *text = file->data;
@@ -150,7 +150,7 @@ static long long first_node(const char *text)
     return strtoll(next_line(text), NULL, 10);
 }
 
-/* The largest corner that an .ele file names, for the nodes that stand in for its .node file. */
+/* The largest corner index in an .ele file, for the nodes that replace its .node file. */
 static int64_t largest_corner(const char *text, int64_t limit)
 {
     int64_t largest = 0;
@@ -171,7 +171,7 @@ static int64_t largest_corner(const char *text, int64_t limit)
     return largest;
 }
 
-/* A .node file of nodes 0 to `last`, all at the origin. */
+/* A .node file with nodes 0 to `last`, all at the origin. */
 static char *stand_in_nodes(int64_t last, size_t *size)
 {
     FILE *out;
@@ -192,7 +192,7 @@ static pl_status read_tetgen_half(mesh_check *c)
 {
     const pl_mesh_limits *limits = &pl_worker_mesh_limits;
     if (c->format == TETGEN_NODE) {
-        /* In place of the .ele file one tetrahedron: whether it is a good one is not asked here. */
+        /* One tetrahedron replaces the .ele file; its quality is not checked here. */
         char element[128];
         long long v = first_node(c->file.data);
         const char *count = next_line(c->file.data);
@@ -263,7 +263,7 @@ static int compare_tags(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Tags in use that no group names: each once, ascending. */
+/* List tags in use without a named group: each once, ascending. */
 static void put_unnamed_tags(pl_json_writer *w, const mesh_check *c, const int32_t *tags,
                              int64_t count, int32_t dimension)
 {
@@ -350,8 +350,8 @@ static char *encode(const mesh_check *c)
 {
     pl_json_writer w = {0};
     bool good = c->faults.total == 0;
-    /* Of half a TetGen mesh, only what that half says. Most nodes are "unused" there, and the
-     * stand-in nodes are nobody's. */
+    /* For half of a TetGen mesh, only what that half contains. Most nodes count as "unused" there, and the placeholder
+     * nodes do not count. */
     int64_t vertices = c->format == TETGEN_NODE ? c->mesh.vertex_count + c->mesh.unused
                                                 : c->mesh.vertex_count;
     pl_json_begin_object(&w);
@@ -383,7 +383,8 @@ static char *encode(const mesh_check *c)
 
 /* ---- one file ---- */
 
-/* The file's bytes. It is opened by its folder, which is closed, so that nothing of it stays reachable. */
+/* Read the file's bytes. It is opened through its folder, which is then closed, so that nothing else in it stays
+ * reachable. */
 static bool read_file(const char *path, pl_blob *out)
 {
     char folder[4096], name[4096];
@@ -405,7 +406,7 @@ static bool read_file(const char *path, pl_blob *out)
     return status == PL_OK;
 }
 
-/* Read what is asked for and give up everything else. */
+/* Read the requested files and then give up access to everything else. */
 static bool read_and_enter(const pl_mesh_check_request *request, mesh_check *c)
 {
     if (!read_file(request->path, &c->file) || (request->ele && !read_file(request->ele, &c->ele)))
@@ -442,7 +443,7 @@ static bool print_report(const mesh_check *c)
     return good;
 }
 
-/* Half a TetGen mesh is none. */
+/* Half of a TetGen mesh cannot be written. */
 static bool write_mesh(const mesh_check *c, const char *format)
 {
     if (c->format == TETGEN_NODE || c->format == TETGEN_ELE) {
@@ -453,7 +454,7 @@ static bool write_mesh(const mesh_check *c, const char *format)
            !ferror(stdout);
 }
 
-/* Says what is wrong with the request itself. */
+/* Check the request itself; prints what is wrong. */
 static bool is_sound(const pl_mesh_check_request *request)
 {
     bool known = strcmp(request->format, "auto") == 0;

@@ -14,7 +14,7 @@
 #include "engine/mesh/shapes.h"
 #include "protocol/text/json.h"
 
-/* As the value of a key that was put. */
+/* Write it as the value of a key that was put. */
 void pl_mesh_quality_put(pl_json_writer *w, const pl_shapes *shapes);
 
 #endif

@@ -6,16 +6,16 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Poisson's ratio from which linear tetrahedra lock: nearly incompressible bodies become too stiff. */
+/* Poisson's ratio at which linear tetrahedra begin to lock: nearly incompressible bodies become too stiff. */
 static const double LOCKING = 0.49;
-/* Ratio of greatest to least thickness of bodies that are meant to bend. A body that nothing holds slides or falls
- * and needs a larger one. */
+/* Ratio of largest to smallest thickness of bodies that are meant to bend. A body that is not held slides or falls and
+ * needs a larger ratio. */
 static const double SLENDER = 4, SLENDER_FREE = 8;
-/* Warn of deflections below this share of the true one. */
+/* Warn of deflections below this fraction of the true one. */
 static const double TOLD = 2.0 / 3;
 
-/* c of the share 1 / (1 + c / n^2) of its true deflection to which a bar of n cells across bends. Fitted to bars ten
- * times as long as thick, of n from 1 to 6 and Poisson's ratios from 0 to 0.49, to within a tenth
+/* The constant c in 1 / (1 + c / n^2), the fraction of its true deflection to which a bar of n cells across bends.
+ * Fitted to bars ten times as long as thick, for n from 1 to 6 and Poisson's ratios from 0 to 0.49, to within a tenth
  * (clients/docs/troubleshooting.md). */
 static double locking_constant(double poisson)
 {
@@ -60,8 +60,8 @@ static void add_tet(moments *m, const pl_mesh *mesh, const int32_t *tet, const d
     m->zx += volume * sum[2][0] / 20;
 }
 
-/* Least and greatest extent, from the eigenvalues of the second moments over the volume: for a box these are the
- * squares of its sides over 12. */
+/* Smallest and largest extent, from the eigenvalues of the second moments divided by the volume: for a box these are
+ * the squares of its sides divided by 12. */
 static void find_extents(const pl_mesh *mesh, double *least, double *greatest, double *volume)
 {
     moments m = {.volume = 0};

@@ -1,4 +1,4 @@
-/* mesh_warnings.h - warnings of bodies that bend too stiffly: too few linear tetrahedra, or a Poisson's ratio at
+/* mesh_warnings.h - warnings about bodies that bend too stiffly: too few linear tetrahedra, or a Poisson's ratio at
  * which these lock. */
 #ifndef PLIANT_SERVER_WORKER_MESH_WARNINGS_H
 #define PLIANT_SERVER_WORKER_MESH_WARNINGS_H

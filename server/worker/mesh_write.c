@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of one kind, and what the formats call it. */
+/* Elements of one kind, and their names in the formats. */
 typedef struct kind {
     int64_t count;
     int corners, gmsh, vtk;
@@ -15,7 +15,7 @@ typedef struct kind {
 
 enum { KINDS = 4 };
 
-/* Tetrahedra, triangles that are elements or that are tagged beside tetrahedra, and edges. */
+/* Tetrahedra, triangles that are elements or tagged in addition to tetrahedra, and edges. */
 static void list_kinds(const pl_mesh *m, kind out[KINDS])
 {
     bool skin = m->triangle_count == 0;
@@ -84,7 +84,7 @@ static void write_gmsh(FILE *out, const pl_mesh *m)
     fprintf(out, "$EndElements\n");
 }
 
-/* A section's name comes once, so that both kinds of triangles are of one. */
+/* A section's name may occur only once, so both kinds of triangles share one section. */
 static void write_medit(FILE *out, const pl_mesh *m)
 {
     kind kinds[KINDS];
@@ -155,7 +155,7 @@ static void write_vtk(FILE *out, const pl_mesh *m)
     write_fields(out, m, elements);
 }
 
-/* Only the vertices that the surface has, in their order. */
+/* Write only the surface's vertices, in their order. */
 static pl_status write_obj(FILE *out, const pl_mesh *m, const int32_t *triangles, int64_t count)
 {
     int64_t *number = calloc((size_t)m->vertex_count + 1, sizeof *number), next = 0;

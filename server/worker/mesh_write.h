@@ -1,5 +1,5 @@
-/* mesh_write.h - a mesh as text, in formats that others read (and ours): Gmsh msh 2.2, Medit, VTK 3.0,
- * and of its surface .obj and .stl.
+/* mesh_write.h - writes a mesh as text in formats that other programs (and Pliant) read: Gmsh msh 2.2, Medit, VTK 3.0,
+ * and its surface as .obj and .stl.
  */
 #ifndef PLIANT_SERVER_WORKER_MESH_WRITE_H
 #define PLIANT_SERVER_WORKER_MESH_WRITE_H
@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-/* The format of a name: gmsh, medit, vtk, obj or stl. */
+/* True for a supported format: gmsh, medit, vtk, obj or stl. */
 bool pl_mesh_can_write(const char *format);
-/* Numbers with 17 digits, tags as the format has them; obj and stl are the surface alone. The stream's
- * error says whether all was written; PL_NO_MEMORY. */
+/* Numbers have 17 digits, tags follow the format; obj and stl contain only the surface. Check the stream's error for
+ * failed writes; PL_NO_MEMORY. */
 pl_status pl_mesh_write(FILE *out, const char *format, const pl_mesh *mesh);
 
 #endif

@@ -39,8 +39,8 @@ static pl_status flush(pl_npy_writer *w)
     return PL_OK;
 }
 
-/* Magic, version 1.0, length of what follows, and a Python dictionary padded with blanks to the
- * fixed 128 bytes, which hold it for any 64-bit row count. */
+/* Magic, version 1.0, header length, and a Python dictionary padded with blanks to the fixed 128 bytes, which suffice
+ * for any 64-bit row count. */
 static void put_header(pl_npy_writer *w, int64_t rows)
 {
     unsigned char *h = w->buffer;

@@ -15,9 +15,9 @@ pl_status pl_npy_open(int directory, const char *name, int64_t rows, int32_t col
                       pl_npy_writer **out);
 /* Append `rows` rows, `offset` added to every value. */
 pl_status pl_npy_append(pl_npy_writer *w, const int32_t *values, int64_t rows, int32_t offset);
-/* Flush and rename, without a sync; with keep false remove it instead. Always releases w (NULL is fine).
- * PL_INVALID where not as many rows came as were announced: nothing is kept then. *sum: of the
- * file's bytes as they were handed to the disk. */
+/* Flush and rename, without a sync; if keep is false, remove it instead. Always releases w (NULL is allowed).
+ * PL_INVALID if the number of rows differs from the announced one: then nothing is kept. *sum: of the file's bytes as
+ * they were written. */
 pl_status pl_npy_close(pl_npy_writer *w, bool keep, pl_file_sum *sum);
 
 #endif

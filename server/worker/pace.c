@@ -18,7 +18,7 @@ static void nap(double seconds)
 {
     struct timespec t = {.tv_sec = (time_t)seconds,
                          .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
-    nanosleep(&t, NULL); /* a signal ends it: all the better */
+    nanosleep(&t, NULL); /* a signal ends it early, as intended */
 }
 
 static void measure(pl_pace_keeper *p, double now, double time)

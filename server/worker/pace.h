@@ -1,6 +1,6 @@
-/* pace.h - the wall clock of a run at real time: frame k is begun when it is due, a frame's simulated time
- * after frame k - 1 was, so that nothing is shown ahead of the clock. A frame that is begun more than its
- * own time late moves all that follow: what is lost is not caught up, a run that was held up does not race.
+/* pace.h - the wall clock of a run at real time. Frame k is begun when it is due, one frame's simulated time after
+ * frame k - 1 was due, so that nothing is shown ahead of the clock. If a frame is begun later than its own duration,
+ * all following frames are shifted: lost time is not caught up, so a delayed run does not race.
  */
 #ifndef PLIANT_SERVER_WORKER_PACE_H
 #define PLIANT_SERVER_WORKER_PACE_H
@@ -10,17 +10,17 @@
 typedef struct pl_pace_keeper {
     bool on;
     double frame; /* s from one frame to the next */
-    double due;   /* of the frame that comes next, on pl_worker_clock; 0: none yet */
+    double due;   /* of the next frame, on pl_worker_clock; 0: none yet */
     double behind;
-    double since, simulated; /* the rate is measured from here: wall and simulated time, s */
-    double rate;             /* NaN: not known yet */
+    double since, simulated; /* start of measuring the rate: wall and simulated time, s */
+    double rate;             /* NaN: unknown */
 } pl_pace_keeper;
 
 void pl_pace_init(pl_pace_keeper *p, const pl_scene *scene);
-/* Wait until the next frame, after simulated time `time`, is due; false as soon as `stop` says so, which
- * is asked each 20 ms. Frames that are computed again need not be waited for. */
+/* Wait until the next frame, after simulated time `time`, is due; false as soon as `stop` says so, which is asked every
+ * 20 ms. Recomputed frames need no waiting. */
 bool pl_pace_wait(pl_pace_keeper *p, double time, pl_stop stop, void *context);
-/* What metrics tell of it. */
+/* Put the rate and delay into the metrics. */
 void pl_pace_measure(const pl_pace_keeper *p, pl_metrics *metrics);
 
 #endif

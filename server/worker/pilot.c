@@ -26,10 +26,10 @@ typedef struct run {
     char name[NAME_SIZE]; /* SESSION-ATTEMPT */
     pid_t pid;
     long cores, memory_mb;
-    double told; /* when it was sent SIGTERM at the daemon's request; 0: it was not */
+    double told; /* time of SIGTERM at the daemon's request; 0: not sent */
 } run;
 
-/* What waits. */
+/* A waiting assignment. */
 typedef struct todo {
     char name[NAME_SIZE];
     struct timespec since;
@@ -39,7 +39,7 @@ typedef struct pilot {
     const pl_pilot_options *options;
     int dir_fd;
     run *runs;
-    long cores, memory_mb; /* that are not in use */
+    long cores, memory_mb; /* unused */
     todo *todos;
     size_t count, room;
     bool stopped, closed;
@@ -48,7 +48,7 @@ typedef struct pilot {
 
 /* ---- starting ---- */
 
-/* The child's side. A pilot that dies takes its workers along: they stop at a checkpoint. */
+/* The child's side. If the pilot dies, so do its workers: they stop at a checkpoint. */
 static void become_worker(char *const argv[], pid_t parent)
 {
     sigset_t none;
@@ -95,7 +95,7 @@ static bool spawn(pilot *p, const char *name, char *words[WORDS])
     return true;
 }
 
-/* Takes the assignment and runs it. False where there is no room for it now. */
+/* Take the assignment and run it. False if there is no room for it now. */
 static bool take(pilot *p, const char *name)
 {
     char from[NAME_SIZE + 8], to[NAME_SIZE + 8], *text = NULL, *words[WORDS];
@@ -103,7 +103,7 @@ static bool take(pilot *p, const char *name)
     snprintf(from, sizeof from, "%s.todo", name);
     snprintf(to, sizeof to, "%s.run", name);
     if (pl_file_read(p->dir_fd, from, LIMIT, &text, &size) != PL_OK)
-        return true; /* the daemon has taken it away */
+        return true; /* the daemon has withdrawn it */
     bool whole = split(text, size, words) > 2;
     bool fits = !p->runs || (whole && strtol(words[0], NULL, 10) <= p->cores &&
                              strtol(words[1], NULL, 10) <= p->memory_mb);
@@ -191,8 +191,8 @@ static int by_time(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* What waits, oldest first; and the workers to be ended. A folder that is opened again is read from its server. False
- * where it is gone. */
+/* List waiting assignments, oldest first, and the workers to be ended. Reopening the folder makes a network file system
+ * read it from its server. False if it is gone. */
 static bool look(pilot *p)
 {
     int fd = openat(p->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -249,7 +249,7 @@ static void wait_for_news(pilot *p, const sigset_t *signals)
         stop(p);
 }
 
-/* False: it is over. It says that it is closed before it looks a last time. */
+/* False: the pilot is finished. It announces that it is closed before its last look. */
 static bool go_on(pilot *p)
 {
     double now = pl_worker_clock();
@@ -273,7 +273,7 @@ static void serve(pilot *p, const sigset_t *signals)
     while (go_on(p)) {
         for (size_t i = 0; !p->closed && i < p->count && p->cores > 0; i++) {
             if (!take(p, p->todos[i].name))
-                break; /* later ones do not pass it */
+                break; /* later ones must not overtake it */
         }
         p->idle_since = p->runs ? pl_worker_clock() : p->idle_since;
         wait_for_news(p, signals);

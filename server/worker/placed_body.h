@@ -1,4 +1,4 @@
-/* placed_body.h - a body's vertices at rest, placed by its transform, with their bounding box. */
+/* placed_body.h - a body's vertices at rest after its transform, with their bounding box. */
 #ifndef PLIANT_SERVER_WORKER_PLACED_BODY_H
 #define PLIANT_SERVER_WORKER_PLACED_BODY_H
 

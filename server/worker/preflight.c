@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void remark(preflight *p, const cha
     report->remarks[report->remark_count++] = text;
 }
 
-/* ---- remarks on what is unusual but allowed ---- */
+/* ---- remarks on unusual but allowed scenes ---- */
 
 static void remark_on_slivers(preflight *p, const char *name, const pl_mesh *mesh,
                               const pl_mesh_quality *q)
@@ -119,7 +119,8 @@ static bool is_solid(const preflight *p, int32_t material)
     return false;
 }
 
-/* Warn of rotations above this angle in a step, rad: the difference quotient of F then sees a visible strain rate. */
+/* Warn of rotations in a step above this angle, rad: the difference quotient of F then contains a visible spurious
+ * strain rate. */
 static const double turn_of_a_step = 0.1;
 
 /* The largest angular speed that the scene gives a body or a pin, rad/s. */
@@ -304,7 +305,7 @@ static void settle_damping(preflight *p)
     }
 }
 
-/* What a daemon takes where the scene does not say. */
+/* The number that a daemon chooses if the scene does not say. */
 static void settle_cores(preflight *p)
 {
     pl_resources *r = &p->scene.scene.resources;

@@ -1,6 +1,6 @@
-/* preflight.h - checks a session's scene before it is accepted, and writes the files that viewers
- * and the scheduler need: effective.json, topology.json, triangles.npy, tets.npy, surface.npy and,
- * last, preflight.json with faults, warnings, sizes and an estimate of the cost. Links no BLAS.
+/* preflight.h - checks a session's scene before it is accepted, and writes the files for viewers and the scheduler:
+ * effective.json, topology.json, triangles.npy, tets.npy, surface.npy and, last, preflight.json with faults, warnings,
+ * sizes and an estimate of the cost. It links no BLAS.
  */
 #ifndef PLIANT_SERVER_WORKER_PREFLIGHT_H
 #define PLIANT_SERVER_WORKER_PREFLIGHT_H

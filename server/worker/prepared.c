@@ -17,8 +17,8 @@
 #define PR_GET_TID_ADDRESS 40
 #endif
 
-/* As fork(), as a child of the daemon. The C library keeps a thread's number in memory, and the kernel writes the new one
- * where it was told that this is. */
+/* As fork(), but as a child of the daemon. The C library keeps a thread's number in memory; the kernel writes the new
+ * number to the given address. */
 static pid_t fork_sibling(int *pidfd)
 {
     int *tid = NULL;
@@ -32,7 +32,7 @@ static pid_t fork_sibling(int *pidfd)
 #endif
 }
 
-/* What `ps` shows: the memory that this program's own arguments lie in, as far as it goes. */
+/* Set the arguments that `ps` shows: overwrite the memory of this program's own arguments, as far as it reaches. */
 static void show(char *room, size_t size, const pl_start_message *m)
 {
     size_t at = 0;
@@ -43,7 +43,7 @@ static void show(char *room, size_t size, const pl_start_message *m)
     }
 }
 
-/* What a process of its own has from posix_spawn: a session, its CPUs, its folder, its descriptors. */
+/* Set up what posix_spawn gives a normal process: a session, its CPUs, its folder, its descriptors. */
 static void become(const pl_start_message *m)
 {
     setsid();
@@ -55,7 +55,7 @@ static void become(const pl_start_message *m)
 
 int pl_prepared_leave(int status)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which report as they end */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* sanitizers report at exit */
     fflush(NULL);
     _exit(status);
 #endif
@@ -64,11 +64,12 @@ int pl_prepared_leave(int status)
 
 void pl_prepared_run(int *argc, char ***argv)
 {
-    static pl_start_message m; /* what the new process is called with lies in it */
+    static pl_start_message m; /* holds the new process's arguments */
     if (*argc != 3 || strcmp((*argv)[1], "--prepared") != 0)
         return;
 #ifdef __SANITIZE_THREAD__
-    exit(0); /* it would not know of the new process: the daemon starts each afresh */
+    /* the daemon would not learn of the new process; from now on it starts each one normally */
+    exit(0);
 #endif
     char *room = (*argv)[0], *last = (*argv)[2];
     size_t size = (size_t)(last - room) + strlen(last) + 1;

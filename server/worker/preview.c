@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NPY_HEADER = 128, DIGITS = 7 /* of a float, which is what is drawn */ };
+enum { NPY_HEADER = 128, DIGITS = 7 /* of a float, which is the precision drawn */ };
 
 static void put_point(pl_json_writer *w, const double *x)
 {
@@ -16,7 +16,7 @@ static void put_point(pl_json_writer *w, const double *x)
         pl_json_put_number(w, x[c], DIGITS);
 }
 
-/* Where the drawn vertices are, body by body: both lists ascend. */
+/* Write the positions of the drawn vertices, body by body: both lists ascend. */
 static pl_status put_positions(pl_json_writer *w, const pl_session_scene *s, const int32_t *drawn,
                                size_t count)
 {

@@ -1,6 +1,6 @@
-/* preview.h - what a viewer needs to draw a scene that has not run: preview.json, {"topology": as in topology.json,
- * "surface": [v, ...] as in surface.npy, "positions": [x, y, z, ...]}, where those vertices are at rest, m. A body's
- * initial shape is not applied.
+/* preview.h - data for drawing a scene that has not run: preview.json, {"topology": as in topology.json, "surface": [v,
+ * ...] as in surface.npy, "positions": [x, y, z, ...]}, the rest positions of those vertices, m. A body's initial shape
+ * is not applied.
  */
 #ifndef PLIANT_SERVER_WORKER_PREVIEW_H
 #define PLIANT_SERVER_WORKER_PREVIEW_H

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An earlier attempt wrote here: links are never followed. A directory's descriptor is opened anew, for its
- * position is shared. */
+/* An earlier attempt may have written here: links are never followed. A directory's descriptor is reopened, because its
+ * read position is shared. */
 static DIR *open_list(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -41,8 +41,8 @@ static int give(int parent, const char *name, uid_t uid)
 
 enum { PARENTS_MAX = 16 };
 
-/* What a branch began with (branch.h). Its checkpoint is another session's, too, and its meshes are everybody's: they
- * are made readable and keep their owners. */
+/* Prepare a branch's parents (branch.h). The checkpoint also belongs to another session, and meshes are shared by all:
+ * they are made readable and keep their owners. */
 static int open_up(int parent, const char *name, uid_t uid, int depth)
 {
     DIR *list = depth > 0 ? open_list(parent, name) : NULL;
@@ -99,7 +99,7 @@ pl_status pl_privileges_drop(const int *directories, int count, uid_t uid)
     if (setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0) {
         return PL_IO;
     }
-    /* It must not be possible to take it back. */
+    /* It must be impossible to undo. */
     if (setuid(0) == 0 || geteuid() != uid) {
         errno = EPERM;
         return PL_IO;

@@ -1,5 +1,5 @@
-/* privileges.h - from root to a uid of its own, before a stranger's scene is read: the session's directory (those of
- * all that share the process) is given to that uid, which then owns nothing else.
+/* privileges.h - drops from root to a separate uid before reading a stranger's scene. The session's directory (or those
+ * of all sessions in the process) is given to that uid, which owns nothing else.
  */
 #ifndef PLIANT_SERVER_WORKER_PRIVILEGES_H
 #define PLIANT_SERVER_WORKER_PRIVILEGES_H
@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-/* Give the directories and what lies in them to the uid (meshes, which other sessions share, are made readable instead),
- * then become that uid and the group of the same number, with no others. PL_IO with errno. */
+/* Give the directories and their contents to the uid (meshes, which other sessions share, are made readable instead),
+ * then switch to that uid and the group of the same number, with no other groups. PL_IO with errno. */
 pl_status pl_privileges_drop(const int *directories, int count, uid_t uid);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which vertices ---- */
+/* ---- selecting vertices ---- */
 
-/* Every vertex of the bodies from `from` to before `to`. */
+/* Select every vertex of the bodies from `from` to before `to`. */
 static pl_status take_all(pl_probes *p, int32_t k, const pl_session_scene *s, int32_t from,
                           int32_t to)
 {
@@ -102,9 +102,9 @@ void pl_probes_clear(pl_probes *p)
     *p = (pl_probes){0};
 }
 
-/* ---- what they show ---- */
+/* ---- values ---- */
 
-/* The statistic of the vertices, in their order. */
+/* The statistic over the vertices, in their order. */
 static double of_vertices(const pl_probes *p, int32_t k, const pl_state *state)
 {
     const pl_expectation *e = &p->scene->output.probes[k];
@@ -129,7 +129,7 @@ static double deepest(const pl_scene *scene, const pl_metrics *m)
     return most;
 }
 
-/* Of the first body on the second; 0 where the two do not touch. */
+/* Force of the first body on the second; 0 if the two do not touch. */
 static double contact_force(const pl_expectation *e, const pl_contact_metrics *c)
 {
     double v[3] = {0};
@@ -159,7 +159,7 @@ static double of_contact(const pl_expectation *e, const pl_contact_metrics *c)
     }
 }
 
-/* Of what was measured; a count that was not is no number. */
+/* A value from the metrics; NaN for a count that was not measured. */
 static double of_metrics(const pl_scene *scene, const pl_expectation *e, const pl_metrics *m)
 {
     switch (e->quantity) {

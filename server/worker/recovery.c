@@ -14,7 +14,7 @@
 
 /* ---- leftovers ---- */
 
-/* Whether a name is NAME.PID.N.tmp of a file that the worker writes. */
+/* True for a name NAME.PID.N.tmp of a file that the worker writes. */
 static bool is_leftover(const char *name)
 {
     static const char *const owners[] = {"checkpoint-", "head.json.", "exit.json.",
@@ -68,7 +68,7 @@ pl_status pl_recovery_put(const pl_checkpoint *c, const char *payload, pl_steeri
     return status == PL_OK ? PL_UNSUPPORTED : status;
 }
 
-/* Restore a slot. PL_UNSUPPORTED where it is no good, which has been said. */
+/* Restore a slot. PL_UNSUPPORTED if it is unusable, which was logged. */
 static pl_status restore_slot(int directory, int slot, pl_steering *steering, int64_t committed,
                               pl_checkpoint *found)
 {
@@ -140,7 +140,7 @@ pl_status pl_recovery_note_class(pl_log_writer *log, const char *before)
 
 /* ---- comparing ---- */
 
-/* Numerics class of the attempt that wrote a frame; "unknown" where its epoch cannot be read. */
+/* Numerics class of the attempt that wrote a frame; "unknown" if its epoch cannot be read. */
 static void class_of(pl_log_reader *reader, int64_t frame, char out[PL_CHECKPOINT_CLASS])
 {
     char *text;
@@ -172,7 +172,7 @@ void pl_comparison_close(pl_comparison *c)
     c->reader = NULL;
 }
 
-/* Whether the frame was written by this class. One look an attempt. */
+/* True if this class wrote the frame. Checked once per attempt. */
 static bool is_ours(pl_comparison *c, int64_t frame)
 {
     pl_log_range range;

@@ -24,9 +24,9 @@ typedef struct replay {
     pl_frame_writer writer;
     pl_probes probes;
     pl_comparison comparison;
-    int64_t frames;   /* that are stored */
-    int64_t frame;    /* under way */
-    char reason[320]; /* why it is not the same; "": it is, so far */
+    int64_t frames;   /* stored frames */
+    int64_t frame;    /* in progress */
+    char reason[320]; /* why they differ; "": no difference so far */
 } replay;
 
 static bool set_reason(replay *r, const char *what, const char *why)
@@ -35,7 +35,7 @@ static bool set_reason(replay *r, const char *what, const char *why)
     return false;
 }
 
-/* True where the status is good; else the reason is filled. */
+/* True if the status is good; else the reason is filled in. */
 static bool done(replay *r, pl_status status, const pl_faults *faults, const char *doing)
 {
     char text[256];
@@ -94,7 +94,7 @@ static bool open_log(replay *r)
                 &(pl_faults){0}, "reading the log");
 }
 
-/* As session_run.c does, but for the clock's numbers: a value there is enough, it is not compared. */
+/* As in session_run.c, but the clock's numbers are not compared, so any value will do. */
 static void tell_more(replay *r, pl_metrics *metrics)
 {
     metrics->control = r->steering.last;

@@ -44,8 +44,8 @@ void pl_run_fail_io(pl_run *run, const char *doing, int error)
     run->disk_error = full || error == EIO || error == EROFS ? error : 0;
 }
 
-/* A scene that passed its preflight and is refused here: the directory was changed since, or the
- * model found what a preflight does not look for. */
+/* A scene that passed its preflight but is rejected here: the directory was changed since, or the model found an error
+ * that a preflight does not check. */
 static void fail_faults(pl_run *run, const pl_faults *faults)
 {
     pl_worker_logf("the scene was rejected:");

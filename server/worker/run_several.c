@@ -24,7 +24,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* What the process says of them; how each ended stands in its exit.json. */
+/* The process's exit status; how each session ended is in its exit.json. */
 static pl_worker_exit sum_up(const session_thread *threads, int count)
 {
     pl_worker_exit result = PL_WORKER_SUCCEEDED;

@@ -48,8 +48,8 @@ bool pl_run_read_scene(pl_run *run)
             run->threads = run->scene.scene.resources.cores;
         if (run->threads < 1)
             run->threads = 1;
-        /* Before the meshes: theirs is the first memory that a scene can make large. Where several share the
-         * process it is limited before any. */
+        /* Before the meshes, which are the first memory that a scene can make large. If several sessions share the
+         * process, it is limited before any mesh is read. */
         int32_t most = run->options->threads_most > run->threads ? run->options->threads_most
                                                                  : run->threads;
         if (!run->shares && pl_sandbox_limit_memory(run->options->memory, most) != PL_OK)
@@ -95,7 +95,7 @@ bool pl_run_build_model(pl_run *run)
     return good;
 }
 
-/* The epoch record: which attempt, on what, wrote the frames that follow. */
+/* The epoch record: the attempt and hardware that wrote the following frames. */
 static char *encode_epoch(const pl_run *run)
 {
     pl_json_writer w = {0};
@@ -108,7 +108,7 @@ static char *encode_epoch(const pl_run *run)
     if (run->options->threads > 0)
         pl_json_set_integer(&w, "threads", run->options->threads);
     else
-        pl_json_set_null(&w, "threads"); /* as the scene says, which is read later */
+        pl_json_set_null(&w, "threads"); /* as in the scene, which is read later */
     pl_json_set_string(&w, "version", PLIANT_VERSION);
     pl_json_end_object(&w);
     return pl_json_finish(&w, NULL);
@@ -135,7 +135,7 @@ bool pl_run_open_log(pl_run *run)
     const pl_retention *retention = &run->scene.scene.output.retention;
     pl_log_writer_keep(run->log, &(pl_log_keep){retention->last, retention->every});
     run->last_frame = pl_log_writer_next(run->log) - 1;
-    /* What an earlier attempt came to is no longer how the session stands. */
+    /* An earlier attempt's outcome no longer describes the session. */
     unlinkat(run->directory, "exit.json", 0);
     pl_recovery_clean(run->directory);
     pl_session_reserve(run->directory);

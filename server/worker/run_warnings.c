@@ -59,7 +59,7 @@ static void count_energy(pl_run_warnings *w, const pl_frame_signs *s)
         t->has_energy = w->closed && isfinite(s->energy);
         t->first_energy = t->least_energy = s->energy;
     }
-    /* A control may do work of its own. */
+    /* A control may do work itself. */
     t->has_energy = t->has_energy && s->control <= 0 && isfinite(s->energy);
     if (!t->has_energy)
         return;

@@ -1,5 +1,5 @@
-/* run_warnings.h - counts the frames of a run that a user should not trust blindly, from the metrics that go into the
- * log, and keeps the counts in warnings.json.
+/* run_warnings.h - counts the questionable frames of a run, from the metrics that go into the log, and stores the
+ * counts in warnings.json.
  */
 #ifndef PLIANT_SERVER_WORKER_RUN_WARNINGS_H
 #define PLIANT_SERVER_WORKER_RUN_WARNINGS_H
@@ -14,15 +14,15 @@
 typedef struct pl_frame_signs {
     int64_t frame, unconverged, inverted, control;
     double energy, kinetic; /* J */
-    double depth;           /* m, the deepest */
-    int32_t obstacle;       /* index of that obstacle, -1: none */
+    double depth;           /* m, the deepest penetration */
+    int32_t obstacle;       /* index of its obstacle, -1: none */
 } pl_frame_signs;
 
 typedef struct pl_run_warnings {
     int directory;
     const pl_scene *scene;
     double size; /* m, of the smallest body */
-    bool closed; /* nothing does work on the bodies but gravity */
+    bool closed; /* only gravity does work on the bodies */
     pl_run_totals totals;
     pl_frame_signs begun; /* of the frame that is not yet committed */
     bool changed;         /* a count has changed since the last write */

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Descriptors that a worker can need at once, with room. */
+/* Descriptors that a worker can need at once, with a margin. */
 enum { DESCRIPTORS = 256 };
 
 /* The sanitizers map terabytes of shadow memory and their leak checker traces its own process. */
@@ -36,7 +36,7 @@ void pl_sandbox_close_inherited(void)
         close(i);
 }
 
-/* Lower a limit; one that is lower already stays. */
+/* Lower a limit; one that is already lower stays. */
 static pl_status lower(int resource, uint64_t value)
 {
     struct rlimit now;

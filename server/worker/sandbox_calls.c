@@ -17,8 +17,7 @@
 #define FILTER_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Denied with EPERM whatever their arguments. Those that an architecture or an older header does
- * not know are left out. */
+/* Denied with EPERM regardless of arguments. Calls unknown to an architecture or an older header are omitted. */
 static const int denied[] = {
     /* the network, and unix sockets */
     SYS_socket,
@@ -46,7 +45,7 @@ static const int denied[] = {
     SYS_pidfd_send_signal,
     SYS_pidfd_getfd,
     SYS_process_madvise,
-    /* files beyond opening, writing and renaming one's own */
+    /* operations on files other than opening, writing and renaming one's own */
     SYS_fchmod,
     SYS_fchmodat,
     SYS_fchown,
@@ -92,7 +91,7 @@ static const int denied[] = {
     SYS_setdomainname,
     SYS_syslog,
     SYS_vhangup,
-    /* ways round this list, and kernel interfaces that have been ways in */
+    /* ways around this list, and kernel interfaces with a history of exploits */
     SYS_bpf,
     SYS_perf_event_open,
     SYS_userfaultfd,
@@ -148,15 +147,15 @@ static void permit(filter *f)
     emit(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 }
 
-/* Refuse call nr. The accumulator holds the call's number before and after. */
+/* Deny call nr. The accumulator holds the call's number before and after. */
 static void refuse_call(filter *f, int nr, int error)
 {
     emit(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1));
     refuse(f, error);
 }
 
-/* Refuse call nr unless the low half of argument `index` satisfies `test` (a BPF_JMP operation)
- * with value; with `invert`, if it does. */
+/* Deny call nr unless the low half of argument `index` satisfies `test` (a BPF_JMP operation) with value; with
+ * `invert`, if it does. */
 static void refuse_argument(filter *f, int nr, int index, unsigned short test, uint32_t value,
                             bool invert)
 {
@@ -181,13 +180,13 @@ static void build(filter *f, bool traced)
     refuse(f, EPERM);
     load(f, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
-    /* The x32 calls have numbers of their own and would pass the list. */
+    /* The x32 calls have different numbers and would bypass the list. */
     emit(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1));
     refuse(f, EPERM);
 #endif
     for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
         refuse_call(f, denied[i], EPERM);
-    /* A terminal that was inherited as standard input must not be typed into. */
+    /* A terminal inherited as standard input must not receive fake input. */
     refuse_argument(f, SYS_ioctl, 1, BPF_JEQ, TIOCSTI, true);
     refuse_argument(f, SYS_ioctl, 1, BPF_JEQ, TIOCLINUX, true);
     uint32_t self = (uint32_t)getpid();
@@ -195,8 +194,8 @@ static void build(filter *f, bool traced)
     refuse_argument(f, SYS_tgkill, 0, BPF_JEQ, self, false);
     if (!traced) {
         refuse_call(f, SYS_ptrace, EPERM);
-        /* Threads, not processes. The flags of clone3 lie in memory, where a filter cannot see
-         * them: the C library falls back to clone when told that there is none. */
+        /* Threads, not processes. The flags of clone3 are in memory, where a filter cannot see them: the C library
+         * falls back to clone when clone3 appears to be missing. */
         refuse_argument(f, SYS_clone, 0, BPF_JSET, CLONE_THREAD, false);
         refuse_call(f, SYS_clone3, ENOSYS);
     }

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What headers older than the running kernel lack, by Landlock ABI (linux/landlock.h). */
+/* Definitions that headers older than the running kernel lack, by Landlock ABI (linux/landlock.h). */
 #define ACCESS_REFER     (1ULL << 13) /* 2: link or rename across directories */
 #define ACCESS_TRUNCATE  (1ULL << 14) /* 3 */
 #define ACCESS_IOCTL_DEV (1ULL << 15) /* 5 */
@@ -26,7 +26,7 @@ struct ruleset {
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |                              \
      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | ACCESS_TRUNCATE)
 
-/* Rights that mean something on a file that is no directory. */
+/* Rights that apply to a file that is not a directory. */
 #define ACCESS_FILE                                                                                \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE |              \
      ACCESS_IOCTL_DEV)
@@ -49,7 +49,7 @@ static int allow(int ruleset, int place, uint64_t access)
     return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
-/* Allow what lies at a path. A path that is not there needs no rule. */
+/* Allow access to a path. A missing path needs no rule. */
 static int allow_path(int ruleset, const char *path, uint64_t access)
 {
     int fd = open(path, O_PATH | O_CLOEXEC);
@@ -65,7 +65,7 @@ static int allow_path(int ruleset, const char *path, uint64_t access)
     return result;
 }
 
-/* What NVIDIA's driver opens of its own, and what it reads of the machine. */
+/* Allow the files that NVIDIA's driver opens, and the machine's description that it reads. */
 static int allow_gpu(int ruleset, uint64_t handled)
 {
     enum { CARDS = 32 };
@@ -91,8 +91,8 @@ static int allow_gpu(int ruleset, uint64_t handled)
 
 static int allow_all(int ruleset, const int *directories, int count, uint64_t handled)
 {
-    /* Libraries may be loaded late (libgcc_s for a thread's exit), and the C library and libgomp
-     * ask how many CPUs there are. */
+    /* Libraries may be loaded late (libgcc_s when a thread exits), and the C library and libgomp query the number of
+     * CPUs. */
     static const char *const readable[] = {
         "/usr/lib",
         "/usr/lib64",

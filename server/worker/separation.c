@@ -9,7 +9,7 @@ static double length_of(const double v[3])
     return sqrt(pl_vector_dot(v, v));
 }
 
-/* Sum of the edges' lengths of elements with so many corners; adds their number to *count. */
+/* Sum of the edge lengths of elements with so many corners; adds their number to *count. */
 static double sum_of_edges(const double *x, const int32_t *elements, int64_t n, int corners,
                            int64_t *count)
 {
@@ -35,10 +35,10 @@ static double mean_edge(const pl_placed_body *p)
     return count > 0 ? sum / (double)count : 0;
 }
 
-/* Of the distance that contact keeps: so far apart that it does nothing. */
+/* Multiple of the distance that contact keeps at which it has no effect. */
 static const double SPARE = 1.05;
 
-/* The distance that contact keeps of a body. */
+/* The distance that contact keeps from a body. */
 static double clearance(const pl_scene *scene, const pl_placed_body *p)
 {
     double sheet = p->mesh->triangle_count > 0 ? scene->materials[p->body->material].thickness : 0;
@@ -46,7 +46,7 @@ static double clearance(const pl_scene *scene, const pl_placed_body *p)
     return fmax(kept, sheet);
 }
 
-/* The furthest that vertices lie along a direction. */
+/* The largest coordinate of the vertices along a direction. */
 static double furthest(const pl_placed_body *p, const double n[3])
 {
     double most = -INFINITY;

@@ -16,7 +16,7 @@
 #define RESERVE "exit.reserve"
 enum { RESERVE_BYTES = 16 << 10 };
 
-/* Whether the attempt is newer than what head.json shows. Says why where it is not. */
+/* True if the attempt is newer than the one in head.json; otherwise logs why. */
 static bool is_newest(int directory, const pl_session_options *options)
 {
     pl_head head = {0};
@@ -39,7 +39,7 @@ static bool is_newest(int directory, const pl_session_options *options)
     return options->attempt > newest;
 }
 
-/* The lock, and the log; what has them may be written. */
+/* Take the lock and open the log; with both, the directory may be written. */
 static pl_worker_exit take(const pl_session_options *options, bool alone, pl_session_entry *e)
 {
     const char *path = options->directory;
@@ -64,11 +64,11 @@ static pl_worker_exit take(const pl_session_options *options, bool alone, pl_ses
     return PL_WORKER_SUCCEEDED;
 }
 
-/* The GPU, the uid, the sandbox: what all of a process have in common. */
+/* Set up what all sessions of a process share: the GPU, the uid, the sandbox. */
 static bool close_in(const pl_session_options *options, const int *directories, int count,
                      pl_sandbox_report *sandbox)
 {
-    /* Inside no library is opened that lies elsewhere than the system's. */
+    /* Inside the sandbox, only system libraries can be opened. */
     if (options->gpu)
         pl_worker_gpu_open(options->gpu, options->gpu_plugin, count > 1);
     if (options->uid && pl_privileges_drop(directories, count, options->uid) != PL_OK) {
@@ -117,7 +117,7 @@ void pl_session_reserve(int directory)
     int fd = openat(directory, RESERVE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
     if (fd < 0)
         return;
-    /* Not having them is no reason not to run. */
+    /* The run continues without them. */
     int failed = posix_fallocate(fd, 0, RESERVE_BYTES);
     if (failed)
         pl_worker_logf("no space reserved for exit.json: %s", strerror(failed));

@@ -1,4 +1,4 @@
-/* session_options.h - what a worker is told about a session, and the exit statuses it answers with. */
+/* session_options.h - the daemon's instructions to a worker about a session, and the worker's exit statuses. */
 #ifndef PLIANT_SERVER_WORKER_SESSION_OPTIONS_H
 #define PLIANT_SERVER_WORKER_SESSION_OPTIONS_H
 
@@ -8,24 +8,24 @@ typedef enum pl_worker_exit {
     PL_WORKER_SUCCEEDED = 0,
     PL_WORKER_USAGE = 2,        /* or the directory cannot be opened */
     PL_WORKER_FAILED = 3,       /* exit.json says why */
-    PL_WORKER_CANCELLED = 4,    /* exit.json too */
+    PL_WORKER_CANCELLED = 4,    /* likewise */
     PL_WORKER_REFUSED = 5,      /* the lock is held, or the attempt is or has become stale */
-    PL_WORKER_STOPPED = 6,      /* by SIGTERM or SIGINT: a later attempt goes on */
-    PL_WORKER_PAUSED = 7,       /* control.log asked: a later attempt goes on, after a resume */
-    PL_WORKER_DEVICE_FAULT = 8, /* of the GPU: a later attempt goes on */
+    PL_WORKER_STOPPED = 6,      /* by SIGTERM or SIGINT: a later attempt continues */
+    PL_WORKER_PAUSED = 7,       /* by control.log: a later attempt continues, after a resume */
+    PL_WORKER_DEVICE_FAULT = 8, /* of the GPU: a later attempt continues */
     PL_WORKER_NO_DISK = 9,      /* exit.json could not be written, because of the disk, */
     PL_WORKER_NO_MEMORY = 10,   /* or for lack of memory; a later attempt continues */
 } pl_worker_exit;
 
 typedef struct pl_session_options {
     const char *directory;
-    int32_t attempt;         /* >= 1, above every earlier one */
-    int32_t threads;         /* 0: as the scene's resources.cores */
-    int32_t threads_most;    /* that cores.json may ask for; 0: it is not looked for */
+    int32_t attempt;         /* >= 1, above all earlier ones */
+    int32_t threads;         /* 0: the scene's resources.cores */
+    int32_t threads_most;    /* most threads that cores.json may ask for; 0: it is not read */
     uint64_t memory;         /* bytes, 0: no limit */
-    double checkpoint_every; /* s, at least, between two of them */
-    uint32_t uid;            /* to run as, from root; 0: as it was started */
-    const char *gpu;         /* UUID or "auto"; NULL: none is used */
+    double checkpoint_every; /* s, minimum time between two checkpoints */
+    uint32_t uid;            /* uid to run as, from root; 0: unchanged */
+    const char *gpu;         /* UUID or "auto"; NULL: do not use one */
     const char *gpu_plugin;  /* NULL: libpliant_cuda.so beside the program */
 } pl_session_options;
 

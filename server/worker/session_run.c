@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_int signalled; /* told to all sessions of the process */
+static atomic_int signalled; /* applies to all sessions of the process */
 
 static void on_signal(int number)
 {
@@ -27,7 +27,7 @@ void pl_run_set_signals(void)
     sigemptyset(&stop.sa_mask);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
-    /* A full disk quota and a vanished reader are errors of a write, not the end of the process. */
+    /* A full disk quota and a vanished reader must be write errors, not end the process. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGXFSZ, &ignore, NULL);
@@ -46,7 +46,7 @@ static int32_t body_of_vertex(const pl_run *run, int64_t vertex)
     return body;
 }
 
-/* At a frame's own step: the state may be at a later one by now. */
+/* For the frame's own step: the state may be at a later one by now. */
 static void fail_not_finite(pl_run *run, int64_t step, int64_t vertex)
 {
     int32_t body = body_of_vertex(run, vertex);
@@ -64,8 +64,8 @@ static void keep_warnings(pl_run *run)
         pl_worker_logf("warnings.json could not be written: %s", strerror(errno));
 }
 
-/* The frame that was begun, if any, into the log: with `wait`, or without as far as it has come from the device.
- * False where that failed; run->end says how. */
+/* Append the begun frame, if any, to the log: with `wait` always, otherwise if its numbers have arrived from the
+ * device. False on failure; run->end says how. */
 static bool commit_frame(pl_run *run, bool wait)
 {
     int64_t frame, vertex = -1, step = (int64_t)run->writer.begun.header.step;
@@ -90,15 +90,14 @@ static bool commit_frame(pl_run *run, bool wait)
     return false;
 }
 
-/* Asked by the engine while a device works: what is to be written of the frame before is written then. A
- * failure ends the run after the step. */
+/* The engine calls this while a device works, to write the previous frame. A failure ends the run after the step. */
 static void commit_meanwhile(void *context)
 {
     commit_frame(context, false);
 }
 
-/* A device's frame may come while the next step runs; by the end of that it is in the log, and before that
- * wherever the log must have it: commit_frame. */
+/* A device's frame may arrive while the next step runs. It is in the log by the end of that step, and earlier wherever
+ * the log needs it: commit_frame. */
 static bool write_frame(pl_run *run, int64_t frame, pl_metrics *metrics)
 {
     pl_status status = pl_frame_writer_begin(&run->writer, frame, run->steering.state, metrics);
@@ -113,14 +112,14 @@ static double seconds_of_running(const pl_run *run)
     return run->earlier + pl_worker_clock() - run->started;
 }
 
-/* Whether it is to pause, now or after the step that was asked for. */
+/* True if it must pause, now or after the requested step. */
 static bool wants_pause(const pl_run *run)
 {
     const pl_control_reader *c = &run->control;
     return c->paused || (c->pause_at >= 0 && run->state_frame >= c->pause_at);
 }
 
-/* The thread that steps is alive: the daemon sees it where a session waits for its clock. */
+/* The stepping thread is alive: shows the daemon that a session waits for its clock. */
 static void beat(pl_run *run)
 {
     double now = pl_worker_clock();
@@ -140,7 +139,7 @@ static bool may_look(pl_run *run)
     return true;
 }
 
-/* Reads commands and changed cores. True if a newer attempt has fenced this one off. */
+/* Read commands and changed cores. True if a newer attempt has fenced this one off. */
 static bool look_for_orders(pl_run *run)
 {
     if (!may_look(run))
@@ -218,7 +217,7 @@ static void step_failed(pl_run *run, int64_t frame, pl_status status, const pl_f
         run->failure.code = PL_FAILURE_INTERNAL;
 }
 
-/* Where the engine had to take steps by halves, worker.log says so: twenty times, then by count. */
+/* If the engine took steps as two halves, worker.log says so: twenty times, then with a count. */
 static void note_halved(pl_run *run, int64_t frame, const pl_metrics *metrics)
 {
     enum { SAID = 20 };
@@ -230,8 +229,8 @@ static void note_halved(pl_run *run, int64_t frame, const pl_metrics *metrics)
                        run->halved_frames == SAID ? "; further frames are only counted" : "");
 }
 
-/* Asked by the engine. Not before a frame's first step, of which it was asked just before: what was
- * noted in the log of that step then has a step to be of. */
+/* The engine calls this. Returns false before a frame's first step, just checked elsewhere, so that every note in the
+ * log is followed by its step. */
 static bool stop_within(void *context)
 {
     pl_run *run = context;
@@ -240,7 +239,7 @@ static bool stop_within(void *context)
     return !first && should_stop(run);
 }
 
-/* The controls that are in effect from this frame on: as noted, or new ones. */
+/* Apply the controls in effect from this frame on: noted ones, or new ones. */
 static bool steer(pl_run *run, int64_t frame)
 {
     pl_faults faults = {0};
@@ -256,7 +255,7 @@ static bool steer(pl_run *run, int64_t frame)
     return good;
 }
 
-/* Whether the next frame may not end before the time limit: a worker that is inside a step then is killed. */
+/* True if the next frame may not end before the time limit: a worker inside a step then would be killed. */
 static bool nears_limit(const pl_run *run)
 {
     double limit = run->scene.scene.resources.time_limit,
@@ -265,7 +264,7 @@ static bool nears_limit(const pl_run *run)
            !pl_log_syncer_busy(run->syncer);
 }
 
-/* A checkpoint, if one is due: of a frame that is in the log. */
+/* Take a checkpoint if one is due, of a frame that is in the log. */
 static bool keep_state(pl_run *run)
 {
     if (!pl_checkpoints_due(&run->checkpoints) && !nears_limit(run))
@@ -277,12 +276,12 @@ static bool keep_state(pl_run *run)
     return true;
 }
 
-/* One frame more: computed, and written or compared. */
+/* Compute one more frame, and write or compare it. */
 static bool make_frame(pl_run *run, int64_t frame)
 {
     pl_checkpoint_note note = note_of(run);
     run->frame_began = pl_worker_clock();
-    /* A frame of several steps can be broken off in its middle, where no checkpoint can be. */
+    /* A frame of several steps can be interrupted in the middle, where no checkpoint is possible. */
     if (run->scene.scene.output.every > 1)
         pl_checkpoints_keep(&run->checkpoints, run->steering.state, &note);
     if (!steer(run, frame))
@@ -318,7 +317,7 @@ static bool make_frame(pl_run *run, int64_t frame)
     return keep_state(run);
 }
 
-/* What is asked of the next frame is got ready while there is time. */
+/* Uses the waiting time to prepare controls for the next frame. */
 static bool stop_waiting(void *context)
 {
     pl_run *run = context;
@@ -328,7 +327,7 @@ static bool stop_waiting(void *context)
     return false;
 }
 
-/* Until the clock has come to the next frame. */
+/* Wait until the clock reaches the next frame. */
 static bool await_frame(pl_run *run)
 {
     if (run->pace.on && !commit_frame(run, true))
@@ -353,7 +352,7 @@ static void step_frames(pl_run *run)
         run->end = PL_RUN_SUCCEEDED;
 }
 
-/* Frame 0, or the state to go on from. */
+/* Compute frame 0, or restore the state to continue from. */
 static bool first_state(pl_run *run)
 {
     if (!pl_run_done_or_fail(
@@ -383,11 +382,11 @@ static bool first_state(pl_run *run)
     return keep_state(run);
 }
 
-/* From the lock to the last frame. */
+/* Run from the lock to the last frame. */
 static void compute(pl_run *run)
 {
     double begin = pl_worker_clock();
-    pl_run_decode_scene(run); /* of which the log's first record tells what computes */
+    pl_run_decode_scene(run); /* the log's first record names the hardware that the scene uses */
     if (!pl_run_open_log(run) || should_stop(run))
         return;
     double opened = pl_worker_clock();
@@ -415,7 +414,7 @@ static void compute(pl_run *run)
 
 /* ---- end ---- */
 
-/* Everything committed goes to the disk before anything says that the run is over. */
+/* Sync everything committed before anything says that the run is over. */
 static void close_log(pl_run *run)
 {
     if (!run->log)
@@ -427,7 +426,7 @@ static void close_log(pl_run *run)
     run->log = NULL;
 }
 
-/* The state to go on from later. The syncer has been stopped. */
+/* Save the state to continue from later. The syncer has been stopped. */
 static void last_checkpoint(pl_run *run)
 {
     bool timed_out = run->end == PL_RUN_FAILED && run->failure.code == PL_FAILURE_TIMEOUT;
@@ -478,8 +477,8 @@ static bool write_exit(pl_run *run)
     return told == PL_OK;
 }
 
-/* Whatever a run came to after a fault is the fault's: numbers that are none, memory that there was not. Whether
- * the session may have caused it is asked while it has its state. */
+/* After a device fault, any failure of the run is attributed to it, such as NaNs or lack of memory. Whether the session
+ * may have caused it is asked while it has its state. */
 static void blame_device(pl_run *run)
 {
     const char *fault = pl_worker_gpu_fault();
@@ -514,12 +513,12 @@ static pl_worker_exit finish(pl_run *run)
         return PL_WORKER_REFUSED;
     }
     last_checkpoint(run);
-    blame_device(run); /* of which a checkpoint may be the first to tell */
-    /* What a state takes may be what the rest of the way needs. */
+    blame_device(run); /* a checkpoint may be the first to show a fault */
+    /* Memory of the state may be needed for the remaining work. */
     pl_comparison_close(&run->comparison);
     pl_state_destroy(run->steering.state);
     run->steering.state = NULL;
-    /* Sealing the log and saying how it ended both need a little room. */
+    /* Sealing the log and writing exit.json both need a little room. */
     pl_session_reserve_free(run->directory);
     if (run->warnings.totals.frame >= 0)
         keep_warnings(run);
@@ -532,7 +531,7 @@ static pl_worker_exit finish(pl_run *run)
 static void release(pl_run *run)
 {
     if (run->log)
-        pl_log_writer_close(run->log); /* of a fenced run: it publishes nothing */
+        pl_log_writer_close(run->log); /* of a fenced run: publishes nothing */
     pl_comparison_close(&run->comparison);
     pl_checkpoints_clear(&run->checkpoints);
     pl_frame_writer_clear(&run->writer);
@@ -541,7 +540,7 @@ static void release(pl_run *run)
     pl_steering_clear(&run->steering);
     pl_session_scene_clear(&run->scene);
     pl_faults_clear(&run->read_faults);
-    /* The lock goes last: until here nobody else may take the directory for free. */
+    /* The lock is released last: until here nobody else may consider the directory free. */
     if (run->lock >= 0)
         close(run->lock);
     if (run->directory >= 0)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Vertex indices are 32-bit, and a tetrahedron has 12 unknowns' worth of work data: far above what
- * one machine simulates, far below what overflows. */
+/* Vertex indices are 32-bit, and a tetrahedron has 12 unknowns' worth of work data: far above what one machine can
+ * simulate, far below overflow. */
 const pl_mesh_limits pl_worker_mesh_limits = {.max_vertices = 16 << 20, .max_tets = 64 << 20};
 
 pl_status pl_session_scene_read(int directory, pl_session_scene *out, pl_faults *faults)
@@ -39,8 +39,8 @@ bool pl_session_scene_accepted(int directory, const pl_session_scene *s)
     return !s->sum.known || pl_session_file_fits(directory, PL_FILE_SCENE, &s->sum);
 }
 
-/* "meshes/HASH" of "sha256:HASH". The scene's decoder checks the digits as well; here they become
- * a path, so they are checked where that happens. */
+/* "meshes/HASH" from "sha256:HASH". The scene's decoder also checks the digits, but they become a path here, so they
+ * are checked here too. */
 static bool mesh_path(const char *upload, char path[80])
 {
     static const char prefix[] = "sha256:";
@@ -53,7 +53,7 @@ static bool mesh_path(const char *upload, char path[80])
     return true;
 }
 
-/* Read upload k of a source; `owner` is where its mesh is. */
+/* Read upload k of a source; `owner` is the path of the object with the mesh. */
 static pl_status read_upload(int directory, const pl_mesh_source *source, const char *owner,
                              int32_t k, pl_blob *blob, pl_faults *faults)
 {
@@ -127,7 +127,7 @@ static pl_status load_body(int directory, pl_session_scene *s, int32_t b, pl_fau
     return status;
 }
 
-/* The surface of obstacle o, where that is in a file. */
+/* Load the surface of obstacle o if it is in a file. */
 static pl_status load_obstacle(int directory, pl_scene *scene, int32_t o, pl_faults *faults)
 {
     const pl_obstacle *obstacle = &scene->obstacles[o];

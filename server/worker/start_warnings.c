@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Usual sizes of bodies, m. Outside them, the mesh file most likely has other units than metres. */
+/* Usual sizes of bodies, m. Outside this range, the mesh file most likely uses units other than metres. */
 static const double SMALL = 1e-3, LARGE = 50;
-/* Share of a body's size: vertices no deeper than this in an obstacle rest on it. */
+/* Fraction of a body's size: vertices no deeper than this in an obstacle rest on it. */
 static const double TOUCHING = 1e-4;
 /* Warn of bodies that move farther in a step than this many times an obstacle's thickness. */
 static const double THIN = 50;
 
-/* Most distances of vertices to obstacles that are computed: that to a mesh takes microseconds. With more vertices,
- * only every second, third, ... is checked. */
+/* Most distances between vertices and obstacles that are computed: one to a mesh takes microseconds. With more
+ * vertices, only every second, third, ... is checked. */
 static const int64_t DISTANCES_MAX = 200000;
 
 typedef struct look {
@@ -28,7 +28,7 @@ typedef struct look {
     bool *touched;     /* [vertices] of it that feel obstacles */
 } look;
 
-/* Mark the vertices that feel obstacles: the surface of tetrahedra; all of sheets and ropes. */
+/* Mark the vertices that interact with obstacles: the surface of tetrahedra; all of sheets and ropes. */
 static pl_status find_touched(look *l)
 {
     const pl_mesh *mesh = l->at.mesh;
@@ -67,7 +67,7 @@ static pl_status warn_of_inside(const look *l, const pl_obstacle *obstacle)
     pl_status status = pl_shape_create(obstacle, &shape);
     if (status != PL_OK)
         return status;
-    /* A distance changes by no more than the way that one goes. */
+    /* A distance changes by no more than the distance moved. */
     bool near = pl_shape_distance_held(shape, l->at.middle, normal) < l->at.size / 2;
     for (int64_t i = 0; near && i < l->at.mesh->vertex_count; i += l->every) {
         double d = l->touched[i] ? pl_shape_distance_held(shape, l->at.x + 3 * i, normal) : 0;

@@ -1,4 +1,4 @@
-/* start_warnings.h - warnings of starts that users rarely intend: bodies inside obstacles, of an odd size, or so
+/* start_warnings.h - warnings about starts that users rarely intend: bodies inside obstacles, of an unusual size, or so
  * fast that they move many times the thickness of an obstacle in a step. */
 #ifndef PLIANT_SERVER_WORKER_START_WARNINGS_H
 #define PLIANT_SERVER_WORKER_START_WARNINGS_H

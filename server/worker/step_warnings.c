@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Cells that sound may cross in a step. Boxes of 1e6 to 1e10 Pa were dropped on a floor at steps of 1 and 10 ms, with
- * 300 iterations: quasi_newton and admm converge in all steps up to 10 cells, and not in all from 32 on. */
+/* Cells that sound may cross in a step. Boxes of 1e6 to 1e10 Pa were dropped on a floor with steps of 1 and 10 ms and
+ * 300 iterations: quasi_newton and admm converge in all steps up to 10 cells, and fail in some from 32 on. */
 static const double CELLS = 30;
 
 /* Add the size of the parallelepiped that edges a, b and c span, or of a and b alone. */
@@ -44,7 +44,7 @@ static double speed_of_sound(const pl_material *m)
     return sqrt(fmax(0, pl_material_young(m)) / m->density);
 }
 
-/* The material of a body in which sound is fastest. */
+/* The material of a body with the fastest sound. */
 static const pl_material *find_stiffest(const pl_scene *scene, const pl_body *body)
 {
     const pl_material *most = &scene->materials[body->material];
@@ -82,7 +82,7 @@ pl_status pl_step_warnings(const pl_scene *scene, const pl_mesh *meshes, pl_warn
 {
     const pl_solver_settings *solver = &scene->solver;
     pl_status status = PL_OK;
-    /* Without obstacles stiff bodies that hardly turn converge by any method. */
+    /* Without obstacles, stiff bodies that hardly rotate converge with any method. */
     if (scene->obstacle_count == 0 || solver->automatic || solver->method == PL_METHOD_NEWTON ||
         scene->time.integrator == PL_INTEGRATOR_QUASI_STATIC)
         return PL_OK;

@@ -1,4 +1,5 @@
-/* step_warnings.h - warnings of bodies that are too stiff for the scene's method at its time step and meet obstacles. */
+/* step_warnings.h - warnings about bodies that meet obstacles and are too stiff for the scene's method at its time
+ * step. */
 #ifndef PLIANT_SERVER_WORKER_STEP_WARNINGS_H
 #define PLIANT_SERVER_WORKER_STEP_WARNINGS_H
 

@@ -21,7 +21,7 @@ void pl_thread_count_begin(const pl_thread_count *t, int32_t threads)
         pl_worker_logf("%s could not be written: %s", PL_CORES_HAD, strerror(errno));
 }
 
-/* Whether the file was not read before. */
+/* True if the file was not read before. */
 static bool is_new(const pl_thread_count *t, struct stat *now)
 {
     if (pl_stat_fresh_at(t->directory, PL_CORES_WANTED, now) != 0)

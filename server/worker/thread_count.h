@@ -1,4 +1,4 @@
-/* thread_count.h - how many threads a session computes with, which its daemon changes while it runs
+/* thread_count.h - the number of threads of a session, which its daemon may change while it runs
  * (protocol/log/cores.h). Results do not depend on it.
  */
 #ifndef PLIANT_SERVER_WORKER_THREAD_COUNT_H
@@ -12,17 +12,17 @@
 typedef struct pl_thread_count {
     int directory; /* borrowed */
     int32_t attempt, most;
-    int64_t number;       /* of the last request that was answered */
-    struct timespec seen; /* when the file that was read last was written, */
+    int64_t number;       /* of the last answered request */
+    struct timespec seen; /* modification time of the last file read, */
     ino_t file;           /* and its inode */
 } pl_thread_count;
 
-/* most: no request may have more. 0: there are no requests, and nothing is looked for. */
+/* most: largest number that a request may ask for. 0: there are no requests, and no checks. */
 void pl_thread_count_init(pl_thread_count *t, int directory, int32_t attempt, int32_t most);
-/* Say that requests are followed from now on, beginning with so many threads. */
+/* Announce that requests are followed from now on, starting with so many threads. */
 void pl_thread_count_begin(const pl_thread_count *t, int32_t threads);
-/* Asked between steps: where there is a new request, take so many threads and answer. One fstatat where there is
- * none. Without memory, or without room for the answer, it is tried again. */
+/* Call it between steps: if there is a new request, set the number of threads and answer. Costs one fstatat if nothing
+ * is new. If out of memory or disk space for the answer, it is retried. */
 void pl_thread_count_poll(pl_thread_count *t, pl_steering *steering);
 
 #endif

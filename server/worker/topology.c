@@ -57,7 +57,7 @@ static void surfaces_destroy(surface *list, int32_t bodies)
     free(list);
 }
 
-/* Indices of a body's vertices as global ones. */
+/* Write a body's vertex indices as global ones. */
 static void set_indices(pl_json_writer *w, const char *key, const int32_t *list, int64_t count,
                         int64_t first)
 {
@@ -90,8 +90,7 @@ static int64_t vertices_before(const pl_session_scene *s, int32_t body)
     return sum;
 }
 
-/* `at` lists what it holds in global vertices, so that viewers can mark it; empty for more than
- * PINNED_MOST. */
+/* `at` lists the pinned vertices by global index, so that viewers can mark them; empty for more than PINNED_MOST. */
 static void put_pin(pl_json_writer *w, const pl_session_scene *s, const pl_pin *pin, int64_t count,
                     int64_t first)
 {
@@ -111,7 +110,7 @@ static void put_pin(pl_json_writer *w, const pl_session_scene *s, const pl_pin *
     free(vertex);
 }
 
-/* A surface from a file is written out: who draws it need not read the file. */
+/* A surface from a file is written out, so that viewers need not read the file. */
 static void put_obstacle(pl_json_writer *w, const pl_obstacle *obstacle)
 {
     pl_obstacle drawn = *obstacle;
@@ -120,7 +119,7 @@ static void put_obstacle(pl_json_writer *w, const pl_obstacle *obstacle)
     pl_obstacle_put(w, &drawn);
 }
 
-/* What a motion turns about that names no point: the centre, or the middle of a mesh. */
+/* The centre of rotation of a motion that names no point: the centre, or the middle of a mesh. */
 static void centre_of(const pl_obstacle *o, const pl_solid_arrays *shape, double out[3])
 {
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -134,7 +133,7 @@ static void centre_of(const pl_obstacle *o, const pl_solid_arrays *shape, double
 
 static void set_numbers(pl_json_writer *w, const char *key, const double *list, int64_t count)
 {
-    enum { DIGITS = 7 }; /* of a float, which is what is drawn */
+    enum { DIGITS = 7 }; /* of a float, which is the precision drawn */
     pl_json_key(w, key);
     pl_json_begin_array(w);
     for (int64_t i = 0; i < count; i++)
@@ -142,7 +141,7 @@ static void set_numbers(pl_json_writer *w, const char *key, const double *list, 
     pl_json_end_array(w);
 }
 
-/* The triangles of an obstacle where it is at time 0; null for a plane, which has no end. */
+/* The triangles of an obstacle at time 0; null for a plane, which is infinite. */
 static pl_status put_obstacle_surface(pl_json_writer *w, const pl_obstacle *o)
 {
     static const double origin[3];
@@ -169,7 +168,7 @@ static pl_status put_obstacle_surface(pl_json_writer *w, const pl_obstacle *o)
     return PL_OK;
 }
 
-/* NULL when out of memory. */
+/* NULL: out of memory. */
 static char *encode(const pl_session_scene *s, const surface *surfaces, const int64_t *pin_counts,
                     const pl_expected *expected, size_t *length)
 {
@@ -215,7 +214,7 @@ static char *encode(const pl_session_scene *s, const surface *surfaces, const in
     return NULL;
 }
 
-/* Every body's triangles (surfaces given) or tetrahedra as one array of global vertices. */
+/* Write every body's triangles (if surfaces are given) or tetrahedra as one array of global vertices. */
 static pl_status write_array(int directory, const char *name, const pl_session_scene *s,
                              const surface *surfaces, int64_t rows, pl_file_sum *sum)
 {
@@ -229,7 +228,7 @@ static pl_status write_array(int directory, const char *name, const pl_session_s
     return status == PL_OK ? closed : status;
 }
 
-/* The vertices that something drawn has, ascending: of triangles and of loose edges. */
+/* Write the vertices of drawn triangles and loose edges, ascending. */
 static pl_status write_surface(int directory, const pl_session_scene *s, const surface *surfaces,
                                pl_file_sum *sum)
 {

@@ -107,12 +107,12 @@ static double seconds(const char *option, const char *text)
     return value;
 }
 
-/* A BLAS with threads of its own starts them before main, outside the sandbox and beside our own
- * fixed-order parallelism. It is told not to, which takes a fresh start of the program. */
+/* A BLAS with its own threads starts them before main, outside the sandbox and in addition to this program's
+ * fixed-order parallelism. It is told not to, which requires restarting the program. */
 static void restart_without_library_threads(char **argv)
 {
     struct stat tasks;
-    /* The link count of /proc/self/task is 2 and one for each thread. */
+    /* The link count of /proc/self/task is 2 plus the number of threads. */
     if (getenv("OPENBLAS_NUM_THREADS") || stat("/proc/self/task", &tasks) != 0 ||
         tasks.st_nlink <= 3)
         return;

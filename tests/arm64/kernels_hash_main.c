@@ -1,4 +1,4 @@
-/* Prints kernels_hash.h's text: run on another processor, or an emulator of it, and compare. */
+/* Prints kernels_hash.h's text: run it on another processor, or an emulator of it, and compare. */
 #include "tests/support/kernels_hash.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* bare_server.h - the least that a server of stored bytes can do with the daemon's HTTP library: it
- * answers every GET with some files, one after the other, read by pread into the connection's
- * buffer. Threads, buffer and framing are the daemon's, so that what the daemon does beside shows.
+/* bare_server.h - a minimal server of stored bytes with the daemon's HTTP library: it answers every GET with the
+ * contents of some files, one after the other, read by pread into the connection's buffer. Threads, buffer and framing
+ * are the daemon's, so that a comparison shows the cost of the daemon's other work.
  */
 #ifndef PLIANT_TESTS_BENCH_BARE_SERVER_H
 #define PLIANT_TESTS_BENCH_BARE_SERVER_H

@@ -1,5 +1,5 @@
-/* bench.h - what the benchmarks of the service share: samples and their quantiles, a download that
- * costs the client as little as may be, and the processor time of a server.
+/* bench.h - shared by the service's benchmarks: samples and their quantiles, a download that costs the client as little
+ * as possible, and a server's processor time.
  */
 #ifndef PLIANT_TESTS_BENCH_BENCH_H
 #define PLIANT_TESTS_BENCH_BENCH_H
@@ -17,9 +17,9 @@ typedef struct bench_samples {
     double value[BENCH_SAMPLES];
 } bench_samples; /* zero-initialise */
 void bench_add(bench_samples *s, double value);
-/* Between the two nearest samples where the quantile lies between them; q = 0.5 is the median. */
+/* Interpolates between the two nearest samples; q = 0.5 is the median. */
 double bench_quantile(const bench_samples *s, double q);
-/* The same of more of them; sorts them. */
+/* The same for several quantiles; sorts the samples. */
 double bench_rank(double *values, int count, double q);
 
 /* A connection to 127.0.0.1 whose reads give up after a minute. */

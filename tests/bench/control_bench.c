@@ -20,7 +20,7 @@ static const char scene[] =
     " \"bodies\": [{\"mesh\": {\"box\": {\"size\": [1, 0.6, 0.6], \"cells\": [12, 8, 8]}}}],"
     " \"pins\": [{\"name\": \"hand\", \"select\": {\"side\": \"-x\"}}]}";
 
-/* Controls by turns: what a hand, a slider and a choice of stiffness send. */
+/* Controls in turns, as sent by dragging, a slider and a choice of stiffness. */
 static void write_control(int kind, int i, char out[256])
 {
     static const char *const forms[] = {

@@ -1,7 +1,6 @@
-/* Dissipation functions with terms of their own and merged with the elastic energy: the same steps of a body
- * that is let go stretched and turning, each method to its tolerance. Iterations and milliseconds of
- * processor a step; the two forms of a row in turns, and the least of three. Both must come to the same
- * positions. */
+/* Dissipation functions as separate terms and merged with the elastic energy: the same steps of a body that is released
+ * stretched and rotating, each method to its tolerance. Prints iterations and milliseconds of processor time per step;
+ * the two forms of a row run in turns, and the best of three counts. Both must reach the same positions. */
 #include "tests/support/scene_run.h"
 
 #include <math.h>
@@ -94,7 +93,7 @@ static void row(const char *material, const char *method, int function)
     free(best[1].x);
 }
 
-/* damping_bench [METHOD]: all of them, or one. */
+/* damping_bench [METHOD]: all methods, or one. */
 int main(int argc, char **argv)
 {
     printf("damping of a cube of 3,072 tetrahedra, a step: iterations, ms of processor, ratio,\n"

@@ -1,6 +1,6 @@
-/* How fast a session's log becomes files of other programs, beside cp of the same bytes: pliant export
- * of a directory into a tmpfs, and the daemon's /export over loopback. Memory is the peak of the
- * program's. Arguments: cells an edge of the box (32), frames (300). */
+/* How fast a session's log is converted to files of other programs, compared with cp of the same bytes: pliant export
+ * of a directory into a tmpfs, and the daemon's /export over loopback. Memory is the program's peak. Arguments: cells
+ * per edge of the box (32), frames (300). */
 #include "tests/bench/bench.h"
 #include "tests/support/daemon_fixture.h"
 #include "tests/support/session_client.h"

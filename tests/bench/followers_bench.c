@@ -1,10 +1,9 @@
-/* A thousand followers of one live session of 1,000 vertices at 60 frames a second, latest first: how
- * old the newest frame is when it arrives whole, how many each gets, what the daemon takes for it, and
- * how often a frame was made. Then ten thousand connections, two thousand of them streams.
+/* A thousand followers of one live session of 1,000 vertices at 60 frames a second, latest first: the age of the newest
+ * frame when it has arrived whole, the number of frames each follower gets, the daemon's processor time, and how often
+ * a frame was made. Then ten thousand connections, two thousand of them streams.
  *
- * The worker's place is taken by a process that writes frames to the session's log by the clock, each
- * with the time at which it was written; so the rate is what it is said to be, and the machine is the
- * daemon's and the clients'. */
+ * Instead of a worker, a process writes frames to the session's log by the clock, each with the time at which it was
+ * written; so the rate is exact, and daemon and clients have the machine to themselves. */
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
 #include "tests/bench/bench.h"
@@ -214,7 +213,7 @@ static void take(crowd *c, reader *r, const unsigned char *at, size_t n)
     }
 }
 
-/* Read whatever comes for so many seconds. */
+/* Read everything that arrives for so many seconds. */
 static void attend(crowd *c, double seconds)
 {
     static unsigned char block[BLOCK];
@@ -357,9 +356,9 @@ static void measure_connections(const daemon_fixture *d, const char *id)
     dismiss(&c);
 }
 
-/* ---- what the machine asks for ---- */
+/* ---- the machine's requirements ---- */
 
-/* Read whatever comes on so many connections to the port, until killed. */
+/* Read everything that arrives on so many connections to the port, until killed. */
 static _Noreturn void drain(int port)
 {
     static unsigned char block[BLOCK];
@@ -439,9 +438,9 @@ static void watch_worker(const daemon_fixture *d, const char *id, double seconds
     json_decref(after);
 }
 
-/* A worker with so many followers, who are on other machines. Here they read what has come five times a
- * second, in what daemon and worker leave of the cores: in a thread, which takes the policy with it that
- * nobody but root may leave again. */
+/* A worker with so many followers. On real systems these are on other machines; here they read new data five times a
+ * second, in the time that daemon and worker leave on the cores. They run in a thread, because only root could switch
+ * back from its scheduling policy. */
 typedef struct followed {
     const daemon_fixture *daemon;
     const char *id;

@@ -1,6 +1,6 @@
-/* POSTs of small scenes at a fixed rate, whether or not those before have been answered: held sessions at 200/s, then at
- * 50/s behind workers on every core, then more than any daemon takes, for how soon it says no. A request's time runs from
- * when it was due, so one that finds no connection free counts in full. */
+/* POSTs of small scenes at a fixed rate, regardless of earlier replies: held sessions at 200/s, then at 50/s behind
+ * workers on every core, then more than any daemon can accept, to measure how soon it rejects. A request's time starts
+ * when it was due, so waiting for a free connection counts in full. */
 #include "tests/bench/bench.h"
 #include "tests/support/session_client.h"
 
@@ -40,7 +40,7 @@ static void sleep_until(double when)
     }
 }
 
-/* Reads a reply to its end: its status, or 0 where the connection was closed. */
+/* Reads a reply to its end. Returns its status, or 0 if the connection was closed. */
 static int read_status(int fd)
 {
     char head[HEAD_MAX + 1], drop[4096];

@@ -1,5 +1,6 @@
-"""How fast the Python client follows stored frames into arrays: GB a second by the clock and of its
-own processor time, with numpy and without. A session of 17,576 vertices (211 KB a frame)."""
+"""How fast the Python client follows stored frames into arrays: GB per second by the wall clock
+and of its own processor time, with numpy and without. A session of 17,576 vertices (211 KB per
+frame)."""
 
 import os
 import sys

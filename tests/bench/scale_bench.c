@@ -45,7 +45,7 @@ static void measure_many(const daemon_fixture *d)
            MANY_FRAMES / metrics_read);
 }
 
-/* Medians of what the worker says of frames 1 on. */
+/* Medians of the worker's metrics from frame 1 on. */
 static void read_metrics(const daemon_fixture *d, const char *id, bench_samples *step,
                          bench_samples *local, bench_samples *global)
 {

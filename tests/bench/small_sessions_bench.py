@@ -1,7 +1,7 @@
-"""Many small sessions: sessions a second through a daemon of all cores, and processor time of each
-beside solving: 200 sessions of 480 tetrahedra and 100 frames, of 10, and of one, which are start-up
-alone. Each with workers and checks that start afresh (--prepared 0), and from prepared processes.
-SESSIONS=N in the environment runs N of each."""
+"""Many small sessions: sessions per second through a daemon with all cores, and processor time
+of each besides solving: 200 sessions of 480 tetrahedra and 100 frames, of 10 frames, and of one,
+which is only start-up. Each with normally started workers and checks (--prepared 0), and with
+prepared processes. SESSIONS=N in the environment runs N of each."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ TICK = 1e3 / os.sysconf("SC_CLK_TCK")  # ms
 
 
 def spent(pid):
-    """ms of processor time: of the daemon, of its children that have ended, of this process."""
+    """ms of processor time: the daemon's, its ended children's, this process's."""
     with open(f"/proc/{pid}/stat") as stat:
         field = [int(x) for x in stat.read().rsplit(")", 1)[1].split()[11:15]]
     own = resource.getrusage(resource.RUSAGE_SELF)
@@ -26,7 +26,7 @@ def spent(pid):
 
 
 def solving(session):
-    """ms that frames took, as the session says: on a busy machine more than processor time."""
+    """ms spent on frames, according to the session; on a busy machine more than processor time."""
     return sum(line["ms"]["step"] for line in session.metrics())
 
 

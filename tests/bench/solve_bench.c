@@ -1,6 +1,6 @@
-/* One solve with three right-hand sides: ours over panels on one and two threads, beside CHOLMOD's
- * own with the factor of the same matrix and ordering. The least of many runs, taken in turns.
- * GB/s counts the numbers of L, 8 bytes each, once forward and once backward. */
+/* One solve with three right-hand sides: Pliant's over panels on one and two threads, and CHOLMOD's with the factor of
+ * the same matrix and ordering. The best of many runs, taken in turns. GB/s counts the numbers of L, 8 bytes each, once
+ * forward and once backward. */
 #include "engine/clock.h"
 #include "engine/model/model.h"
 #include "tests/support/scene_run.h"

@@ -1,6 +1,6 @@
-"""A daemon with many stored sessions: how long it takes to start, and requests to it: a page of the
-list, one session, and searches that find nothing, one old session, or a page. 100,000 sessions of a
-hundred users, made from one that has run: 1 in 1,000 failed, 5 were cancelled. SESSIONS=N in
+"""A daemon with many stored sessions: its start-up time, and requests to it: a page of the list,
+one session, and searches that find nothing, one old session, or a page. 100,000 sessions of a
+hundred users, copied from one that has run: 1 in 1,000 failed, 5 were cancelled. SESSIONS=N in
 the environment makes N. The rows have no checksum, so a start does not compute it."""
 
 import http.client
@@ -21,7 +21,7 @@ REQUESTS = 300
 
 
 def make_rows(state, ids):
-    """Copies of the one row there is, the oldest first."""
+    """Copies of the only row, the oldest first."""
     db = sqlite3.connect(os.path.join(state, "pliant.db"))
     db.row_factory = sqlite3.Row
     row = dict(db.execute("SELECT * FROM sessions").fetchone())
@@ -92,7 +92,7 @@ def measure(connection, token, what, target):
 
 
 def post(daemon, token):
-    """What a POST takes of a table of this size: held sessions, one by one."""
+    """The time of a POST with a table of this size: held sessions, one by one."""
     taken = []
     with pliant.Client(state=daemon.state) as client:
         for _ in range(50):

@@ -1,6 +1,6 @@
-/* How fast one client reads the stored frames of a finished session, beside a bare pread server on
- * the same HTTP library, the same files and the same client, in turns. A thin plate of 68,742
- * vertices, since a cube of as many would spend its time in the factorisation. */
+/* How fast one client reads the stored frames of a finished session, compared with a bare pread server on the same HTTP
+ * library, the same files and the same client, in turns. The body is a thin plate of 68,742 vertices, because a cube
+ * with as many would spend its time in the factorisation. */
 #include "tests/bench/bare_server.h"
 #include "tests/bench/bench.h"
 #include "tests/support/session_client.h"
@@ -70,7 +70,7 @@ static void read_round(server *s)
     bench_add(&s->cpu, 1e-6 * (double)bytes / (bench_cpu_seconds(s->pid) - cpu));
 }
 
-/* The same frames in forms that are made on the way: more of them than the daemon keeps. */
+/* The same frames in converted forms: more of them than the daemon caches. */
 static void measure_made(const daemon_fixture *d, const char *id)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* What contact between bodies costs each method: a cube lands on another, which is turned and held at its bottom.
- * Iterations and ms of a step to 1e-3, with contact and without, where they pass through each other; steps that do not
- * converge in 2000 iterations are told. PLIANT_LONG=1: also 16 cells a side. */
+/* The cost of contact between bodies for each method: a cube lands on another, which is rotated and held at its bottom.
+ * Prints iterations and ms of a step to 1e-3, with contact and without (they then pass through each other); steps that
+ * do not converge in 2000 iterations are reported. PLIANT_LONG=1: also 16 cells a side. */
 #include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 

@@ -1,5 +1,4 @@
-/* What a session costs beside its steps: the preflight's and the worker's start, run by hand on a
- * session directory. */
+/* The cost of a session besides its steps: starts of preflight and worker, run by hand on a session directory. */
 #include "tests/bench/bench.h"
 
 #include "protocol/log/log.h"

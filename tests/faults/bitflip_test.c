@@ -1,6 +1,6 @@
-/* Damage to a finished session's files: whatever single bit flips, whatever file goes or is cut,
- * pl_verify names the file (and the frame where one is lost), every other frame is read with the
- * bytes it had, and nothing damaged is ever handed on as right. */
+/* Damage to a finished session's files: whichever bit is flipped, and whichever file is missing or cut, pl_verify names
+ * the file (and the frame if one is lost), every other frame reads with its original bytes, and nothing damaged is ever
+ * passed off as good. */
 #include "tests/support/session_fixture.h"
 #include "tests/support/suite.h"
 
@@ -34,7 +34,7 @@ typedef struct original {
     size_t size;
 } original;
 
-/* Where frame k's record and metrics record lie in the segment, and what they hold. */
+/* The positions of frame k's record and metrics record in the segment, and their contents. */
 typedef struct stored_part {
     char *payload;
     uint64_t length, offset, size;
@@ -69,8 +69,8 @@ static void remember_frames(void)
     pl_log_reader_close(r);
 }
 
-/* A body of a generated box and one of an uploaded mesh, run to its end by the worker; then a
- * command in control.log, which nobody was there to read. */
+/* A body of a generated box and one of an uploaded mesh, run to its end by the worker; then a command in control.log
+ * that no worker reads. */
 static void setup(void)
 {
     char hash[65], scene[1024];
@@ -106,7 +106,7 @@ static void teardown(void)
 
 /* ---- what must hold ---- */
 
-/* Every frame reads as it was; of frame `hit` (-1: none) a part may be reported damaged. */
+/* Every frame reads unchanged; for frame `hit` (-1: none), a part may be reported damaged. */
 static void assert_frames(int64_t hit, const char *what)
 {
     pl_log_reader *r;
@@ -131,7 +131,7 @@ static void assert_frames(int64_t hit, const char *what)
     pl_log_reader_close(r);
 }
 
-/* The other files: as they were, or refused. */
+/* The other files read unchanged, or are rejected. */
 static void assert_documents(const char *what)
 {
     char *bytes;
@@ -158,8 +158,8 @@ static void assert_documents(const char *what)
     }
 }
 
-/* The damage is found in `name`, at the frame that is lost, and nothing else is accused but meshes
- * that a damaged scene no longer names rightly. Returns the damages. */
+/* The damage is reported for `name`, at the lost frame, and for nothing else except meshes that a damaged scene no
+ * longer names correctly. Returns the damages. */
 static size_t assert_found(const char *name, int64_t hit, const char *what)
 {
     pl_verify_report report = {0};
@@ -244,8 +244,7 @@ START_TEST(single_bits)
 }
 END_TEST
 
-/* Every bit of the headers of the epoch record, of the first, of one in the middle and of the last
- * frame, and of all padding. */
+/* Every bit of the headers of the epoch record, of the first, a middle and the last frame, and of all padding. */
 START_TEST(header_bits)
 {
     const original *segment = &originals[11];
@@ -268,7 +267,7 @@ START_TEST(header_bits)
 }
 END_TEST
 
-/* The last frame is not taken for torn where neither head nor index is there to tell. */
+/* The last frame is not treated as torn if neither head nor index can tell. */
 START_TEST(segment_alone)
 {
     ck_assert_int_eq(unlinkat(f.directory, "head.json", 0), 0);
@@ -310,7 +309,7 @@ START_TEST(deleted)
 {
     for (int i = 0; i < NAMES; i++) {
         if (strcmp(names[i], "control.log") == 0)
-            continue; /* where nobody gave a command there is none */
+            continue; /* without a command the file is missing */
         ck_assert_int_eq(unlinkat(f.directory, names[i], 0), 0);
         assert_shorter(&originals[i], 0, names[i]);
         session_fixture_write(&f, names[i], originals[i].bytes, originals[i].size);
@@ -373,7 +372,7 @@ START_TEST(worker_refuses_a_changed_mesh)
 }
 END_TEST
 
-/* ---- a session that is to go on ---- */
+/* ---- a session that continues ---- */
 
 enum { STOPPED_STEPS = 3000 };
 static session_fixture stopped;
@@ -395,7 +394,7 @@ static void teardown_stopped(void)
     session_fixture_destroy(&stopped);
 }
 
-/* The damages of the stopped session that pl_verify finds, all of which must be in `name`. */
+/* The damages that pl_verify finds in the stopped session; all must be in `name`. */
 static size_t accused(const char *name)
 {
     pl_verify_report report = {0};
@@ -436,8 +435,8 @@ START_TEST(checkpoints)
 }
 END_TEST
 
-/* Head gone: the next attempt finds the chain again, goes on from its checkpoint and commits no
- * frame twice. */
+/* Without its head, the next attempt finds the chain again, continues from its checkpoint and commits no frame
+ * twice. */
 START_TEST(goes_on_without_head)
 {
     int64_t before = session_fixture_frames(&stopped);

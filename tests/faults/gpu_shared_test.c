@@ -1,6 +1,6 @@
-/* Several sessions in one worker, on a plug-in whose one device is the host (tests/gpu/emulated_plugin.c): each has
- * the frames, to the bit, that it has alone, and ends for itself, by success, failure, cancel or a stale attempt;
- * SIGTERM reaches all; and a fault of the device ends all, each of which goes on from its checkpoint. */
+/* Several sessions in one worker, on a plug-in whose only device is the host (tests/gpu/emulated_plugin.c): each has
+ * the same frames, to the bit, as alone, and ends independently, by success, failure, cancel or a stale attempt;
+ * SIGTERM reaches all; a fault of the device ends all, and each continues from its checkpoint. */
 #include "protocol/log/log.h"
 #include "tests/support/emulated_plugin.h"
 #include "tests/support/session_compare.h"
@@ -124,7 +124,7 @@ START_TEST(each_has_the_frames_that_it_has_alone)
 }
 END_TEST
 
-/* One that its device refuses, one that was cancelled before, one whose attempt is stale. */
+/* One that its device rejects, one that was cancelled before, one whose attempt is stale. */
 START_TEST(each_ends_for_itself)
 {
     session_fixture all[MANY];
@@ -163,7 +163,7 @@ START_TEST(controls_are_one_s_and_signals_are_all_s)
         usleep(10000);
     assert_state(&all[0], "cancelled");
     assert_state(&all[1], "paused");
-    /* The others go on, and the two are free, while the process lives. */
+    /* The others continue, and the two have ended, while the process lives. */
     for (int i = 2; i < MANY; i++) {
         ck_assert(session_fixture_await(&all[i], session_fixture_frames(&all[i]) + 3));
         ck_assert(!session_fixture_has(&all[i], "exit.json"));
@@ -211,7 +211,7 @@ START_TEST(a_fault_of_the_device_ends_all_and_all_go_on)
 }
 END_TEST
 
-/* One that has its worker to itself has caused it. */
+/* A session alone in its worker is blamed for the fault. */
 START_TEST(a_fault_is_no_failure_of_the_scene)
 {
     session_fixture alone[MANY];

@@ -1,6 +1,5 @@
-/* Sessions that ask for a GPU, on a plug-in whose one device is the host (tests/gpu/emulated_plugin.c): the
- * CPU's frames to rounding, the same bits after a stop; and where there is no GPU they fail with the
- * reason, before any frame. */
+/* Sessions that ask for a GPU, on a plug-in whose only device is the host (tests/gpu/emulated_plugin.c): the CPU's
+ * frames to rounding, the same bits after a stop. Without a GPU they fail with the reason, before any frame. */
 #include "engine/backends/backend.h"
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
@@ -36,7 +35,7 @@ static void create(session_fixture *f, int steps, const char *solver)
     session_fixture_create(f, NULL, scene);
 }
 
-/* An attempt with --gpu and --gpu-plugin, each where it is not NULL. */
+/* An attempt with --gpu and --gpu-plugin, each only if not NULL. */
 static pid_t start(const session_fixture *f, const char *attempt, const char *uuid,
                    const char *file)
 {
@@ -106,8 +105,8 @@ static void solver_of(int row, char *text, size_t size)
              METHODS[row].device);
 }
 
-/* From memory that the worker cannot read while nothing is launched; on the emulated device, then on CUDA's plug-in by
- * the stand-in for its runtime. */
+/* With memory that the worker cannot read between launches; on the emulated device, then on CUDA's plug-in with the
+ * stand-in for its runtime. */
 static void hold_frames(int row, const char *file, const char *name)
 {
     session_fixture cpu, gpu;
@@ -123,7 +122,7 @@ static void hold_frames(int row, const char *file, const char *name)
     ck_assert_int_eq(run(&gpu, "1", "auto", file), 0);
     for (int64_t k = 0; k <= 10; k++)
         ck_assert_double_le(apart(&cpu, &gpu, k), METHODS[row].tolerance);
-    /* It was no CPU that computed them, and with floats only where asked. */
+    /* The CPU did not compute them, and floats were used only on request. */
     ck_assert_double_gt(apart(&cpu, &gpu, 10), is_single(row) ? 1e-9 : 0);
     ck_assert(session_said(&gpu, said));
     pl_log_reader *reader;
@@ -151,7 +150,7 @@ START_TEST(frames_are_the_cpu_s)
 }
 END_TEST
 
-/* A run that was stopped and went on from its checkpoint has the bits of one that was not. */
+/* A run that was stopped and continued from its checkpoint has the same bits as an uninterrupted one. */
 START_TEST(goes_on_with_the_same_bits)
 {
     session_fixture whole, stopped;
@@ -180,7 +179,7 @@ START_TEST(goes_on_with_the_same_bits)
 }
 END_TEST
 
-/* A frame that is begun is written when its numbers have come, and is then of the state that it was begun of. */
+/* A begun frame is written once its numbers have arrived, and has the state at which it was begun. */
 START_TEST(a_frame_is_written_while_the_next_step_runs)
 {
     session_fixture f;
@@ -247,8 +246,8 @@ static const struct {
 };
 enum { WITHOUT_COUNT = sizeof WITHOUT / sizeof *WITHOUT };
 
-/* Two cubes that hit each other, by a method that descends and by one that splits: contact between bodies is the plug-in's,
- * whose tables are others than the worker's. */
+/* Two cubes that collide, with a descent and a splitting method: contact between bodies uses the plug-in's tables,
+ * which differ from the worker's. */
 START_TEST(bodies_touch)
 {
     static const char *const SOLVERS[] = {"\"method\": \"lbfgs\", \"iterations\": 2000",
@@ -296,7 +295,7 @@ START_TEST(without_a_gpu_it_fails)
 }
 END_TEST
 
-/* A plug-in stands by unused where the scene is the CPU's. */
+/* A plug-in stays unused if the scene runs on the CPU. */
 START_TEST(a_scene_of_the_cpu_stays_there)
 {
     session_fixture a, b;
@@ -311,7 +310,7 @@ START_TEST(a_scene_of_the_cpu_stays_there)
 }
 END_TEST
 
-/* What preflight lets pass and a device refuses ends with the device's reason. */
+/* A scene that passes preflight but that a device rejects ends with the device's reason. */
 START_TEST(the_device_has_the_last_word)
 {
     session_fixture f;

@@ -1,5 +1,5 @@
-/* What a process in the sandbox can no longer do, and what it must still be able to. Each test is
- * a process of its own, so entering is for that test only.
+/* What a process in the sandbox can no longer do, and what it still can. Each test is its own process, so entering
+ * affects only that test.
  */
 #include "protocol/log/session_dir.h"
 #include "server/worker/sandbox.h"
@@ -34,7 +34,7 @@ static pl_sandbox_report enter(int directory)
     return report;
 }
 
-/* Fails with one of the two errors that a refusal has. */
+/* Fails with one of the two errors of a denial. */
 static void assert_refused(long result)
 {
     int error = errno;
@@ -85,7 +85,7 @@ START_TEST(test_files)
 }
 END_TEST
 
-/* Those that share a worker are open, and no other beside them. */
+/* The directories that share a worker are open, and no other beside them. */
 START_TEST(test_files_of_several)
 {
     session_fixture all[3];
@@ -123,7 +123,7 @@ START_TEST(test_files_of_several)
 }
 END_TEST
 
-/* What a GPU's driver reads of the machine is open with `gpu` and not without; the rest stays shut. */
+/* With `gpu`, files that a GPU's driver reads are open; without it they are not. Everything else stays closed. */
 START_TEST(test_files_of_a_gpu)
 {
     session_fixture own;
@@ -189,7 +189,7 @@ static void *one_thread(void *argument)
     return NULL;
 }
 
-/* What a solver needs: threads, memory, limits. Threads inherit the filter. */
+/* A solver's needs: threads, memory, limits. Threads inherit the filter. */
 START_TEST(test_still_works)
 {
     enter(-1);

@@ -1,5 +1,4 @@
-/* Contacts that are stored with frames: the same bits after kills, and compared where a frame is computed again.
- */
+/* Contacts stored with frames: the same bits after kills, and compared when a frame is recomputed. */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/log.h"
 #include "tests/support/session_compare.h"

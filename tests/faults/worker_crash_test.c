@@ -1,6 +1,4 @@
-/* Workers that die, come late or come twice: what is committed stays readable, and a stale worker
- * changes no byte.
- */
+/* Workers that die, start late or start twice: committed data stays readable, and a stale worker changes no byte. */
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
@@ -29,7 +27,8 @@ static int64_t readable_frames(const session_fixture *f)
     return frames;
 }
 
-/* Each attempt goes on where the one before was killed. Nothing ends before it is killed; the last is told how far. */
+/* Each attempt continues where the previous one was killed. No attempt ends before it is killed; the last gets an
+ * end. */
 START_TEST(test_killed_worker)
 {
     session_fixture f;

@@ -1,5 +1,5 @@
-/* The worker and the things it lives on: a disk that is full, a file size limit, memory, numbers
- * that leave the range of what is stored.
+/* The worker without resources: a full disk, a file size limit, memory, and numbers outside the range of the stored
+ * type.
  */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/log.h"
@@ -116,8 +116,8 @@ START_TEST(test_full_disk)
 }
 END_TEST
 
-/* The disk has room for the log and one checkpoint of a state, and not for a second: that is said,
- * the first stays, and the session pauses as it was asked to. */
+/* The disk has room for the log and one checkpoint of a state, but not for a second: that is logged, the first stays,
+ * and the session pauses as requested. */
 START_TEST(test_no_room_for_a_checkpoint)
 {
     char place[] = "/tmp/pliant-full-XXXXXX";
@@ -178,8 +178,8 @@ START_TEST(test_out_of_memory)
 }
 END_TEST
 
-/* A real state, poisoned: a position that is not finite, or beyond a float, is no frame. Nothing of
- * it reaches the log, which goes on with the next good one.
+/* A real state, poisoned: a position that is not finite, or beyond a float, is not a frame. Nothing of it reaches the
+ * log, which continues with the next good one.
  */
 START_TEST(test_not_finite)
 {

@@ -1,6 +1,5 @@
-/* A worker that was taken for dead: another attempt has run to its end meanwhile. What the late one
- * still writes, nobody reads; it notices and goes away. The lock is no help here: it is taken away,
- * as on a file system that has none.
+/* A worker that was taken for dead: another attempt has run to its end meanwhile. Nobody reads what the late one still
+ * writes; it notices and leaves. The lock does not help here: it is removed, as on a file system without locks.
  */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/record.h"
@@ -26,7 +25,7 @@ static void create(session_fixture *f, const char *more)
     free(scene);
 }
 
-/* CRC of a file of the directory; 0 where there is none. */
+/* CRC of a file of the directory; 0 if it does not exist. */
 static uint32_t file_crc(const session_fixture *f, const char *name)
 {
     char *bytes;
@@ -65,8 +64,8 @@ static uint32_t read_bytes(const session_fixture *f)
     return crc;
 }
 
-/* Stopped at some moment of its first steps, let go on after attempt 2 is through. With a signal
- * sent meanwhile, it is asked to write a checkpoint and an exit.json that are not its to write. */
+/* Stopped during its first steps, continued after attempt 2 has ended. With a signal sent meanwhile, it is asked to
+ * write a checkpoint and an exit.json that belong to the other attempt. */
 START_TEST(test_stale_worker)
 {
     session_fixture f, whole;
@@ -92,7 +91,7 @@ START_TEST(test_stale_worker)
     int status = session_fixture_wait(late);
     ck_assert(status == 5 || (over && status == 0));
     ck_assert_uint_eq(read_bytes(&f), before);
-    /* It ended at its next look: with the frame it was at, or none. A frame takes 2.3 KB. */
+    /* It ended at its next check: with the frame in progress, or without. A frame takes 2.3 KB. */
     ck_assert_int_eq(fstatat(f.directory, "log/0001-0000.seg", &at_end, 0), 0);
     ck_assert_int_lt(at_end.st_size, at_stop.st_size + 5000);
     ck_assert(over || session_said(&f, "a newer attempt has begun: attempt 1 ends"));

@@ -1,5 +1,5 @@
-/* Controls of a session that runs: each takes effect once, in its order, whatever becomes of the worker;
- * and what was recorded gives the same bits when it is computed once more.
+/* Controls of a running session: each takes effect once, in order, whatever happens to the worker; and a recording
+ * gives the same bits when recomputed.
  */
 #include "protocol/text/json.h"
 #include "protocol/log/log.h"
@@ -59,7 +59,7 @@ static void control(const session_fixture *f, int64_t number, const char *change
     session_fixture_control(f, text);
 }
 
-/* ---- what the log notes ---- */
+/* ---- notes in the log ---- */
 
 typedef struct notes {
     int64_t next; /* number of the control that must come */
@@ -155,8 +155,8 @@ START_TEST(in_effect_at_the_next_frame)
 }
 END_TEST
 
-/* A worker that is killed at any moment while controls come: no control is lost, none is applied twice,
- * and the frames are those of one run that has them at the same frames. */
+/* A worker killed at random moments while controls arrive: no control is lost, none is applied twice, and the frames
+ * equal those of one run with the controls at the same frames. */
 START_TEST(killed_while_controls_come)
 {
     session_fixture f;
@@ -253,7 +253,7 @@ static double metric(const session_fixture *f, int64_t frame, const char *path)
     return value;
 }
 
-/* Probes are what the metrics and the positions say; a pin that is taken away at 1 m/s is where it says. */
+/* Probes match the metrics and the positions; a pin moved away at 1 m/s is where it reports. */
 #define PROBES                                                                                     \
     ", \"output\": {\"probes\": ["                                                                 \
     "{\"name\": \"hand\", \"quantity\": \"displacement\", \"select\": {\"side\": \"-x\"},"         \
@@ -283,8 +283,8 @@ START_TEST(probes)
 }
 END_TEST
 
-/* At real time nothing is ahead of the clock: 20 frames of 20 ms take 0.4 s at least. Without an end it
- * goes on until it is told, takes controls meanwhile, and is what it was when it is computed again. */
+/* In real time nothing is ahead of the clock: 20 frames of 20 ms take at least 0.4 s. Without an end it runs until told
+ * to stop, accepts controls meanwhile, and is the same when recomputed. */
 START_TEST(real_time)
 {
     session_fixture f;
@@ -310,8 +310,8 @@ START_TEST(real_time)
 }
 END_TEST
 
-/* Models are made while the clock is waited for; what comes of them is what a replay makes at the frame. A control
- * that is there when the worker is told to pause takes effect when it goes on. */
+/* Models are built while waiting for the clock; the result equals what a replay builds at the frame. A control that is
+ * queued when the worker is told to pause takes effect when it resumes. */
 START_TEST(models_made_ahead)
 {
     session_fixture f;

@@ -1,5 +1,5 @@
-/* Preflight: what it writes for a good scene, and that bad scenes and hostile meshes are refused
- * with located faults and nothing worse.
+/* Preflight: the files for a good scene; bad scenes and hostile meshes are rejected with located faults, and cause
+ * nothing worse.
  */
 #include "protocol/text/json.h"
 #include "protocol/log/session_dir.h"
@@ -247,7 +247,7 @@ START_TEST(test_upload_with_warnings)
 }
 END_TEST
 
-/* The report of a refused scene; the pointer of its first fault starts as given. */
+/* The report of a rejected scene; the pointer of its first fault begins as given. */
 static void check_refused(session_fixture *f, const char *pointer, const char *code)
 {
     ck_assert_int_eq(session_fixture_preflight(f), 1);
@@ -332,7 +332,7 @@ START_TEST(test_bad_meshes)
 }
 END_TEST
 
-/* More memory than there is, or than was asked for, is refused before it is used. */
+/* Needing more memory than exists, or than was requested, is rejected before it is used. */
 START_TEST(test_too_large)
 {
     session_fixture f;
@@ -443,7 +443,7 @@ START_TEST(test_bad_mesh_file)
 }
 END_TEST
 
-/* What damping as the scene has it does not do, or not well; nothing is said of what is fine. */
+/* Remarks on damping that does not act, or acts inaccurately; none for good damping. */
 START_TEST(test_damping_warnings)
 {
     static const struct {
@@ -483,7 +483,7 @@ START_TEST(test_damping_warnings)
 }
 END_TEST
 
-/* How bodies begin: inside an obstacle, of an odd size, too fast for something thin; and what is fine. */
+/* Starts: inside an obstacle, of an unusual size, too fast for a thin obstacle; and good ones. */
 START_TEST(test_start_warnings)
 {
     static const struct {
@@ -536,7 +536,7 @@ START_TEST(test_start_warnings)
 }
 END_TEST
 
-/* The effective scene has the values that "auto" stands for: of form, and of second_order by the integrator. */
+/* The effective scene has the values chosen for "auto": the form, and second_order by the integrator. */
 START_TEST(test_form_of_damping)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* A session that is killed, stopped or paused and begun again gives the bits of one that was not,
- * whatever became of its checkpoints.
+/* A session that is killed, stopped or paused and restarted has the same bits as an uninterrupted one, whatever happens
+ * to its checkpoints.
  */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/log.h"
@@ -100,7 +100,7 @@ START_TEST(test_killed_at_random_moments)
 }
 END_TEST
 
-/* What a kill in the middle of writing leaves is cleared away. */
+/* Leftovers of a kill during a write are removed. */
 START_TEST(test_leftovers)
 {
     session_fixture f;
@@ -152,7 +152,7 @@ START_TEST(test_torn_tail)
 }
 END_TEST
 
-/* A committed frame whose bytes are damaged stays a gap; everything around it is as it was. */
+/* A committed frame with damaged bytes stays a gap; everything around it is unchanged. */
 START_TEST(test_damaged_frame_stays_a_gap)
 {
     session_fixture f;
@@ -195,7 +195,7 @@ static void harm(const session_fixture *f, int slot, damage how)
     free(bytes);
 }
 
-/* The newest is damaged: the one before it serves. Then both are: frame 0 does. */
+/* The newest checkpoint is damaged: the previous one is used. Then both are: the run restarts at frame 0. */
 START_TEST(test_damaged_checkpoints)
 {
     damage how = (damage)(_i / 2);
@@ -238,7 +238,7 @@ START_TEST(test_checkpoint_ahead_of_the_log)
 }
 END_TEST
 
-/* A checkpoint that cannot be written is said, and is no reason to fail. */
+/* A checkpoint that cannot be written is logged, and the session does not fail. */
 START_TEST(test_unwritable_checkpoints)
 {
     session_fixture f;
@@ -311,7 +311,7 @@ START_TEST(test_paused_and_resumed)
 }
 END_TEST
 
-/* A cancel outlives the attempt it was sent to, wins over a resume, and keeps the frames. */
+/* A cancel outlives the attempt it was sent to, has precedence over a resume, and keeps the frames. */
 START_TEST(test_cancelled_at_the_start)
 {
     session_fixture f;
@@ -328,8 +328,7 @@ START_TEST(test_cancelled_at_the_start)
 }
 END_TEST
 
-/* Seconds of running are brought along by the checkpoint, so that the limit holds for all of them.
- */
+/* The checkpoint stores the seconds of running, so that the limit applies to all attempts together. */
 START_TEST(test_time_limit_over_attempts)
 {
     session_fixture f;

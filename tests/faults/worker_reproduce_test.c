@@ -1,5 +1,5 @@
-/* What is computed again is compared with what is stored: a frame, a checkpoint or a model that is
- * not what it was is found. Another numerics class is no failure, and is written down.
+/* Recomputed frames are compared with stored ones: a changed frame, checkpoint or model is found. Another numerics
+ * class is not a failure, and is recorded.
  */
 #include "engine/model/hash.h"
 #include "protocol/log/checkpoint.h"
@@ -87,8 +87,8 @@ START_TEST(test_changed_model)
 }
 END_TEST
 
-/* A checkpoint whose state was changed and sealed again, in a bit of a position or of a velocity:
- * the frame that it is of tells the first, the frame after it the second. */
+/* A checkpoint whose state was changed in a bit of a position or of a velocity, and sealed again: its own frame shows
+ * the first, the next frame the second. */
 START_TEST(test_tampered_checkpoint)
 {
     /* engine/step/saved_state.c: 5 words of header, the last its checksum, the step, x, v. */
@@ -147,8 +147,8 @@ static void class_of(const session_fixture *f, int64_t frame, char out[PL_CHECKP
     pl_log_reader_close(r);
 }
 
-/* Frames of another class are kept and not compared: not even a tampered one is held against the
- * machine. What follows is written by the new class, and the log says where. */
+/* Frames of another class are kept and not compared: even a tampered one is not blamed on the machine. The new class
+ * writes the following frames, and the log says where it begins. */
 START_TEST(test_numerics_changed)
 {
     session_fixture f;

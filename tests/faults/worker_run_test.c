@@ -194,7 +194,7 @@ START_TEST(test_time_limit)
 }
 END_TEST
 
-/* SIGTERM leaves a log and an exit.json that is no end; the next attempt runs to it and says so. */
+/* SIGTERM leaves a log, and an exit.json that is not an end; the next attempt runs to the end and reports it. */
 START_TEST(test_stop_and_attempt_again)
 {
     session_fixture f;
@@ -210,7 +210,7 @@ START_TEST(test_stop_and_attempt_again)
 }
 END_TEST
 
-/* Steps that only went by halves are said, and are no failure. */
+/* Steps that succeeded only as two halves are reported, and are not failures. */
 START_TEST(test_halved_steps)
 {
     session_fixture f;
@@ -231,8 +231,8 @@ START_TEST(test_halved_steps)
 }
 END_TEST
 
-/* A body pressed until its elements turn over: the failure says at which step and where, the frames
- * before stay, and another attempt finds the same end. */
+/* A body pressed until its elements invert: the failure names step and place, the earlier frames stay, and another
+ * attempt fails in the same way. */
 START_TEST(test_numerical_failure)
 {
     session_fixture f;
@@ -288,7 +288,7 @@ START_TEST(test_not_converged)
 }
 END_TEST
 
-/* A scene that changed behind the preflight's back ends as a failure that says where. */
+/* A scene changed after its preflight fails with the place of the change. */
 START_TEST(test_refused_scene)
 {
     session_fixture f;

@@ -1,5 +1,5 @@
-/* What a user is told before trusting a session: by the preflight of bodies that bend too stiffly or come into one
- * another, and by the worker of its frames, counted here a second time from the log.
+/* Warnings for users: from the preflight, about bodies that bend too stiffly or overlap; from the worker, about frames,
+ * counted here a second time from the log.
  */
 #include "protocol/log/log.h"
 #include "protocol/text/json.h"
@@ -204,7 +204,7 @@ START_TEST(test_overlap)
                      with ? "true" : "false");
             pl_preflight report = check_cubes(&f, cases[k].second, more);
             const pl_warning *w = find(&report.warnings, PL_WARNING_OVERLAP);
-            /* Contact takes care of bodies that meet, not of those that begin in one another. */
+            /* Contact handles bodies that meet, but not bodies that overlap at the start. */
             const char *said = cases[k].said && with && strstr(cases[k].said, "meet")
                                    ? NULL
                                    : cases[k].said;
@@ -243,8 +243,8 @@ START_TEST(test_overlap_without_contact)
 }
 END_TEST
 
-/* The proposed translation of bodies that overlap separates them, whatever else there is, with room to spare;
- * it is the least, moves what is not held, and leads through no floor. */
+/* The proposed translation of overlapping bodies separates them, with a margin, regardless of other bodies; it is the
+ * shortest, moves a body that is not held, and does not lead through a floor. */
 START_TEST(test_overlap_is_undone)
 {
     static const struct {
@@ -298,8 +298,8 @@ static double after(const char *detail, const char *text)
     return strtod(at + strlen(text), NULL);
 }
 
-/* Bodies that begin nearer than contact keeps them are named, with how near, and a translation after which there is
- * no warning; it moves what is not held, and leads through no floor. */
+/* Bodies that start closer than contact keeps them are named with their distance and a translation after which there is
+ * no warning; it moves a body that is not held, and does not lead through a floor. */
 START_TEST(test_close_start)
 {
     static const struct {
@@ -381,7 +381,7 @@ START_TEST(test_close_start_in_a_row)
 }
 END_TEST
 
-/* A sheet keeps what its material says; half of it, and half of the box's own. */
+/* A sheet keeps its material's distance; half of it and half of the box's apply. */
 START_TEST(test_close_start_of_a_sheet)
 {
     for (int k = 0; k < 2; k++) {
@@ -445,7 +445,7 @@ START_TEST(test_counts)
 }
 END_TEST
 
-/* The same scene by the default, softly: nothing to say, and warnings.json says that. */
+/* The same scene with the default, soft: no warnings, and warnings.json says so. */
 START_TEST(test_nothing)
 {
     session_fixture f;
@@ -485,7 +485,7 @@ START_TEST(test_penetration)
 }
 END_TEST
 
-/* Energy that comes from nowhere is told; where a force or a motion does work nothing is known. */
+/* Energy out of nowhere is reported; if a force or a motion does work, nothing is known. */
 START_TEST(test_energy)
 {
     static const struct {
@@ -547,8 +547,7 @@ static void expect_same(const session_fixture *f, const pl_run_totals *expected)
     pl_warnings_clear(&list);
 }
 
-/* A worker that is killed, with what it wrote of warnings lost or kept or of another session: the next one counts
- * each frame once. */
+/* A worker killed while its warnings file is lost, kept or another session's: the next one counts each frame once. */
 START_TEST(test_killed)
 {
     session_fixture whole, f;

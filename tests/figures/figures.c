@@ -1,8 +1,8 @@
-/* figures - the plots of Brown 2018, figures 3, 6, 7 and 8, from runs of our own.
+/* figures - the plots of Brown 2018, figures 3, 6, 7 and 8, from Pliant's runs.
  *
  *     figures [DIR]      DIR/figure3.svg and figure3-residuals.svg, ... (default figures-out)
  *
- * What is drawn is printed as well, run by run. The runs are those of tests/physics.
+ * The plotted values are also printed, run by run. The runs are those of tests/physics.
  */
 #include "clients/cli/draw/chart.h"
 #include "tests/support/scene_run.h"
@@ -138,7 +138,7 @@ static bool figure_3(void)
 
 /* ---- figures 6 and 7 ---- */
 
-/* What is kept of energy and angular momentum, or how far they are from the first. */
+/* The energy and angular momentum that remain, or their difference from the first. */
 static bool draw_kept(const char *title, const char *subtitle, const char *name, bool change,
                       record *const *runs, int32_t count)
 {
@@ -267,7 +267,7 @@ static void scene_8(bool beam, const char *more, int steps, int every, char *sce
              more, BODIES[beam]);
 }
 
-/* Where a motion has come to; [VERTICES_MAX][3], zeros beyond its vertices. */
+/* The end of a motion; [VERTICES_MAX][3], zeros beyond its vertices. */
 static void end_of(bool beam, const char *more, int steps, double *x)
 {
     char scene[2048];

@@ -49,7 +49,7 @@ static void check_newest(int dir)
     FUZZ_REQUIRE(any || status != PL_OK, "a newest of none");
 }
 
-/* With one bit turned round, nothing of it may be believed. */
+/* With one bit flipped, nothing in it may be accepted. */
 static void check_flipped(int dir, const fuzz_part *part)
 {
     pl_checkpoint c;

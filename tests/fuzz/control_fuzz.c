@@ -39,8 +39,8 @@ static void look(pl_control_reader *control)
                  "another answer with nothing new");
 }
 
-/* A reader that comes later, as the next attempt's does, must find what this one found; but where
- * bytes were skipped: what looked damaged while half of it was there may be whole now. */
+/* A later reader, such as the next attempt's, must find the same commands; except if bytes were skipped: bytes that
+ * looked damaged while half-written may be whole now. */
 static void check_later(const pl_control_reader *first)
 {
     pl_control_reader later;

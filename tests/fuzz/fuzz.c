@@ -111,7 +111,7 @@ size_t fuzz_parts(const uint8_t *data, size_t size, fuzz_part *parts)
     return count;
 }
 
-/* Write the parts one after another; those that do not fit any more are left out. */
+/* Write the parts one after another; parts that no longer fit are left out. */
 static size_t put_parts(uint8_t *out, size_t room, const fuzz_part *parts, size_t count)
 {
     size_t used = 0;

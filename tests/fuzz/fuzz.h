@@ -1,9 +1,9 @@
-/* fuzz.h - what the fuzz targets share: requirements, a scratch directory, inputs that are lists of
- * parts, and the mending of checksums after a mutation, so that the fuzzer gets behind them.
+/* fuzz.h - shared by the fuzz targets: requirements, a scratch directory, inputs that are lists of parts, and the
+ * repair of checksums after a mutation, so that the fuzzer gets past them.
  *
- * A target is one file NAME_fuzz.c with LLVMFuzzerTestOneInput (libFuzzer). An input of several
- * parts is bytes: an operation (u8), a length (u24, little-endian, cut to what is there), the bytes
- * of that length, and so on; a target says what its operations mean.
+ * A target is one file NAME_fuzz.c with LLVMFuzzerTestOneInput (libFuzzer). An input of several parts is bytes: an
+ * operation (u8), a length (u24, little-endian, cut to the available bytes), as many bytes, and so on; each target
+ * defines its operations.
  */
 #ifndef PLIANT_TESTS_FUZZ_FUZZ_H
 #define PLIANT_TESTS_FUZZ_FUZZ_H
@@ -48,10 +48,10 @@ typedef struct fuzz_part {
 /* Fills parts[FUZZ_PARTS_MAX]; how many there are. */
 size_t fuzz_parts(const uint8_t *data, size_t size, fuzz_part *parts);
 
-/* Mends a part in place after it was mutated; its new size, at most `room`. */
+/* Repairs a mutated part in place; returns its new size, at most `room`. */
 typedef size_t (*fuzz_mend)(uint8_t op, uint8_t *bytes, size_t size, size_t room);
-/* A custom mutator for inputs of parts: changes, copies, drops, swaps parts and their operations
- * (below op_count), then mends what it changed, but for one time in eight. */
+/* A custom mutator for inputs of parts: changes, copies, drops and swaps parts and their operations (below op_count),
+ * then repairs the changed parts, except one time in eight. */
 size_t fuzz_mutate_parts(uint8_t *data, size_t size, size_t max_size, unsigned int seed,
                          unsigned int op_count, fuzz_mend mend);
 
@@ -61,7 +61,7 @@ size_t fuzz_mutate_parts(uint8_t *data, size_t size, size_t max_size, unsigned i
 size_t fuzz_mend_records(uint8_t *bytes, size_t size);
 /* The CRC of each 48 bytes. */
 size_t fuzz_mend_index(uint8_t *bytes, size_t size);
-/* The seal of a JSON document, added where there is none. */
+/* The seal of a JSON document, added if missing. */
 size_t fuzz_mend_seal(uint8_t *bytes, size_t size, size_t room);
 
 #endif

@@ -1,10 +1,9 @@
-/* Raw bytes to a real daemon in this process: the parts of an input are requests, sent one after
- * another on one connection. {TOKEN} stands for the owner's token, {ID} for a session that has run
- * to its end, {LEN} for the bytes after the head. Every answer must be a well-formed HTTP response,
- * with a body of JSON where it says so, and never 500.
+/* Raw bytes sent to a real daemon in this process: the parts of an input are requests, sent one after another on one
+ * connection. {TOKEN} stands for the owner's token, {ID} for a finished session, {LEN} for the number of bytes after
+ * the head. Every reply must be a well-formed HTTP response, with a JSON body if it says so, and never 500.
  *
- * The session is made by the real worker from the build folder ($PLIANT_BUILD); after that, checks
- * of scenes and meshes die at once, so that no input starts a worker. */
+ * The session is made by the real worker from the build folder ($PLIANT_BUILD); after that, checks of scenes and meshes
+ * die at once, so that no input starts a worker. */
 #include "tests/fuzz/fuzz.h"
 
 #define main pliantd_main
@@ -42,7 +41,7 @@ static int connect_to_daemon(void)
 
 typedef struct exchange {
     int fd;
-    bool closed; /* the daemon takes no more */
+    bool closed; /* the daemon accepts no more */
     bool reset;  /* reset by TCP, which drops data in flight: a reply may be cut short */
     char *reply; /* NUL-terminated */
     size_t length;
@@ -131,11 +130,11 @@ static void send_part(exchange *e, const fuzz_part *part)
     free(text);
 }
 
-/* ---- responses: each function gives NULL where the bytes end before what it reads does ---- */
+/* ---- responses: each function returns NULL if the bytes end too early ---- */
 
 typedef struct response {
     int status;
-    long long length; /* -1: not said */
+    long long length; /* -1: missing */
     bool chunked, json, ours;
 } response;
 
@@ -192,7 +191,7 @@ static const char *pass_chunks(const char *at, const char *end)
     }
 }
 
-/* One response; where the next starts. Where a HEAD was sent, a length may have no body. */
+/* Parse one response; returns where the next starts. After a HEAD, a length may have no body. */
 static const char *pass_response(const char *at, const char *end, bool heads)
 {
     response r;
@@ -201,8 +200,8 @@ static const char *pass_response(const char *at, const char *end, bool heads)
     FUZZ_REQUIRE(r.status != 500, "500: %.600s", status_line);
     if (!at || r.status < 200 || r.status == 204 || r.status == 304)
         return at;
-    /* The library's own page, for what it cannot parse; some of them it sends with two heads. It
-     * closes the connection after it. */
+    /* The library's own page, for requests that it cannot parse; some of them have two heads. It then closes the
+     * connection. */
     if (!r.ours) {
         FUZZ_REQUIRE(r.status >= 400, "not ours: %.600s", status_line);
         return end;
@@ -304,7 +303,7 @@ static void run_session(void)
     }
 }
 
-/* From now on whoever checks anything dies at once. */
+/* From now on every check dies at once. */
 static void disarm(const char *base)
 {
     snprintf(fuzzed.programs, sizeof fuzzed.programs, "%.200s/programs", base);

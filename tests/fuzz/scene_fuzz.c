@@ -1,5 +1,5 @@
-/* A scene's text: decoded or refused with faults that make a valid problem report; what was decoded
- * is encoded as the effective scene and decoded again to the same. */
+/* A scene's text: rejected with faults that make a valid problem report, or decoded, encoded as the effective scene and
+ * decoded again to the same scene. */
 #include "tests/fuzz/fuzz.h"
 
 #include "engine/scene/scene.h"

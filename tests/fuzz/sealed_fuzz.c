@@ -1,5 +1,5 @@
-/* The sealed documents of a session directory: each read, and where it was believed, written and
- * read again to the same bytes. */
+/* The sealed documents of a session directory: each is read and, if accepted, written and read again to the same
+ * bytes. */
 #include "tests/fuzz/fuzz.h"
 
 #include "protocol/log/sealed.h"

@@ -1,7 +1,7 @@
-/* Saved states: an input is a list of changes to a state that a small run really saved, so that the
- * corpus stays good when the engine or the format changes. Size and checksum are then made right,
- * unless the input says otherwise. What is taken must save to bytes that are taken again, and be
- * stepped on from without harm; what is refused must have changed nothing. */
+/* Saved states: an input is a list of changes to a state that a small run really saved, so that the corpus stays valid
+ * when the engine or the format changes. Size and checksum are then corrected, unless the input says otherwise. An
+ * accepted state must save to bytes that are accepted again, and can be stepped without harm; a rejected one must have
+ * changed nothing. */
 #include "tests/fuzz/fuzz.h"
 
 #include "engine/model/hash.h"
@@ -154,7 +154,7 @@ static void check_refusal(pl_state *state, const void *before, size_t size)
     free(after);
 }
 
-/* What was taken, saved, is taken again and saves to the same bytes. */
+/* An accepted state, saved, is accepted again and saves to the same bytes. */
 static void check_taken(const run *r, pl_state *state)
 {
     void *first, *second;

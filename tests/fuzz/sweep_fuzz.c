@@ -1,5 +1,5 @@
-/* A sweep's document: refused with faults that make a valid problem report, or decoded, twice to the same rows, each of
- * which has a scene with the row's values in their places. */
+/* A sweep's document: rejected with faults that make a valid problem report, or decoded, twice to the same rows, each
+ * with a scene that has the row's values. */
 #include "tests/fuzz/fuzz.h"
 
 #include "protocol/sweep/pointer.h"

@@ -1,6 +1,6 @@
 /* The plug-in's memory, queues, transfers and recordings (engine/backends/cuda/memory_cuda.cu) on the stand-in for
- * CUDA's runtime (standin/standin.h): what a session of steps asks of them comes out right however late streams run;
- * and where a call of the runtime fails, no number is wrong without a fault, and nothing is left behind. */
+ * CUDA's runtime (standin/standin.h): a session's requests give correct results however late streams run; and if a
+ * runtime call fails, no number is wrong without a fault, and nothing is leaked. */
 #include "engine/backends/device/bytes_kernels.h"
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/joint.h"
@@ -142,7 +142,7 @@ START_TEST(what_is_put_has_been_read)
 }
 END_TEST
 
-/* Many small ones in a row wait for nothing but where the pinned memory is full. */
+/* Many small ones in a row wait only when the pinned memory is full. */
 START_TEST(small_uploads_follow_each_other)
 {
     static char in[SMALL], out[SMALL];
@@ -163,7 +163,7 @@ START_TEST(small_uploads_follow_each_other)
 }
 END_TEST
 
-/* What was put, copied, launched and cleared happens in that order. */
+/* Uploads, copies, launches and clears happen in order. */
 START_TEST(a_queue_keeps_its_order)
 {
     char in[LARGE], out[LARGE];
@@ -186,7 +186,7 @@ START_TEST(a_queue_keeps_its_order)
 }
 END_TEST
 
-/* What was launched on it may still use memory that is released. */
+/* Work launched earlier may still use memory being released. */
 START_TEST(memory_is_released_when_nothing_uses_it)
 {
     be_eager(_i);
@@ -196,11 +196,11 @@ START_TEST(memory_is_released_when_nothing_uses_it)
         pl_device_copy(q, b, fresh, LARGE);
         pl_device_release(q, fresh);
     }
-    pl_device_release(NULL, NULL); /* of what was never made */
+    pl_device_release(NULL, NULL); /* something that was never created */
 }
 END_TEST
 
-/* A transfer brings what was there after what was launched before it, while the queue goes on elsewhere. */
+/* A transfer brings the values after earlier launches, while the queue continues. */
 START_TEST(a_transfer_is_of_its_moment)
 {
     char in[LARGE], out[LARGE];
@@ -223,7 +223,7 @@ START_TEST(a_transfer_is_of_its_moment)
         hold(t.host, LARGE, k);
     }
     pl_device_transfer_begin(&t, b, LARGE);
-    pl_device_transfer_destroy(&t); /* under way */
+    pl_device_transfer_destroy(&t); /* in flight */
 }
 END_TEST
 
@@ -282,7 +282,7 @@ START_TEST(a_recording_may_fail)
 }
 END_TEST
 
-/* Two queues have two streams each, and who waits for one does not wait for the other. */
+/* Two queues have two streams each, and waiting for one does not wait for the other. */
 START_TEST(queues_share_nothing)
 {
     char out[SMALL];
@@ -313,7 +313,7 @@ static void *use(void *context)
     return NULL;
 }
 
-/* A thread other than the one that made the queue uses it, as long as it is one at a time. */
+/* A thread other than the queue's creator uses it, one thread at a time. */
 START_TEST(any_thread_may_use_a_queue)
 {
     static char out[LARGE];
@@ -338,7 +338,7 @@ static void *share(void *context)
     char in[SMALL], out[LARGE], *there = pl_device_alloc(s->queue, LARGE),
                                 *elsewhere = pl_device_alloc(s->queue, SMALL);
     s->good = there && elsewhere;
-    if (s->good) { /* what is small goes by a round, what is large by the queue's own stream */
+    if (s->good) { /* small ones use a round trip, large ones the queue's own stream */
         fill(in, s->size, s->with);
         pl_device_put(s->queue, there, in, s->size);
         pl_device_get(s->queue, out, there, 1);
@@ -388,7 +388,7 @@ END_TEST
 
 /* ---- devices ---- */
 
-/* To ask leaves no context, but on the device that was chosen; and that is the one that fits. */
+/* A query leaves no context, except on the chosen device, which is the one that fits. */
 START_TEST(to_ask_takes_no_context)
 {
     pl_gpu gpus[4];
@@ -409,7 +409,7 @@ START_TEST(to_ask_takes_no_context)
 }
 END_TEST
 
-/* The driver's management library is asked where there is one, which takes no context; of instances of cards too. */
+/* The driver's management library is asked if present, which creates no context; also for instances of cards. */
 START_TEST(the_driver_s_library_is_asked)
 {
     pl_gpu gpu;
@@ -443,7 +443,7 @@ END_TEST
 
 /* ---- calls that fail ---- */
 
-/* Of the device or of the host: what was asked for is not to be had, and the rest goes on. */
+/* Out of memory on the device or the host: the request fails, and everything else continues. */
 START_TEST(no_memory_is_an_answer)
 {
     pl_device_transfer t = {0};
@@ -461,8 +461,8 @@ START_TEST(no_memory_is_an_answer)
 }
 END_TEST
 
-/* A short life of a session; false: it was told that something is not to be had. Ends the program where a number is
- * wrong and there is no fault. */
+/* A short session; false if a resource was reported as unavailable. Ends the program if a number is wrong without a
+ * fault. */
 static bool live(void)
 {
     char in[LARGE], out[LARGE];

@@ -1,5 +1,5 @@
-/* The driver's management library (libnvidia-ml.so.1) of a machine that has the stand-in's card. PLIANT_FAKE_MIG in the
- * environment: that is an instance of a card. */
+/* The driver's management library (libnvidia-ml.so.1) for a machine with the stand-in's card. PLIANT_FAKE_MIG in the
+ * environment: it is an instance of a card. */
 #include <stdlib.h>
 #include <string.h>
 

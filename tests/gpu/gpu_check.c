@@ -1,7 +1,7 @@
-/* Holds the device's backend against the CPU's on this machine: materials, obstacles, methods, integrators and
- * dissipation by the positions of some steps, in both precisions; two runs by their bits; frames that come while the
- * next step runs; and sessions on threads of their own against the same alone.
- * Exit status 0 where all is well, 1 where not, 77 where there is no device. */
+/* Compares the device's backend with the CPU's on this machine: materials, obstacles, methods, integrators and
+ * dissipation by the positions after some steps, in both precisions; two runs by their bits; frames that arrive while
+ * the next step runs; and sessions on several threads with the same sessions alone. Exit status 0 if all is well, 1 if
+ * not, 77 without a device. */
 #include "tests/gpu/gpu_scene.h"
 
 #include <math.h>
@@ -159,8 +159,8 @@ static void compare_methods(void)
     }
 }
 
-/* Methods that solve with the matrix do so by a factor on the CPU and by iterations on the GPU: what is
- * compared is where many iterations end. */
+/* Methods that solve with the matrix use a factor on the CPU and iterations on the GPU: the comparison is at the end of
+ * many iterations. */
 static void compare_minima(void)
 {
     static const struct {
@@ -254,13 +254,13 @@ static void compare_damping(void)
         body.damping = rows[k].damping;
         body.damping.present = true;
         body.damping.form = PL_DAMPING_SEPARATE;
-        /* Rayleigh's takes differences of the stiffness, of which single precision leaves three digits. */
+        /* Rayleigh damping takes differences of the stiffness, of which single precision keeps three digits. */
         compare_to(rows[k].name, &body, &solver, 1e-11,
                    rows[k].damping.model == PL_DAMPING_RAYLEIGH ? 2e-3 : 1e-5);
     }
 }
 
-/* What a frame's transfer brings, begun before a step and taken after it, are the numbers from before it. */
+/* A frame's transfer, begun before a step and received after it, has the numbers from before it. */
 static void compare_frames(void)
 {
     gpu_body body = twisted(gpu_box(12, 6, 6));
@@ -325,7 +325,7 @@ static void *live(void *context)
     return NULL;
 }
 
-/* share: those of single precision launch together. */
+/* share: single-precision sessions launch together. */
 static void compare_threads(bool share)
 {
     session alone[SESSIONS], together[SESSIONS];

@@ -95,7 +95,7 @@ bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, p
         }
         *(emulated ? &options->emulated : &options->quick) = true;
     }
-    setvbuf(stdout, NULL, _IOLBF, 0); /* of a program that hangs the last line says where */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* if a program hangs, its last line shows where */
     char why[512] = "";
     if (!gpu_open(options->emulated, out, why, sizeof why)) {
         puts(why);
@@ -161,7 +161,7 @@ pl_shared_launches gpu_shared(void)
     return plugin ? plugin->shared() : pl_device_shared();
 }
 
-/* A download of one number waits for the copies. */
+/* Downloading one number waits for the copies. */
 double gpu_bandwidth(where on)
 {
     enum { COPIES = 20 };

@@ -1,6 +1,6 @@
-/* gpu_scene.h - what the programs for a machine with a GPU share. Such a machine may have a C compiler,
- * make and nvcc and nothing else of ours: so no JSON, no libcheck and no CHOLMOD (no_factor.c) here, and
- * scenes are filled in by hand. */
+/* gpu_scene.h - shared by the programs for a machine with a GPU. Such a machine may have a C compiler, make and nvcc,
+ * but none of Pliant's other dependencies: so there is no JSON, libcheck or CHOLMOD (no_factor.c) here, and scenes are
+ * filled in by hand. */
 #ifndef PLIANT_TESTS_GPU_GPU_SCENE_H
 #define PLIANT_TESTS_GPU_GPU_SCENE_H
 
@@ -17,34 +17,33 @@ typedef struct gpu_options {
     bool quick;    /* less of everything */
 } gpu_options;
 
-/* What main() of such a program begins with: reads [--emulated] [--quick] and opens the device. False with
- * the exit status where the program ends here, after a line that says why. */
+/* The beginning of main() of such a program: reads [--emulated] [--quick] and opens the device. False with the exit
+ * status if the program ends here, after a line that says why. */
 bool gpu_start(int argc, char **argv, const char *usage, gpu_options *options, pl_gpu *out,
                int *status);
 
 /* What went wrong with the device, after which nothing comes from it any more, or NULL. */
 const char *gpu_fault(void);
-/* What main() of such a program ends with: what the driver has of this process is let go, which memory checkers
- * ask for. */
+/* The end of main() of such a program: releases the driver's resources of this process, as memory checkers require. */
 void gpu_finish(void);
 
 /* Bytes of the device's memory that are not in use. */
 int64_t gpu_unused(void);
 /* Why iterations are launched one by one, or NULL where they are recorded. */
 const char *gpu_plain_because(void);
-/* Whether runs that are opened from now on launch together; and what came of that so far. */
+/* Whether runs opened from now on launch together; and the results of that so far. */
 void gpu_share(bool together);
 pl_shared_launches gpu_shared(void);
 /* What copies within the device's memory move a second, read and written, B/s. */
 double gpu_bandwidth(where on);
 
-/* Whether the plug-in is on the stand-in for CUDA's runtime (standin/standin.h), where times say nothing; and what was
- * asked of that so far. */
+/* Whether the plug-in is on the stand-in for CUDA's runtime (standin/standin.h), where times are meaningless; and its
+ * counts of calls so far. */
 bool gpu_is_standin(void);
 standin_counts gpu_counts(void);
 
-/* Backends for the device: of the plug-in libpliant_cuda.so in the folder above the program's, or of the kernels
- * run on the host. False, and why, where there is none. */
+/* Backends for the device: from the plug-in libpliant_cuda.so in the folder above the program's, or with the kernels
+ * run on the host. False, with the reason, if no device is found. */
 bool gpu_open(bool emulated, pl_gpu *out, char *why, size_t why_size);
 
 typedef struct gpu_body {
@@ -54,7 +53,7 @@ typedef struct gpu_body {
     bool invertible, pinned, fibers;
     double thickness;
     bool hinges;
-    pl_obstacle_kind obstacle; /* of those with a formula, below the body where `lands` */
+    pl_obstacle_kind obstacle; /* one with a formula, below the body if `lands` */
     bool lands;
     double restitution; /* its */
     pl_integrator_kind integrator;
@@ -62,7 +61,7 @@ typedef struct gpu_body {
     int32_t threads; /* of the host; 0: all */
 } gpu_body;
 
-/* One body, held at its -x side where it is pinned; settings on top of the scene's defaults. */
+/* One body, held at its -x side if pinned; these settings are added to the scene's defaults. */
 typedef struct gpu_run {
     pl_scene scene;
     pl_mesh mesh;
@@ -72,8 +71,8 @@ typedef struct gpu_run {
     pl_failure failure;
 } gpu_run;
 
-/* `steps` of h seconds a frame. Ends the program with a message where the scene is no good; NULL where there is not
- * enough memory or the device has failed. Of one thread each. */
+/* `steps` of h seconds per frame. Ends the program with a message if the scene is invalid; NULL if out of memory or the
+ * device has failed. One thread each. */
 gpu_run *gpu_run_open(where on, const gpu_body *body, const pl_solver_settings *solver, double h,
                       int64_t steps);
 bool gpu_run_frame(gpu_run *run);

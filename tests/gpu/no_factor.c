@@ -1,5 +1,5 @@
-/* What stands for factors in programs that are built where CHOLMOD may not be: conjugate gradients until
- * nothing is left to gain. Slow, and as exact. Newton's factor there is none of. */
+/* Replaces factors in programs built without CHOLMOD: conjugate gradients until nothing improves. Slow, but as
+ * accurate. Newton's factor is missing. */
 #include "engine/linear/linear.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* gpu-check and gpu-bench with the plug-in on the stand-in for CUDA's runtime (standin/standin.h): every comparison
- * holds, bench counts what an iteration asks of the runtime, and neither leaves anything behind. The quick form; with
- * PLIANT_LONG=1 all of gpu-check, with streams that run in several orders. */
+ * succeeds, bench counts an iteration's runtime calls, and neither leaks anything. The quick form; with PLIANT_LONG=1
+ * all of gpu-check, with streams in several orders. */
 #include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
@@ -14,7 +14,7 @@
 
 static char text[1 << 16], left[256];
 
-/* What it prints and what it leaves; its exit status. */
+/* Its output and leaks; its exit status. */
 static int run(const char *environment, const char *arguments)
 {
     char command[2 * PATH_MAX], path[] = "/tmp/pliant-standin-XXXXXX";
@@ -65,7 +65,7 @@ static void row(const char *method, double *out, int count)
         ck_assert_int_eq(sscanf(at, "%lf%n", &out[k], &used), 1);
 }
 
-/* By iteration: launches, recorded ones, graphs, waits, copies up and down, those of pageable memory. */
+/* Per iteration: launches, recorded launches, graphs, waits, copies up and down, copies of pageable memory. */
 START_TEST(bench_counts)
 {
     double n[7];
@@ -91,7 +91,7 @@ START_TEST(a_device_that_fails_is_told)
 }
 END_TEST
 
-/* The stand-in's header: its values and its calls are NVIDIA's, where the toolkit is. */
+/* The stand-in's header: its values and calls match NVIDIA's, if the toolkit is installed. */
 START_TEST(the_header_is_nvidia_s)
 {
     static const char script[] =

@@ -1,4 +1,4 @@
-/* What the plug-in on the stand-in has beside the one symbol of every plug-in: a count for gpu-bench. */
+/* The plug-in on the stand-in exports one symbol more than every plug-in: a count for gpu-bench. */
 #include "tests/gpu/standin/standin.h"
 
 standin_counts pliant_standin_count(void);

@@ -1,4 +1,4 @@
-/* How often the device's phases wait for it and what they bring back, counted on the stand-in for CUDA's runtime
+/* How often the device's phases wait for it and what they download, counted on the stand-in for CUDA's runtime
  * (standin/standin.h). */
 #include "tests/gpu/standin/standin.h"
 #include "tests/support/device_run.h"
@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* What measuring a frame takes, of a box above so many planes. */
+/* The cost of measuring a frame, for a box above so many planes. */
 static standin_counts measured(int planes)
 {
     static const char plane[] = "{'plane': {'offset': -1}}";

@@ -1,6 +1,6 @@
-/* Every route x every role x own, group's and other's session: who gets in, who is refused and how. The routes and
- * the scopes that they ask for are read from the daemon's own description, so a route that is added is tried at
- * once; one that lets in whom it should not fails here.
+/* Every route x every role x own, group's and other's session: who has access, who is rejected and how. The routes and
+ * their scopes are read from the daemon's own description, so a new route is tried at once; one that lets in the wrong
+ * users fails here.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a role may do with a session at most. */
+/* A role's highest access to a session. */
 typedef enum reach { NOTHING, VIEW, MANAGE } reach;
 
 typedef struct role {
@@ -21,7 +21,7 @@ typedef struct role {
     char secret[TENANT_SECRET];
 } role;
 
-/* alice has a session of her own (OWN), and one in the group lab (GROUP); NONE is an id that nobody has. */
+/* alice has her own session (OWN), and one in the group lab (GROUP); NONE is an id that does not exist. */
 typedef enum target { OWN, GROUP, NONE, TARGETS } target;
 
 enum { ALICE, STRANGER = 7 };
@@ -72,13 +72,13 @@ static bool begins(const char *path, const char *with)
     return strncmp(path, with, strlen(with)) == 0;
 }
 
-/* What the description's scopes must be, whatever the table says. */
+/* The scopes that the description must contain, whatever the table says. */
 static bool scope_is_right(const route *o)
 {
     static const char *const open[] = {"/v1/version", "/v1/login", "/v1/links/open", "/v1/schema/",
                                        NULL};
     bool get = strcmp(o->method, "GET") == 0;
-    if (strcmp(o->path, "/v1/sessions/{id}/sign") == 0) /* gives no more than it takes */
+    if (strcmp(o->path, "/v1/sessions/{id}/sign") == 0) /* gives no more than it requires */
         return o->scope && strcmp(o->scope, "read") == 0;
     if (begins(o->path, "/v1/sessions") || begins(o->path, "/v1/sweeps") ||
         begins(o->path, "/v1/meshes"))
@@ -130,8 +130,8 @@ static bool safe(const route *o)
     return strcmp(o->method, "GET") == 0;
 }
 
-/* What a session's route asks for: to change it, one must manage it. But a branch is a session of one's own, to
- * sign what one sees changes nothing, and links are for those who manage it. */
+/* The access that a session's route requires: manage, to change it. But a branch is the user's own session, signing an
+ * address changes nothing, and links require manage. */
 static reach needed(const route *o)
 {
     if (strcmp(o->path, "/v1/sessions/{id}/branch") == 0 ||
@@ -209,7 +209,7 @@ static void try_session(const route *o, const role *who, target t, const char *s
     bool allowed = has_scope(who, o->scope) && who->reach[t] >= needed(o);
     snprintf(id, sizeof id, "%s", t == NONE ? "0123456789abcdef0123456789abcdef" : shared);
     bool deadly = strcmp(o->method, "DELETE") == 0 && strcmp(o->path, "/v1/sessions/{id}") == 0;
-    if (allowed && deadly) /* the others do nothing to one that has ended */
+    if (allowed && deadly) /* the others have no effect on a session that has ended */
         tenant_session(d, roles[ALICE].secret, t == GROUP ? "lab" : NULL, id);
     int status = ask(o, who->secret, id, code);
     REQUIRE(status != 401 && status < 500);
@@ -290,7 +290,7 @@ START_TEST(strangers_hear_nothing)
             if (who == STRANGER)
                 ck_assert_msg(!strstr(r->body, id) && !strstr(r->body, "alice"), "%s: %s", where[i],
                               r->body);
-            else if (i == 0) /* whoever may hears it */
+            else if (i == 0) /* every permitted user receives it */
                 ck_assert_ptr_nonnull(strstr(r->body, id));
             http_reply_free(r);
         }
@@ -298,7 +298,7 @@ START_TEST(strangers_hear_nothing)
 }
 END_TEST
 
-/* A list has what one may see, and no more. */
+/* A list contains exactly what the user may see. */
 START_TEST(lists_show_what_is_yours)
 {
     char own[33], shared[33];
@@ -354,7 +354,7 @@ static void whole_reply(const char *secret, const char *method, const char *wher
     http_reply_free(r);
 }
 
-/* What is another's is answered byte for byte like what is not there: ids and hashes cannot be tried out. */
+/* Another user's object gets the same reply, byte for byte, as a missing one: ids and hashes cannot be guessed. */
 START_TEST(others_things_are_not_there)
 {
     static const struct {
@@ -398,7 +398,7 @@ static void join_refused(const role *who, const char *group)
     free(scene);
 }
 
-/* Nobody puts a session into a group that they are not in, or that is not there: also not an administrator. */
+/* Nobody, not even an administrator, can put a session into a group that they are not in, or that does not exist. */
 START_TEST(a_group_is_for_its_members)
 {
     join_refused(&roles[STRANGER], "lab");
@@ -407,7 +407,7 @@ START_TEST(a_group_is_for_its_members)
 }
 END_TEST
 
-/* A hash alone gives nobody a mesh; a group's grant gives it to its members, for as long as they are. */
+/* A hash alone gives nobody access to a mesh; a group's grant gives it to its members, while they are members. */
 START_TEST(a_hash_is_no_key)
 {
     const role *alice = &roles[ALICE], *viewer = &roles[4], *stranger = &roles[STRANGER];

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first line of what it printed. */
+/* The first line of its output. */
 static void first_line(char *out, size_t size)
 {
     snprintf(out, size, "%.*s", (int)strcspn(pliant_out, "\n"), pliant_out);

@@ -1,4 +1,4 @@
-/* Users, groups, devices and what was changed from the command line; and that every list is the same JSON. */
+/* Users, groups, devices and the audit log on the command line; every list is the same JSON. */
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 

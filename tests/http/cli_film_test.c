@@ -1,5 +1,4 @@
-/* Films: what a program that stands in for ffmpeg is given, its absence and its failure; by the real one
- * where it is installed. */
+/* Films: the input given to a stand-in for ffmpeg, its absence and its failure; and the real ffmpeg if installed. */
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
@@ -22,7 +21,7 @@ static const char SCENE[] =
 
 static char path_before[4096];
 
-/* An ffmpeg that keeps what it was asked and given, in a folder that is all of the PATH. */
+/* An ffmpeg that records its arguments and input, in a folder that is the whole PATH. */
 static void put_ffmpeg(const char *then)
 {
     char script[2000];
@@ -64,7 +63,7 @@ static unsigned char *given(size_t *pictures)
     return rgb;
 }
 
-/* The mean row of what is orange, as the first body is. */
+/* The mean row of orange pixels; the first body is orange. */
 static double row_of_body(const unsigned char *rgb)
 {
     double sum = 0, count = 0;
@@ -119,7 +118,7 @@ START_TEST(pictures_go_to_ffmpeg)
 }
 END_TEST
 
-/* What moves is where it is at the picture's time. */
+/* A moving body is at its position at the picture's time. */
 START_TEST(obstacles_move)
 {
     size_t pictures;
@@ -153,7 +152,7 @@ START_TEST(what_is_wrong_is_said_and_leaves_nothing)
     ck_assert_int_eq(pliant("export r --out no.mp4 --size 47x32"), 2);
     ck_assert_int_eq(pliant("export r --out no.mp4 --fps 0"), 2);
     ck_assert_int_eq(pliant("export r --out no.mp4 --size 48"), 2);
-    /* One that ends before it has read anything, and one that fails at the end. */
+    /* One that ends before reading anything, and one that fails at the end. */
     put_ffmpeg("exit 1");
     ck_assert_int_eq(pliant("export r --out no.mp4 --size 48x32"), 1);
     ck_assert_ptr_nonnull(strstr(pliant_err, "ffmpeg failed"));

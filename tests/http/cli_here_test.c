@@ -1,4 +1,4 @@
-/* What the command line simulates by itself, with no daemon: run, compare, curve. */
+/* Local simulation by the command line, without a daemon: run, compare, curve. */
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
@@ -37,7 +37,7 @@ START_TEST(run_needs_no_daemon)
 }
 END_TEST
 
-/* A scene for a GPU: refused at once where there is none, with nothing made; run by a plug-in. */
+/* A scene for a GPU: rejected at once without one, with nothing created; run with a plug-in. */
 START_TEST(a_gpu_is_found_or_refused)
 {
     struct stat st;
@@ -63,7 +63,7 @@ START_TEST(a_gpu_is_found_or_refused)
     pliant_read("g/worker.log", said, sizeof said);
     ck_assert_ptr_nonnull(strstr(said, "single on emulated"));
     ck_assert_int_eq(pliant("run --resume --out g --gpu-plugin %s", plugin), 0);
-    /* Beside the CPU on one frame; and where none is given it is told and left out. */
+    /* Compared with the CPU on one frame; without a GPU that is reported and left out. */
     pliant_write("bar.json",
                  "{\"pliant\": 1, \"time\": {\"steps\": 2}, \"bodies\": [{\"mesh\": " PLIANT_BOX
                  "}], \"pins\": [{\"select\": {\"side\": \"-x\"}}]}");
@@ -81,8 +81,7 @@ START_TEST(a_gpu_is_found_or_refused)
 }
 END_TEST
 
-/* Its patch is of the scene as it is written: it can put a mesh in a file's place, and a file in a
- * mesh's. */
+/* Its patch applies to the scene as written: it can replace a file by a mesh, and a mesh by a file. */
 START_TEST(quick_form_knows_mesh_files)
 {
     static const char form[] =
@@ -124,7 +123,7 @@ START_TEST(methods_are_compared_on_one_frame)
                             "admm,quasi_newton"),
                      0);
     pl_json *result = pl_json_parse(pliant_out, strlen(pliant_out), NULL);
-    for (int k = 0; k < 2; k++) { /* both come to the same minimum */
+    for (int k = 0; k < 2; k++) { /* both reach the same minimum */
         const pl_json *method = pl_json_item(pl_json_at(result, "methods"), (size_t)k);
         ck_assert_double_eq(pl_json_number(method, "error/0", NAN), 1);
         ck_assert_double_lt(pl_json_number(method, "error/200", NAN), 1e-8);
@@ -243,7 +242,7 @@ static bool same_files(const char *a, const char *b)
     return system(command) == 0;
 }
 
-/* Obstacles that have moved by keyframes, away from the body, are drawn as those that stand there. */
+/* Obstacles moved by keyframes away from the body are drawn like obstacles placed there. */
 START_TEST(pictures_follow_keyframes)
 {
     static const char form[] =
@@ -372,7 +371,7 @@ START_TEST(interrupted_curve_leaves_nothing)
 }
 END_TEST
 
-/* Faults, the estimate and mesh files, as the daemon tells them. */
+/* Faults, the estimate and mesh files, as the daemon reports them. */
 START_TEST(validate_needs_no_daemon)
 {
     pliant_write("cube.msh", PLIANT_CUBE);
@@ -399,11 +398,11 @@ START_TEST(validate_needs_no_daemon)
 }
 END_TEST
 
-/* Parameters by words, from the program's own tables; without words too, where no daemon is. */
+/* Parameters by words, from the program's own tables; also without words, if there is no daemon. */
 START_TEST(capabilities_need_no_daemon)
 {
     ck_assert_int_eq(pliant_elsewhere("capabilities material neo_hookean"), 0);
-    size_t type = strcspn(pliant_out, "Y") - 1; /* where the column TYPE begins */
+    size_t type = strcspn(pliant_out, "Y") - 1; /* start of the column TYPE */
     ck_assert_int_eq(strncmp(pliant_out, "PARAMETER ", 10), 0);
     const char *model = strstr(pliant_out, "\nmaterial.model ");
     ck_assert_ptr_nonnull(model);

@@ -1,5 +1,5 @@
-/* pliant mesh: quality, TetGen's two files as one mesh, and surfaces filled by programs that stand in for
- * tetgen and gmsh on the PATH; by the real ones where they are installed. */
+/* pliant mesh: quality, TetGen's two files as one mesh, and surfaces filled by stand-ins for tetgen and gmsh on the
+ * PATH; by the real ones if installed. */
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
@@ -19,14 +19,14 @@ static const char ONE[] = "1 4 0\n0 0 1 2 3\n",
                   THREE[] = "3 4 0\n0 0 1 2 3\n1 0 1 2 4\n2 0 1 2 5\n";
 static const char SURFACE[] =
     "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
-/* What the tests' gmsh makes: a volume of one tetrahedron. */
+/* Output of the tests' gmsh: a volume of one tetrahedron. */
 #define FILLED                                                                                     \
     "$MeshFormat\\n2.2 0 8\\n$EndMeshFormat\\n$Nodes\\n4\\n1 0 0 0\\n2 1 0 0\\n3 0 1 0\\n4 0 0 "   \
     "1\\n$EndNodes\\n$Elements\\n1\\n1 %d 2 1 1 1 2 3%s\\n$EndElements\\n"
 
 static char path_before[4096];
 
-/* A program in a folder that is the whole PATH but for /bin and what is there anyhow. */
+/* A program in a folder that is the whole PATH except /bin and existing folders. */
 static void put_program(const char *name, const char *script)
 {
     char place[64];
@@ -88,7 +88,7 @@ END_TEST
 START_TEST(two_files_are_one_mesh)
 {
     pliant_write("one.node", NODES);
-    ck_assert_int_eq(pliant("mesh convert one.node --out one.msh"), 7); /* half of one */
+    ck_assert_int_eq(pliant("mesh convert one.node --out one.msh"), 7); /* half a mesh */
     pliant_write("one.ele", ONE);
     ck_assert_msg(pliant("mesh info one.node") == 0, "%s", pliant_err);
     ck_assert_ptr_nonnull(strstr(pliant_out, "tets         1\n"));

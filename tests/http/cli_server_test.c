@@ -43,7 +43,7 @@ START_TEST(named_and_meant)
     ck_assert_str_eq(pl_json_string(list, "items/0/name", ""), "lab");
     ck_assert(pl_json_boolean(list, "items/0/default", false));
     pl_json_free(list);
-    /* One that others may read is not used; the environment's name counts as the option does. */
+    /* A token file that others may read is not used; the environment's name counts like the option. */
     chmod(pliant_path("lab.token"), 0644);
     ck_assert_int_eq(pliant_elsewhere("list"), 4);
     ck_assert_ptr_nonnull(strstr(pliant_err, "chmod 600"));
@@ -57,7 +57,7 @@ START_TEST(named_and_meant)
     ck_assert_int_eq(pliant_elsewhere("server remove lab"), 5);
     ck_assert_int_eq(pliant_elsewhere("server remove file"), 0);
     snprintf(command, sizeof command, "%s/token", pliant_fixture.state);
-    ck_assert_int_eq(stat(command, &st), 0); /* what was there before stays */
+    ck_assert_int_eq(stat(command, &st), 0); /* the old file stays */
 }
 END_TEST
 
@@ -91,7 +91,7 @@ static bool brings_token(const char *words)
     ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
     snprintf(head, sizeof head, "--server http://%s:%d", words, ntohs(address.sin_port));
     pid_t pid = fork();
-    if (pid == 0) { /* one answer, and what was asked into a file */
+    if (pid == 0) { /* gives one reply, and writes the request to a file */
         char answer[] = "HTTP/1.1 404 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         alarm(30);
         int fd = accept(listener, NULL, NULL);

@@ -1,5 +1,5 @@
-/* What shells and man are given: the script of bash is sourced and its function called, as a TAB does; the manual pages
- * are set by groff; both say every command and option that --help says. */
+/* Output for shells and man: bash's script is sourced and its function called, as TAB does; groff formats the manual
+ * pages; both contain every command and option of --help. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/words.h"
 #include "tests/support/pliant_fixture.h"
@@ -20,7 +20,7 @@ static const char *program(const char *name)
     return out;
 }
 
-/* What a command of the shell prints, static. */
+/* Output of a shell command, static. */
 static const char *shell(const char *command)
 {
     static char said[1 << 20];
@@ -148,7 +148,7 @@ START_TEST(other_shells)
 }
 END_TEST
 
-/* Every option of a program's help stands in its page. */
+/* Every option of a program's help is on its page. */
 static void check_manual(const char *name, const char *head)
 {
     char command[1000], wanted[100], *help;

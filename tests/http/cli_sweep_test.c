@@ -151,7 +151,7 @@ START_TEST(a_cancelled_one_is_run_again)
 }
 END_TEST
 
-/* Finds the scene's gravity from the fall of a box in 5 frames, measured in a file beside the document. */
+/* Finds the scene's gravity from the fall of a box over 5 frames, measured in a file beside the document. */
 START_TEST(a_fit_is_printed_and_written)
 {
     char text[4000], csv[400] = "time,height\n";

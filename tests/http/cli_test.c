@@ -345,7 +345,7 @@ static void flip_bit(const char *path, off_t at)
     fclose(f);
 }
 
-/* Where the payload of a run's frame lies in its first segment. */
+/* Position of the payload of a run's frame in its first segment. */
 static off_t payload_of(const char *run, int64_t frame)
 {
     pl_log_reader *reader;
@@ -393,7 +393,7 @@ START_TEST(verify_finds_damage)
     flip_bit(pliant_path("here/log/0001-0000.idx"), 50);
     ck_assert_int_eq(pliant("verify here"), 1);
     ck_assert_ptr_nonnull(strstr(pliant_out, "head.json: is damaged"));
-    ck_assert_int_eq(pliant("metrics here"), 0); /* reads on, and says so */
+    ck_assert_int_eq(pliant("metrics here"), 0); /* continues reading, and says so */
     ck_assert_ptr_nonnull(strstr(pliant_err, "9 frames were found again"));
     ck_assert_int_eq(pliant("verify here --repair"), 0);
 }
@@ -438,7 +438,7 @@ START_TEST(paused_session_is_shown_and_goes_on)
     ck_assert_int_eq(pliant("resume %s", id), 0);
     await_shown(id, "running");
     ck_assert_int_eq(pliant("cancel %s", id), 0);
-    /* That it is to be cancelled is shown at once: the list is of what it is. */
+    /* A cancel request is shown at once: the list shows the present state. */
     for (double end = daemon_fixture_clock() + 60;; daemon_fixture_nap()) {
         ck_assert_int_eq(pliant("list --state cancelled"), 0);
         if (strstr(pliant_out, listed))
@@ -450,8 +450,8 @@ START_TEST(paused_session_is_shown_and_goes_on)
 }
 END_TEST
 
-/* A bar of 77 m that stops after two iterations: told before and after, here and by the daemon, and no success to
- * who is strict. */
+/* A bar of 77 m that stops after two iterations: reported before and after, locally and by the daemon, and not a
+ * success with --strict. */
 START_TEST(warnings_are_told_and_strict_minds_them)
 {
     char scene[512];
@@ -480,7 +480,7 @@ START_TEST(warnings_are_told_and_strict_minds_them)
     ck_assert_ptr_nonnull(strstr(pliant_out, "odd  odd_size, unconverged\n"));
     ck_assert_int_eq(pliant("show %.12s", pliant_out), 0);
     ck_assert_ptr_nonnull(strstr(pliant_out, "warning    unconverged: 5 of 5"));
-    /* Nobody minds where there are none. */
+    /* Having none is not an error. */
     pliant_write("calm.json",
                  "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 3}, \"bodies\":"
                  " [{\"mesh\": {\"box\": {\"cells\": [2, 2, 2]}}}]}");

@@ -1,5 +1,4 @@
-/* pliant watch on a terminal of its own, and on none: what it shows, and that the terminal is given back however it
- * ends. */
+/* pliant watch with and without a terminal: its output, and that the terminal is restored however it ends. */
 #include "tests/support/pliant_fixture.h"
 #include "tests/support/suite.h"
 
@@ -60,7 +59,7 @@ static bool await_words(const char *words)
 {
     for (double end = daemon_fixture_clock() + 60; daemon_fixture_clock() < end;) {
         struct pollfd watched = {.fd = on.terminal, .events = POLLIN};
-        if (on.size > sizeof on.said / 2) { /* it draws on, ten times a second */
+        if (on.size > sizeof on.said / 2) { /* it redraws ten times a second */
             size_t kept = sizeof on.said / 4;
             memmove(on.said, on.said + on.size - kept, kept);
             on.size = kept;
@@ -76,7 +75,7 @@ static bool await_words(const char *words)
     return false;
 }
 
-/* Its end as waitpid tells it, with the terminal as it was before it began. */
+/* Its status as of waitpid, with the terminal as before. */
 static int await_end(void)
 {
     int status;
@@ -127,7 +126,7 @@ START_TEST(a_signal_gives_the_terminal_back)
 }
 END_TEST
 
-/* Stopped, it leaves the terminal to the shell, and takes it again when it goes on. */
+/* When stopped, it gives the terminal back to the shell, and takes it again when continued. */
 START_TEST(it_can_be_stopped)
 {
     int status;
@@ -149,7 +148,7 @@ START_TEST(it_can_be_stopped)
 }
 END_TEST
 
-/* A daemon that is gone for a while is said to be, and found again. */
+/* An unavailable daemon is reported as such, and found again. */
 START_TEST(a_daemon_may_go)
 {
     start();

@@ -1,4 +1,4 @@
-/* Options from a file: what it may say, what is wrong with it, what the command line changes, and what SIGHUP does. */
+/* Options from a file: allowed contents, errors, overrides by the command line, and SIGHUP. */
 #include "tests/support/built_path.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -42,7 +42,7 @@ __attribute__((format(printf, 1, 2))) static void write_config(const char *forma
     fclose(file);
 }
 
-/* pliantd with these arguments, to its end: its exit status; all that it printed in `said`. */
+/* Run pliantd with these arguments to its end: returns its exit status; `said` gets all of its output. */
 static int pliantd(const char *const *arguments, char *said, size_t size)
 {
     static char path[BUILT_PATH_MAX];
@@ -94,7 +94,7 @@ static void read_example(char *text, size_t size)
     fclose(file);
 }
 
-/* It is good as it is, and has every option of --help that a file may say. */
+/* The example file is valid, and has every option of --help that a file may contain. */
 START_TEST(test_example)
 {
     static char text[8192], help[16384], said[512];
@@ -118,7 +118,7 @@ START_TEST(test_example)
 }
 END_TEST
 
-/* Each line that it shows as a comment is good beside what it says, but for those that want files or root. */
+/* Each commented line is valid with the rest of the file, except those that need files or root. */
 START_TEST(test_example_comments)
 {
     static char text[8192], said[512];
@@ -139,9 +139,9 @@ START_TEST(test_example_comments)
 }
 END_TEST
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
-/* All of it is said at once, with its line and what to do; and never a value of a secret. */
+/* All errors are reported at once, with line and remedy; never with the value of a secret. */
 START_TEST(test_wrong)
 {
     char said[2048];
@@ -192,7 +192,7 @@ static int64_t limit_of(const char *name)
     return value;
 }
 
-/* The status of a body of so many bytes that is no scene. */
+/* The status of a body of so many bytes that is not a scene. */
 static int post_bytes(size_t size)
 {
     char *body = malloc(size + 1);

@@ -1,4 +1,4 @@
-/* What never changes is tagged so that nobody fetches it twice, and what changes says so. */
+/* Responses that never change have tags, so that nobody fetches them twice; changing ones are marked as such. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -18,7 +18,7 @@ static http_reply *get_with(const char *target, const char *accept, const char *
     return http_call(d, "GET", target, headers, NULL, 0);
 }
 
-/* The form's tag; that it is answered by 304 and nothing else where it stands in If-None-Match. */
+/* The form's tag; checks that it gives 304, and nothing else, in If-None-Match. */
 static void check_tagged(const char *target, const char *accept, const char *caching, char tag[200])
 {
     char list[520];
@@ -175,7 +175,7 @@ START_TEST(test_revalidated)
 }
 END_TEST
 
-/* What changes is not stored, nor is a refusal. */
+/* Changing responses and errors must not be stored. */
 START_TEST(test_not_stored)
 {
     static const char *const below[] = {"", "/frames/latest", "/log", "/frames/99", "/nothing"};

@@ -77,7 +77,7 @@ static pl_contact_point *get_points(const char *rest, pl_frame_header *h)
     return points;
 }
 
-/* Stored with the frame, they add up to the force of the metrics, as far as float32 tells. */
+/* Stored with the frame, they add up to the force in the metrics, within float32 precision. */
 START_TEST(test_records)
 {
     double force[3];
@@ -138,7 +138,7 @@ START_TEST(test_lines)
 }
 END_TEST
 
-/* One array with named parts, whose items are those of the record. */
+/* One array with named parts, whose items equal the record's. */
 START_TEST(test_npy)
 {
     pl_frame_header h;

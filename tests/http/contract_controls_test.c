@@ -1,5 +1,5 @@
-/* Controls and steps over HTTP: what is refused and where, that a control is in effect at the next frame,
- * and that neither a kill of the worker nor one of the daemon loses one.
+/* Controls and steps over HTTP: rejections with their place; a control is in effect at the next frame; and killing
+ * worker or daemon loses none.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -67,7 +67,7 @@ static int64_t control(const char *id, const char *what, int64_t *frame)
     return number;
 }
 
-/* The `control` of a frame's metrics, 0 where there is none. */
+/* The `control` of a frame's metrics, 0 if missing. */
 static int64_t in_effect(const char *id, int64_t frame)
 {
     char target[128];
@@ -128,8 +128,8 @@ START_TEST(faults_are_located)
 }
 END_TEST
 
-/* In effect later than the frame that the reply tells of, for a running session and for a paused one; and
- * still, after worker and daemon were killed. */
+/* In effect after the frame in the reply, for a running session and for a paused one; and still, after worker and
+ * daemon were killed. */
 START_TEST(in_effect_and_kept)
 {
     char id[33];
@@ -180,8 +180,8 @@ static http_reply *branch(const char *id, const char *body)
     return http_post(d, target, body);
 }
 
-/* A branch without an edit is the same session once more, from its frame on, controls included; with one
- * it goes another way from there. What must stay is refused, and the other session is not changed. */
+/* A branch without an edit repeats the session from its frame on, including controls; with an edit it diverges there.
+ * Changes to fixed parts are rejected, and the other session is not changed. */
 START_TEST(branches)
 {
     char blocker[33], id[33], twin[33], other[33];
@@ -213,7 +213,7 @@ START_TEST(branches)
         ck_assert(session_same_frame(d, id, 40 + k, twin, k));
     ck_assert(session_same_frame(d, id, 40, other, 0));
     ck_assert(!session_same_frame(d, id, 41, other, 1));
-    /* Killed on its way, it comes to the same frames. */
+    /* Killed in between, it reaches the same frames. */
     r = branch(id, "{\"frame\": 40, \"scene\": {\"time\": {\"steps\": 1000000}}}");
     http_expect(r, 201);
     snprintf(twin, sizeof twin, "%s", json_text(r->json, "id"));

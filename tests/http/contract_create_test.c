@@ -1,5 +1,5 @@
-/* POST /v1/sessions, /v1/validate and GET .../scene: what is accepted, what is refused and with
- * which faults, and that nothing of a refused scene stays.
+/* POST /v1/sessions, /v1/validate and GET .../scene: accepted scenes, rejected scenes with their faults, and nothing is
+ * left of a rejected scene.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -89,7 +89,7 @@ START_TEST(test_created)
 }
 END_TEST
 
-/* A client that says that it would rather wait than see `checking`. */
+/* A client that prefers waiting to the state `checking`. */
 START_TEST(test_prefer_wait)
 {
     char *scene = session_scene(2, 1, "");
@@ -134,7 +134,7 @@ START_TEST(test_no_json)
                                   no_json[_i].body, length);
         const json_t *faults = http_problem(r, 400, "bad_json");
         ck_assert_uint_ge(json_array_size(faults), 1);
-        /* Where it is: a line and column, or the key that came twice. */
+        /* The place: a line and column, or the duplicate key. */
         ck_assert_str_ne(json_text(faults, "0/got"), "");
         http_reply_free(r);
     }
@@ -214,7 +214,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* Every fault in one report, each located, with what was got, what is expected and the nearest. */
+/* Every fault in one report, each with place, value found, expected value and nearest alternative. */
 START_TEST(test_all_faults)
 {
     static const char scene[] =
@@ -280,7 +280,7 @@ START_TEST(test_idempotency)
     http_reply *refusal = post_with_key(long_key, scene);
     http_problem(refusal, 400, "bad_idempotency_key");
     ck_assert_int_eq(daemon_fixture_sessions(d), 2);
-    /* A refused scene keeps no key: the corrected one may use it. */
+    /* A rejected scene keeps no key: the corrected one may use it. */
     http_reply *bad = post_with_key("three", "{\"pliant\": 1}");
     http_expect(bad, 422);
     http_reply *good = post_with_key("three", scene);

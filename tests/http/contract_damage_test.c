@@ -77,7 +77,8 @@ START_TEST(test_session_files)
         check_get(id, "frames?from=0", NULL);
         check_get(id, "metrics", NULL);
     }
-    /* The sums themselves: what they vouch for is served, as it is not known to be wrong. */
+    /* Damage to the sums themselves: the files that they describe are served, because they are not known to be
+     * wrong. */
     flip(session_path(d, id, "topology.json")); /* back again */
     flip(session_path(d, id, "preflight.json"));
     check_get(id, "topology", NULL);
@@ -124,7 +125,7 @@ static http_reply *post_with_mesh(void)
     return http_post(d, "/v1/sessions", scene);
 }
 
-/* Whether pl_verify accuses exactly this file; "" stands for none. */
+/* True if pl_verify accuses exactly this file; "" stands for none. */
 static bool is_accused(int dir_fd, const char *name)
 {
     pl_verify_report report = {0};
@@ -147,7 +148,7 @@ static void check_folder(const char *id, int dir_fd, const char *folder)
     for (struct dirent *e; (e = readdir(list));) {
         char name[300];
         snprintf(name, sizeof name, "%s%s%s", folder, *folder ? "/" : "", e->d_name);
-        /* Nothing is told by the lock, and worker.log is for people. */
+        /* The lock contains nothing, and worker.log is only for people. */
         if (e->d_type != DT_REG || strcmp(name, "lock") == 0 || strcmp(name, "worker.log") == 0)
             continue;
         flip(session_path(d, id, name));
@@ -180,7 +181,7 @@ START_TEST(test_every_file_is_checked)
 }
 END_TEST
 
-/* A stored mesh: a scene that uses it is refused, and the next upload takes its place. */
+/* A damaged stored mesh: a scene that uses it is rejected, and the next upload replaces it. */
 START_TEST(test_mesh)
 {
     http_reply *r = put();
@@ -206,7 +207,7 @@ START_TEST(test_mesh)
 }
 END_TEST
 
-/* And the report beside it: the mesh is checked anew. */
+/* The same for its report: the mesh is checked again. */
 START_TEST(test_mesh_report)
 {
     http_reply *r = put();

@@ -1,5 +1,5 @@
-/* The description of the API and what it leads to: complete, unique, and as committed. That every
- * reply of every test fits it is checked where replies are read (support/api_description.c). */
+/* The description of the API and its links: complete, unique, and as committed. Every reply of every test is checked
+ * against it where replies are read (support/api_description.c). */
 #include "protocol/text/sha256.h"
 #include "tests/support/api_description.h"
 #include "tests/support/json_schema.h"
@@ -24,7 +24,7 @@ static void check_parameters(const char *path, const json_t *operation)
     }
 }
 
-/* A reply of JSON says which document it is. */
+/* A JSON reply has a documented schema. */
 static void check_replies(const char *path, const json_t *operation)
 {
     const char *status;
@@ -105,7 +105,7 @@ static char *output_of(const char *command, size_t *size)
     return text;
 }
 
-/* The description is built, not committed; a change of it shows as a change of openapi.sha256. */
+/* The description is generated, not committed; a change shows as a change of openapi.sha256. */
 START_TEST(test_committed)
 {
     char path[600], hash[65], held[80] = "", command[1200];

@@ -55,7 +55,7 @@ START_TEST(test_life)
     session_post_free(d, session_scene_endless(""), id);
     session_await(d, id, "running");
     http_stream one = http_stream_open(d, session_target(id, "events"), sse);
-    session_post_free(d, session_scene(1, 1, ""), other); /* of which nothing is told there */
+    session_post_free(d, session_scene(1, 1, ""), other); /* causes no event there */
     session_tell(d, id, "pause");
     session_await(d, id, "paused");
     char whole[64];
@@ -89,7 +89,7 @@ START_TEST(test_life)
 }
 END_TEST
 
-/* Where a reader left off, it goes on; from a time that is no longer known, it is told so. */
+/* A reader continues where it stopped; if that is no longer in the list, it is told so. */
 START_TEST(test_resume)
 {
     char id[33], headers[128];
@@ -155,7 +155,7 @@ START_TEST(test_poll)
     }
     ck_assert(over);
     ck_assert_int_eq(states, 2);
-    /* Nothing more comes: the poll waits as long as it was told. */
+    /* Nothing more happens: the poll waits as long as requested. */
     double begin = daemon_fixture_clock();
     page = poll_events(session_target(id, "events"), since, 1);
     ck_assert_double_ge(daemon_fixture_clock() - begin, 0.9);
@@ -184,7 +184,7 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* More events than are kept: a reader that was away is told, and who reads them all sees all. */
+/* More events than are kept: a reader that was away is told so, and one that reads continuously sees all. */
 START_TEST(test_many)
 {
     char id[33];

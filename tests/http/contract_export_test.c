@@ -1,5 +1,5 @@
-/* GET /v1/sessions/{id}/export: each format, what is refused, what is damaged or not kept, how many at
- * once, and readers that go. What programs of others make of the files: tests/python/exports_test. */
+/* GET /v1/sessions/{id}/export: each format, errors, damaged or pruned frames, concurrency limits, and readers that
+ * leave. tests/python/exports_test reads the files with other programs. */
 #include "protocol/export/export.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -76,7 +76,7 @@ START_TEST(test_formats)
 }
 END_TEST
 
-/* Each format is made for whoever accepts its media type alone. */
+/* Each format is produced for clients that accept only its media type. */
 START_TEST(test_accepted_type)
 {
     static const char *const rows[][2] = {{"csv", "text/csv"},
@@ -98,7 +98,7 @@ START_TEST(test_accepted_type)
 }
 END_TEST
 
-/* Capabilities list every format, and say of it what its exports are. */
+/* Capabilities list every format with its properties. */
 START_TEST(test_capabilities)
 {
     char id[33], query[64];
@@ -130,7 +130,7 @@ START_TEST(test_capabilities)
 }
 END_TEST
 
-/* The numbers of a .pc2 are those of the frames. */
+/* The numbers in a .pc2 equal those of the frames. */
 START_TEST(test_values)
 {
     char id[33];
@@ -162,7 +162,7 @@ static http_reply *get_rest(const char *id, const char *query, const char *tag)
     return http_call(d, "GET", target, header, NULL, 0);
 }
 
-/* What is missing of one that was cut, as long as it is the same one. */
+/* The missing rest of an interrupted export, if it is still the same. */
 START_TEST(test_offset)
 {
     static const char *const others[] = {"npz&from=1&offset=9",           "npz&to=5&offset=9",
@@ -211,7 +211,7 @@ START_TEST(test_offset)
 }
 END_TEST
 
-/* Another name is of the files of a series alone; of another session nothing goes on. */
+/* `prefix` only applies to the files of a series; an interrupted download of another session is not resumed. */
 START_TEST(test_offset_and_name)
 {
     static const struct {
@@ -249,7 +249,7 @@ START_TEST(test_offset_and_name)
 }
 END_TEST
 
-/* One that runs is exported up to its newest frame. */
+/* A running session is exported up to its newest frame. */
 START_TEST(test_running)
 {
     char id[33];
@@ -403,7 +403,7 @@ START_TEST(test_damaged_values)
     session_run(d, session_scene(9, 1, ""), id);
     ck_assert(read_export(id, "obj", &size));
     damage(id, "frames/4", 200);
-    /* Its header is good: that it is damaged is seen when it is its turn, and the count was said. */
+    /* Its header is good: the damage is found only when the frame is reached, after the count was sent. */
     ck_assert(!read_export(id, "npz", &less));
     ck_assert(!read_export(id, "pc2", &less));
     ck_assert(read_export(id, "pc2&from=5", &less));
@@ -527,8 +527,8 @@ START_TEST(test_how_many)
     first = begin_well(mine, "obj", NULL);
     http_close(first);
     http_close(second);
-    /* The session of the third goes away under it. Nobody reads, and the daemon does not wait for its idle timeout
-     * of 30 s. */
+    /* The third export's session is deleted during the export. Nobody reads, and the daemon does not wait for its idle
+     * timeout of 30 s. */
     char target[96];
     snprintf(target, sizeof target, "/v1/sessions/%s", theirs);
     http_reply *r = http_call(d, "DELETE", target, NULL, NULL, 0);
@@ -541,7 +541,7 @@ START_TEST(test_how_many)
 }
 END_TEST
 
-/* Far more than the buffer between holds: it goes round in it, and each frame comes out as it is stored. */
+/* Far more than the buffer holds: it wraps around, and each frame comes out as stored. */
 static void check_large(const char *id)
 {
     enum { VERTEX_BYTES = 12, FRAME = 9261 * VERTEX_BYTES };

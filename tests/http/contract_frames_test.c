@@ -105,7 +105,7 @@ START_TEST(test_topology)
 }
 END_TEST
 
-/* The numbers of a second body's vertices are those of the whole session. */
+/* A second body's vertices have indices of the whole session. */
 START_TEST(test_topology_of_two)
 {
     char id[33];
@@ -192,7 +192,7 @@ START_TEST(test_frame_record)
 }
 END_TEST
 
-/* What is stored in double precision comes as such in records, and as float32 in npy. */
+/* Positions stored in double precision are sent as such in records, and as float32 in npy. */
 START_TEST(test_frame_double)
 {
     char id[33];
@@ -365,7 +365,7 @@ START_TEST(test_ranges)
 }
 END_TEST
 
-/* The stream's bytes are those of the single frames. */
+/* The stream's bytes equal those of the single frames. */
 START_TEST(test_same_bytes)
 {
     http_reply *stream = http_get(d, session_target(done, "frames?from=0"));
@@ -440,7 +440,7 @@ START_TEST(test_follow_queued)
 }
 END_TEST
 
-/* Without follow a live session's stream ends after what is committed; with it, at the cancel. */
+/* Without follow a live session's stream ends after the committed frames; with it, at the cancel. */
 START_TEST(test_live_streams)
 {
     char id[33];
@@ -526,7 +526,7 @@ START_TEST(test_old_protocol)
 }
 END_TEST
 
-/* Followers that leave in the middle: the session goes on to its end. */
+/* Followers that leave in the middle: the session continues to its end. */
 START_TEST(test_closing_cancels_nothing)
 {
     char id[33];

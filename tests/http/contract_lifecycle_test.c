@@ -259,7 +259,7 @@ START_TEST(test_waiting_for_restart)
     session_await(d, id, "running");
     session_await_frame(d, id, 2);
     crash(id, 3);
-    /* A new checkpoint, as a pause makes one, and it counts anew. */
+    /* After a new checkpoint, here through a pause, the count starts again. */
     session_tell(d, id, "pause");
     session_tell(d, id, "resume");
     session_await(d, id, "running");

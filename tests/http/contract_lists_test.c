@@ -135,7 +135,7 @@ START_TEST(test_mesh_delete)
     ck_assert_uint_eq(held(carol), 0);
     ck_assert_uint_eq(held(alice), 1); /* she uploaded it herself */
     ck_assert_int_eq(drop(alice, "nothing", ""), 404);
-    /* Who has let go of a mesh cannot name it in a scene. */
+    /* A user who has released a mesh cannot name it in a scene. */
     char scene[400];
     snprintf(scene, sizeof scene,
              "{\"pliant\": 1, \"bodies\": [{\"mesh\": {\"upload\": \"sha256:%s\"}}]}", mine);
@@ -163,7 +163,7 @@ static void expect_queue(const char *secret, int64_t queued, const char *const *
     http_reply_free(r);
 }
 
-/* A page of one, after `cursor` where that is not "". */
+/* A page of one item, after `cursor` unless that is "". */
 static void expect_page(const char *secret, const char *cursor, const char *id, const char *next)
 {
     char target[80];
@@ -184,8 +184,8 @@ START_TEST(test_queue)
     tenant_session(d, alice, NULL, hers);
     tenant_session(d, alice, "lab", groups);
     tenant_session(d, bob, NULL, his);
-    /* Groups take turns: the one that has nothing of the machine yet goes before users without a group, who have the
-     * blocker; then users do. */
+    /* Groups take turns: one without any usage goes before users without a group, who run the blocker; then users
+     * do. */
     expect_queue(alice, 3, (const char *[]){groups, hers}, 2);
     expect_queue(bob, 3, (const char *[]){groups, his}, 2);
     expect_queue(d->token, 3, (const char *[]){groups, hers, his}, 3);
@@ -198,7 +198,7 @@ START_TEST(test_queue)
     http_reply *r = http_get(d, "/v1/queue?cursor=1");
     http_problem(r, 400, "bad_query");
     http_reply_free(r);
-    /* The last one of a page waits no more: none that waits is passed over. */
+    /* The last session of a page no longer waits: no waiting session is skipped. */
     session_tell(d, hers, "cancel");
     expect_page(d->token, hers, groups, groups);
 }
@@ -239,7 +239,7 @@ END_TEST
 
 /* ---- files ---- */
 
-/* Each file that lies there, with its size, and the sum; who may not see the session sees none. */
+/* Every file with its size, and the sum; a user without access to the session sees none. */
 START_TEST(test_session_files)
 {
     char id[33], path[800];

@@ -59,8 +59,8 @@ static http_reply *put(const mesh_file *m)
     return http_call(d, "PUT", m->target, BYTES, m->data, m->size);
 }
 
-/* Nothing of a refused upload is left; the temporary file goes with the request, which ends a
- * moment after its reply. */
+/* Nothing is left of a rejected upload; the temporary file is removed with the request, which ends a moment after its
+ * reply. */
 static void check_nothing(const mesh_file *m)
 {
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
@@ -215,7 +215,7 @@ START_TEST(test_bad_hash)
 }
 END_TEST
 
-/* Files that are no mesh, or a broken one: what is wrong and on which line. */
+/* Files that are not meshes, or broken ones: what is wrong, and on which line. */
 START_TEST(test_bad_mesh)
 {
     static const struct {

@@ -58,7 +58,7 @@ static void check_contact(const json_t *contact)
     ck_assert(json_is_array(json_object_get(contact, "forces")));
 }
 
-/* Every member of the contract; what is always known is a number, and 0 is no stand-in. */
+/* Every documented member; values that are always known are numbers, and 0 is not a placeholder. */
 static void check_metrics(const json_t *m, int64_t frame)
 {
     static const char *const integers[] = {"iterations", "halved", "inverted", "contacts",
@@ -193,7 +193,7 @@ START_TEST(test_iterations)
 }
 END_TEST
 
-/* Buckets: every frame in one of them, the least and the greatest of each number. */
+/* Buckets: every frame is in one of them, with the minimum and maximum of each number. */
 START_TEST(test_buckets)
 {
     http_reply *lines = http_get(d, target_of(done, "?from=1"));
@@ -339,7 +339,7 @@ START_TEST(test_events)
         http_stream s = http_stream_open(d, target_of(done, rows[i].query), rows[i].headers);
         ck_assert_int_eq(read_events(&s, rows[i].from, "succeeded"), LAST);
     }
-    /* All is read: 204 tells an EventSource not to come again. */
+    /* Everything was read: 204 tells an EventSource not to reconnect. */
     http_reply *r = http_call(d, "GET", target_of(done, "?follow=1"), SSE "Last-Event-ID: 8\r\n",
                               NULL, 0);
     http_expect(r, 204);
@@ -363,7 +363,7 @@ START_TEST(test_events_resume)
     while (seen < 10) {
         ck_assert(next_event(&s, &e));
         if (strcmp(e.event, "heartbeat") !=
-            0) { /* one comes where the first frame takes its time */
+            0) { /* one is sent while the first frame takes its time */
             ck_assert_str_eq(e.event, "metrics");
             check_metrics(e.data, ++seen);
         }

@@ -17,7 +17,7 @@
 
 /* ---- capabilities ---- */
 
-/* A parameter says its type, what it is for, and what it takes. */
+/* A parameter has a type, a description, and allowed values. */
 static void check_parameter(const char *table, const char *key, const json_t *p,
                             const json_t *tables)
 {
@@ -209,7 +209,7 @@ static double check_sample(const char *line)
     return value;
 }
 
-/* A series is its name with its labels, as the page writes them; -1 where there is none. */
+/* A series is its name with its labels, as on the page; -1 if missing. */
 static double sample(const char *page, const char *series)
 {
     size_t n = strlen(series);
@@ -367,7 +367,7 @@ START_TEST(test_requests_timed)
     char id[33], target[80];
     char *page = metrics_page();
     for (int class = 2; class <= 5; class ++) {
-        const double none = -1; /* there is no such series yet */
+        const double none = -1; /* the series does not exist yet */
         ck_assert_double_eq(timing(page, "GET", show, class, "count"), none);
         ck_assert_double_eq(timing(page, "GET", show, class, "sum"), none);
         ck_assert_double_eq(bucket(page, "GET", show, class, "0.0005"), none);

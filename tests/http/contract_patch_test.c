@@ -1,5 +1,5 @@
-/* PATCH of a session under If-Match, labels and metadata from scene to list, the priority in the
- * queue; that all of it outlives the daemon and the database; and a database of the format before.
+/* PATCH of a session under If-Match, labels and metadata from scene to list, and the priority in the queue; all of it
+ * outlives the daemon and the database; and a database of the previous format.
  */
 #include "protocol/log/record.h"
 #include "tests/support/one_daemon.h"
@@ -215,7 +215,7 @@ static void change(const char *id, const char *body)
     http_reply_free(r);
 }
 
-/* By what it is called now, and beside sessions that are gone. */
+/* By its present name, with deleted sessions around. */
 START_TEST(test_found_again)
 {
     char a[33], b[33], c[33];
@@ -268,7 +268,8 @@ START_TEST(test_priority)
     ck_assert_int_eq(position(high), 1);
     ck_assert_int_eq(position(plain), 2);
     ck_assert_int_eq(position(low), 3);
-    http_reply *r = patch(low, JSON, "{\"priority\": 5}"); /* behind those that have it already */
+    /* behind sessions that already have this priority */
+    http_reply *r = patch(low, JSON, "{\"priority\": 5}");
     http_expect(r, 200);
     ck_assert_int_eq(json_count(r->json, "queue/position"), 2);
     http_reply_free(r);
@@ -341,7 +342,7 @@ static void change_database(const char *sql)
     sqlite3_close(db);
 }
 
-/* Then nothing is changed elsewhere either, but the revision, which is told. */
+/* Then nothing is changed elsewhere either, except the revision, which is reported. */
 START_TEST(test_not_stored)
 {
     char id[33], path[96];
@@ -380,7 +381,7 @@ START_TEST(test_not_stored)
 }
 END_TEST
 
-/* Why it cannot be stored is what the system said. */
+/* The reason is the system's error. */
 START_TEST(test_directory_is_gone)
 {
     char id[33], away[400], at[400];
@@ -473,7 +474,7 @@ START_TEST(test_format_2)
     write_format_2(flipped);
     daemon_fixture_resume(d);
     json_t *after = session_show(d, good), *after_flipped = session_show(d, flipped);
-    ck_assert(json_is_null(json_at(after, "retention/last"))); /* which that format did not tell */
+    ck_assert(json_is_null(json_at(after, "retention/last"))); /* missing in that format */
     json_object_del(before, "retention");
     json_object_del(after, "retention");
     ck_assert(json_equal(before, after));

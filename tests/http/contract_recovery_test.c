@@ -1,5 +1,5 @@
-/* Workers that die, daemons that end or are killed: sessions and their frames stay, what runs goes
- * on, and every end is said.
+/* Workers that die, daemons that end or are killed: sessions and their frames stay, running sessions continue, and
+ * every end is reported.
  */
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
@@ -83,8 +83,8 @@ static int kill_until_over(const char *id)
     }
 }
 
-/* Three restarts without a new checkpoint, then the session fails with all that is known; whoever
- * follows it misses and repeats no frame. */
+/* Three restarts without a new checkpoint, then the session fails with all known details; a follower misses and repeats
+ * no frame. */
 START_TEST(test_killed_worker)
 {
     char id[33], other[33], reason[32];
@@ -134,7 +134,7 @@ START_TEST(test_restarted_worker)
 }
 END_TEST
 
-/* SIGTERM from outside is no crash: the session goes on from a checkpoint at once, however often. */
+/* SIGTERM from outside is not a crash: the session continues from a checkpoint at once, any number of times. */
 START_TEST(test_stopped_worker)
 {
     char id[33];
@@ -159,7 +159,7 @@ START_TEST(test_stopped_worker)
 }
 END_TEST
 
-/* ---- a worker that does as it is told ---- */
+/* ---- a scripted worker ---- */
 
 static char bin[300];
 
@@ -216,7 +216,7 @@ static void stop_puppet(void)
     rmdir(bin);
 }
 
-/* The number after --memory of an attempt; 0 where there was no such attempt. */
+/* The number after --memory of an attempt; 0 if there was no such attempt. */
 static double memory_of(const char *id, int attempt)
 {
     char name[32], line[1024];
@@ -232,7 +232,7 @@ static double memory_of(const char *id, int attempt)
     return strtod(memory + 9, NULL);
 }
 
-/* Once more with 1.5 times the memory, then it is what it is. */
+/* One retry with 1.5 times the memory, then it fails. */
 START_TEST(test_out_of_memory)
 {
     char id[33], asked[33];
@@ -257,8 +257,7 @@ END_TEST
 
 static const int ways[] = {SIGTERM, SIGKILL};
 
-/* Ended sessions are as they were; a running one goes on under the next daemon; one that waited
- * runs then. */
+/* Ended sessions are unchanged; a running one continues under the next daemon; a waiting one then runs. */
 START_TEST(test_restart)
 {
     char ended[33], running[33], waiting[33], reason[32];
@@ -271,7 +270,7 @@ START_TEST(test_restart)
     pid_t worker = daemon_fixture_await_worker(running);
     http_stream s = follow(running, 0);
     ck_assert_int_eq(daemon_fixture_end(d, signal), signal == SIGTERM ? 0 : 128 + SIGKILL);
-    if (signal == SIGTERM) { /* the stream is told; its last bytes are still on their way */
+    if (signal == SIGTERM) { /* the stream is told; its last bytes are still in flight */
         ck_assert_int_ge(read_out(&s, 0, reason), 2);
         ck_assert_str_eq(reason, "shutdown");
     } else {
@@ -302,7 +301,7 @@ START_TEST(test_restart)
 }
 END_TEST
 
-/* Post it, of 20 frames, and stop its worker in its middle; another where it was over before. */
+/* Post it, with 20 frames, and stop its worker halfway; if it had already ended, try another. */
 static pid_t post_stopped(char id[33])
 {
     for (int tries = 0; tries < 20; tries++) {
@@ -324,7 +323,7 @@ static pid_t post_stopped(char id[33])
     return 0;
 }
 
-/* What a worker does while no daemon is there is found by the next one. */
+/* The next daemon finds what a worker did while no daemon was running. */
 START_TEST(test_end_without_daemon)
 {
     char finished[33], killed[33];
@@ -414,8 +413,7 @@ START_TEST(test_nothing_starts_too_early)
 }
 END_TEST
 
-/* What is half made is removed at the start, and a session whose directory is gone is said to be.
- */
+/* Incomplete directories are removed at the start, and a session without a directory is reported. */
 START_TEST(test_storage)
 {
     char kept[33], blocker[33], queued[33], moved[600];
@@ -438,7 +436,7 @@ START_TEST(test_storage)
 }
 END_TEST
 
-/* One daemon a state: the second says so and goes. */
+/* One daemon per state: the second one says so and ends. */
 START_TEST(test_second_daemon)
 {
     char exe[64], program[512];

@@ -1,4 +1,4 @@
-/* What a scene does not want to keep: gone from the disk, told as such, and everything else there. */
+/* Frames that a scene does not keep: removed from disk and reported as such, with everything else intact. */
 #include "protocol/log/verify.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -24,11 +24,11 @@ static char *scene_with(const char *retention, int64_t steps)
     return more;
 }
 
-/* What a stream of frames gave: which frames came, and the gaps. */
+/* Contents of a stream of frames: the frames that came, and the gaps. */
 typedef struct told {
     bool came[FRAMES + 1];
     int frames, gaps, missing;
-    char reason[16]; /* of the gaps; "" where there is none */
+    char reason[16]; /* of the gaps; "" without gaps */
 } told;
 
 static void read_stream(const char *id, const char *rest, told *t)
@@ -171,7 +171,7 @@ START_TEST(test_reader_left_behind)
 }
 END_TEST
 
-/* Killed and restarted, a run goes on from its checkpoint over what is no longer there. */
+/* Killed and restarted, a run continues from its checkpoint across pruned frames. */
 START_TEST(test_restart)
 {
     char id[33];
@@ -322,12 +322,12 @@ START_TEST(test_changed)
 }
 END_TEST
 
-/* What is kept beyond the last: multiples of the old number that are none of the new would go, as would those of the
- * last that are no more. The directory alone knows what was asked for. */
+/* Frames beyond the last ones: multiples of the old number that are not multiples of the new one would be removed, and
+ * so would frames no longer among the last. Only the directory knows what was requested. */
 START_TEST(test_changed_multiples)
 {
     char blocker[33], id[33];
-    /* Held from before its first frame, so that there is none to prune yet. */
+    /* Held before its first frame, so that there is nothing to prune yet. */
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
     session_await(d, blocker, "running");
     session_post_free(d, session_scene(100000000, 1, ""), id);

@@ -279,7 +279,7 @@ START_TEST(test_no_path)
 }
 END_TEST
 
-/* The forms of a resource are fixed; what it cannot give is 406 with the list. */
+/* A resource has fixed media types; others are rejected with 406 and the list. */
 START_TEST(test_not_acceptable)
 {
     static const struct {

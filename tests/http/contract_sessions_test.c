@@ -153,7 +153,7 @@ START_TEST(test_wait)
     http_reply_free(r);
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), id);
     session_await(d, id, "running");
-    /* Nothing changes in one that waits for the first: it answers when the time is over. */
+    /* Nothing changes in a session that waits for the first: the reply comes when the time is over. */
     session_post_free(d, session_scene(1, 1, ""), blocked);
     r = http_getf(d, "/v1/sessions/%s?wait=1", blocked);
     http_expect(r, 200);
@@ -342,7 +342,7 @@ END_TEST
 
 /* ---- who runs when ---- */
 
-/* Two of one core run on two cores at the same time; the third waits and says why. */
+/* Two sessions of one core run on two cores at the same time; the third waits and gives its reason. */
 START_TEST(test_two_at_once)
 {
     char ids[4][33];
@@ -352,7 +352,7 @@ START_TEST(test_two_at_once)
         session_post_free(d, session_scene(3, 1, ""), ids[i]);
     session_await_frame(d, ids[0], 1);
     session_await_frame(d, ids[1], 1);
-    /* Both go on within one span of time in which neither ended. */
+    /* Both progress within a period in which neither ended. */
     for (int i = 0; i < 2; i++) {
         json_t *session = session_show(d, ids[i]);
         session_await_frame(d, ids[i], json_count(session, "progress/frame") + 2);

@@ -1,5 +1,5 @@
-/* Snapshots, and branches whose way back is long: states that are kept by name and outlive retention, restarts and
- * kills; branches of branches; what cannot be computed again is refused and never begun wrongly.
+/* Snapshots, and branches with a long history: named states that outlive retention, restarts and kills; branches of
+ * branches; frames that cannot be recomputed are rejected, never begun wrongly.
  */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/record.h"
@@ -205,7 +205,7 @@ static void be_of_another_class(char *header)
     snprintf(header + 64, PL_CHECKPOINT_CLASS, "another-class");
 }
 
-/* The model's hash, which stands behind frame and attempt. */
+/* The model's hash, which follows frame and attempt. */
 static void be_of_another_model(char *header)
 {
     pl_checkpoint was;
@@ -231,8 +231,8 @@ static bool log_has(const char *id, const char *text)
     return has;
 }
 
-/* A checkpoint of another numerics class is gone on from, and the branch's log says so; one of another model ends the
- * branch before its first frame, with what is wrong and what to do. Neither touches the session itself. */
+/* A checkpoint of another numerics class is used, and the branch's log says so; one of another model ends the branch
+ * before its first frame, with cause and remedy. Neither touches the session itself. */
 START_TEST(of_another_class_or_model)
 {
     static const char event[] = "{\"event\":\"numerics_changed\",\"from\":\"another-class\"";
@@ -281,8 +281,8 @@ static void await_pruned(const char *id, int64_t frame)
 }
 
 /* A control, a snapshot, and so many frames that log and checkpoints of that time are gone: the snapshot still gives
- * the same frames. What the log no longer tells of is refused, with and without a checkpoint, where branches begun
- * without the control before. */
+ * the same frames. Frames that the log no longer covers are rejected, with and without a checkpoint, if a branch would
+ * begin without the earlier control. */
 START_TEST(outlives_retention)
 {
     char id[33], early[33], late[33], body[96];
@@ -291,7 +291,7 @@ START_TEST(outlives_retention)
     expect_post(id, "controls", "{'gravity': [0, 20, 0]}", 202);
     int64_t at = pause_after(id, session_await_control(d, id, 1) + 8);
     expect_post(id, "snapshots", "{'name': 'lifted'}", 201);
-    /* As it stands; its frames are what is compared with later. */
+    /* As it is; later frames are compared with its own. */
     snprintf(body, sizeof body, "{'frame': %lld, 'scene': {'time': {'steps': %lld}}}",
              (long long)at, (long long)at + 6);
     branch(id, body, early);
@@ -341,7 +341,7 @@ END_TEST
 
 /* ---- branches of branches ---- */
 
-/* Something that takes the whole machine, so that what is posted now waits for it. */
+/* A session that takes the whole machine, so that new ones wait. */
 static void block(char blocker[33])
 {
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
@@ -389,7 +389,7 @@ START_TEST(branches_of_branches)
     ck_assert_int_eq(json_count(shown, "progress/frames"), 40 - 15 - 7);
     ck_assert_int_eq(json_count(shown, "progress/frame"), 40 - 15 - 7);
     json_decref(shown);
-    refused(last, "branch", "{'frame': 18}", 422, "invalid_scene"); /* nothing is left */
+    refused(last, "branch", "{'frame': 18}", 422, "invalid_scene"); /* no frames are left */
     for (int64_t k = 0; k <= 18; k++)
         ck_assert(session_same_frame(d, chain[3], 7 + k, last, k) &&
                   session_same_frame(d, chain[2], 12 + k, last, k));
@@ -398,7 +398,7 @@ END_TEST
 
 /* ---- restarts and kills ---- */
 
-/* On a connection that may be cut; whether it was answered for. */
+/* On a connection that may be cut; true if a reply came. */
 static bool make(http_connection *c, const char *id, int round, int i)
 {
     char text[96], head[512], name[48];
@@ -420,8 +420,8 @@ static bool make(http_connection *c, const char *id, int round, int i)
     return true;
 }
 
-/* kill -9 at moments of its making: afterwards each that was answered for is there whole, and of the others
- * either all or nothing. */
+/* kill -9 at moments of its making: afterwards each acknowledged snapshot exists completely, and each other one
+ * completely or not at all. */
 START_TEST(whole_or_not_there)
 {
     enum { ROUNDS = 4, EACH = 6 };
@@ -446,7 +446,7 @@ START_TEST(whole_or_not_there)
         ck_assert_uint_eq(damages(id), 0);
         ck_assert_int_eq(daemon_fixture_entries(d, "incoming"), 0);
     }
-    /* The database is made anew from the directories, and the daemon knows them still. */
+    /* The database is rebuilt from the directories, and the daemon still knows them. */
     char before[33];
     branch(id, "{'frame': 10}", before);
     session_await(d, before, "succeeded");

@@ -1,5 +1,5 @@
-/* Frames in other forms: dtype, vertices, fields, JSON lines; every n-th, so many a second; made once
- * for all who ask. */
+/* Frames in other forms: dtype, vertices, fields, JSON lines; every n-th; limited rates; each made once for all
+ * readers. */
 #include "protocol/log/frame_variant.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -51,7 +51,7 @@ static float *frame_values(const char *rest, uint32_t field, pl_frame_header *h)
     return out;
 }
 
-/* The vertices of the surface are those of the triangles. */
+/* The surface's vertices are those of the triangles. */
 static int32_t *surface_map(void)
 {
     http_reply *r = http_get_as(d, session_target(done, "topology?array=surface"),
@@ -189,7 +189,7 @@ static json_t *payload_json(const pl_record *r, char *payload)
     return value;
 }
 
-/* A stream's variant frames are the single ones; hello tells what comes. */
+/* A stream's converted frames equal the single ones; hello describes them. */
 START_TEST(test_stream)
 {
     http_reply *stream = http_get(
@@ -249,7 +249,7 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* Velocities that are not stored are refused with what to do. */
+/* Velocities that are not stored are rejected with a remedy. */
 START_TEST(test_not_stored)
 {
     char id[33];
@@ -279,7 +279,7 @@ END_TEST
 
 /* ---- live ---- */
 
-/* Many followers of one session, every frame in a form that has to be made: made once each. */
+/* Many followers of one session, each in a converted form: every frame is converted once. */
 START_TEST(test_made_once)
 {
     enum { FOLLOWERS = 24 };
@@ -308,7 +308,7 @@ START_TEST(test_made_once)
 }
 END_TEST
 
-/* Followers of what is new have no log open: the newest frame is read once, for all. */
+/* Followers of new frames have no log open: the newest frame is read once, for all. */
 START_TEST(test_followers_share)
 {
     enum { FOLLOWERS = 20, READ = 4 };
@@ -336,7 +336,7 @@ START_TEST(test_followers_share)
 }
 END_TEST
 
-/* latest: an ascending selection, and `limit` counts what is sent. */
+/* latest: an ascending selection, and `limit` counts sent frames. */
 START_TEST(test_latest_limited)
 {
     char id[33];
@@ -367,13 +367,13 @@ START_TEST(test_latest_limited)
     }
     ck_assert_int_eq(frames, 4);
     ck_assert_double_ge(end - first,
-                        0.14); /* three intervals of 50 ms, but for the first's delay */
+                        0.14); /* three intervals of 50 ms, less the first one's delay */
     http_stream_close(&s);
     session_tell(d, id, "cancel");
 }
 END_TEST
 
-/* The tempo of what is stored: every frame, so many a second, without a hole. */
+/* The pace of stored frames: every frame, at the requested rate, without gaps. */
 START_TEST(test_paced_history)
 {
     double begin = daemon_fixture_clock();

@@ -1,5 +1,5 @@
-/* Warnings of a session over HTTP: those of the check before it runs, those of its frames while it runs and at its
- * end, in document, list and events, and the same after the daemon was started again, or its database was lost.
+/* Warnings of a session over HTTP: from the check before it runs, and from its frames while it runs and at its end, in
+ * document, list and events; the same after a restart of the daemon or loss of its database.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -94,7 +94,7 @@ START_TEST(test_at_its_end)
 }
 END_TEST
 
-/* It need not end to be told of; a daemon that was killed meanwhile goes on to tell. */
+/* Warnings are reported before its end; a daemon killed meanwhile continues to report them. */
 START_TEST(test_while_it_runs)
 {
     char id[33];

@@ -1,5 +1,5 @@
-/* Sessions with a range of cores, while they run: they take what becomes idle, give it back where another session
- * waits, have the same bits all the same, and keep what they have over a restart of the daemon. */
+/* Running sessions with a range of cores: they take idle cores, give them back when another session waits, still have
+ * the same bits, and keep their cores over a restart of the daemon. */
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 
@@ -142,7 +142,7 @@ static void post_open(const char *prefer, int length, const char *resources, cha
     http_reply_free(r);
 }
 
-/* The range of cores that a session has, once it was checked; NULL: none. */
+/* The range of cores of a checked session; NULL: none. */
 static void expect_range(const char *id, const char *range)
 {
     session_await(d, id, "paused");
@@ -171,12 +171,12 @@ START_TEST(test_as_many_as_pay)
     expect_range(id, NULL);
     post_open("wait=60", 80, ", \"cores\": \"1-3\"", id);
     expect_range(id, "1-3");
-    post_open("wait=0", 80, "", id); /* answered before it was checked */
+    post_open("wait=0", 80, "", id); /* the reply came before the check */
     expect_range(id, "1-2");
 }
 END_TEST
 
-/* What the kernel says of a worker's CPUs: of its first thread, and whether all its threads have the same. */
+/* A worker's CPUs according to the kernel: of its first thread, and whether all threads have the same. */
 static void worker_cpus(pid_t worker, char out[64])
 {
     char path[64], line[256], list[64];
@@ -208,7 +208,7 @@ static int count_cpus(const char *list)
     return count;
 }
 
-/* The session says what the kernel has, in time: a set of so many CPUs; which, into `out`. */
+/* The session eventually reports what the kernel has: a set of so many CPUs, copied to `out`. */
 static void await_cpus(const char *id, int count, char out[64])
 {
     pid_t worker = daemon_fixture_await_worker(id);

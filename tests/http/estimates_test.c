@@ -1,5 +1,5 @@
-/* Estimates that learn: what a session took multiplies what the next one like it is told, for its owner, over a restart of
- * the daemon; and /metrics counts how wrong the estimates were. */
+/* Estimates that learn: a session's actual time scales the estimate of the owner's next similar session, also after a
+ * restart of the daemon; /metrics counts the errors of estimates. */
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -34,7 +34,7 @@ typedef struct estimate {
     double setup, frame; /* s */
 } estimate;
 
-/* As the user of this token is told; NULL: the owner. */
+/* As the user with this token sees it; NULL: the owner. */
 static estimate ask(const char *secret)
 {
     char *scene = session_scene(50, 1, "");
@@ -76,7 +76,7 @@ START_TEST(test_learning)
     ck_assert_double_eq_tol(second.setup, ratio * first.setup, 1e-6 * second.setup);
     ck_assert_int_eq(session_counter(d, "estimate_ratio_count"), 1);
     ck_assert_double_eq(ask(secret).frame,
-                        first.frame); /* that the owner ran it is nobody's concern */
+                        first.frame); /* another user must not learn that the owner ran it */
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
     daemon_fixture_resume(d);
     ck_assert_double_eq_tol(ask(NULL).frame, second.frame, 1e-9 * second.frame);
@@ -89,7 +89,7 @@ START_TEST(test_learning)
 }
 END_TEST
 
-/* What is cancelled, or has no end, says nothing. */
+/* Cancelled sessions, or those without an end, do not count. */
 START_TEST(test_nothing_to_learn)
 {
     char id[33];

@@ -1,5 +1,5 @@
-/* The disk of the state directory is full: what runs pauses and goes on, nothing that was answered for is lost, and it
- * can be cleared over HTTP. On a small file system of the test's own. */
+/* The disk of the state directory is full: running sessions pause and continue, nothing acknowledged is lost, and space
+ * can be freed over HTTP. Uses a separate small file system. */
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -51,7 +51,7 @@ static void end(void)
     rmdir(place);
 }
 
-/* Every byte that is left, but for the reserve. */
+/* Fill every remaining byte, except the reserve. */
 static void fill(void)
 {
     static const char block[4096];
@@ -143,7 +143,8 @@ START_TEST(test_pause)
 }
 END_TEST
 
-/* Its owner pauses what the disk has paused: it does not go on by itself. Another is cancelled meanwhile. */
+/* Its owner pauses a session that the disk has paused: it does not continue by itself. Another one is cancelled
+ * meanwhile. */
 START_TEST(test_owner)
 {
     char kept[33], ended[33];
@@ -171,7 +172,7 @@ START_TEST(test_owner)
 }
 END_TEST
 
-/* A daemon starts on a full disk, says so, and is cleared over HTTP. */
+/* A daemon starts on a full disk, says so, and space is freed over HTTP. */
 START_TEST(test_start)
 {
     char ended[33], runs[33];
@@ -227,7 +228,7 @@ static bool begin_counted(void)
     return true;
 }
 
-/* True with the session's id where it was taken; else the refusal is a clean one. */
+/* True with the session's id if it was accepted; otherwise the rejection is well-formed. */
 static bool post(char id[33])
 {
     char *scene = session_scene(STEPS, 1, "");

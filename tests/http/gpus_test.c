@@ -1,6 +1,5 @@
-/* Sessions on a GPU through the daemon, with a plug-in whose one device is the host and has 1 GiB: they run
- * there, its memory is shared out and kept over a restart, and where there is none they are refused with
- * the reason. */
+/* Sessions on a GPU through the daemon, with a plug-in whose only device is the host, with 1 GiB: they run there, its
+ * memory is shared out and kept over a restart, and without a device they are rejected with the reason. */
 #include "protocol/log/record.h"
 #include "tests/support/emulated_plugin.h"
 #include "tests/support/long_form.h"

@@ -1,5 +1,5 @@
-/* Requests cut at every byte, floods, readers that do not read: the daemon answers or closes, stays
- * up, keeps its memory, and nothing of it reaches the solver.
+/* Requests cut at every byte, floods, readers that do not read: the daemon answers or closes, stays up, keeps its
+ * memory, and nothing of it reaches the solver.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -57,8 +57,8 @@ static char *post_request(const char *scene, size_t *size)
     return text;
 }
 
-/* Connections whose requests may never be complete: nothing says when one is answered, so what
- * came within a moment is judged, all at once. */
+/* Connections whose requests may never be complete: there is no sign that one was answered, so all are judged together
+ * by what arrives within a moment. */
 typedef struct pending {
     http_connection *connections[1024];
     int count;
@@ -112,7 +112,7 @@ START_TEST(test_cut_everywhere)
 }
 END_TEST
 
-/* Each byte of a request changed: a refusal or an end, and no crash. */
+/* Each byte of a request changed: a rejection or a close, and no crash. */
 START_TEST(test_flipped_bytes)
 {
     static pending all;
@@ -173,7 +173,7 @@ START_TEST(test_no_requests)
 }
 END_TEST
 
-/* Nobody's Host: one answer of ours, not the library's page (which has two heads). */
+/* An unknown Host: one reply of the daemon, not the library's page (which has two heads). */
 START_TEST(test_no_host)
 {
     static const char request[] = "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n";
@@ -186,7 +186,7 @@ END_TEST
 
 /* ---- large ---- */
 
-/* 100 MB to a daemon that takes 8: refused by its head, and the memory stays. */
+/* 100 MB to a daemon that accepts 8: rejected by its head, and memory stays constant. */
 START_TEST(test_large_body)
 {
     enum { MEGABYTE = 1 << 20, MEGABYTES = 100 };
@@ -252,7 +252,7 @@ START_TEST(test_bombs)
         http_problem(r, 400, "bad_json");
         http_reply_free(r);
     }
-    /* Many unknown keys are many faults, of which so many are listed. */
+    /* Many unknown keys are many faults, of which a limited number are listed. */
     size_t at = (size_t)sprintf(text, "{\"pliant\": 1");
     for (int i = 0; i < 50000; i++)
         at += (size_t)sprintf(text + at, ", \"key%d\": 0", i);

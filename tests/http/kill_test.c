@@ -123,7 +123,7 @@ static void expect_same(const char *id, const results *wanted)
 typedef struct accepted {
     char id[33];
     int kind;
-    int64_t checkpoint; /* frame of the newest when it was killed last */
+    int64_t checkpoint; /* frame of the newest at the last kill */
     int kills;          /* since then: a fourth would end it, as it should */
     bool over;
 } accepted;
@@ -141,7 +141,7 @@ static accepted *post(void)
     return a;
 }
 
-/* Keep so many unfinished; whatever failed fails the test. */
+/* Keep so many unfinished sessions; any failed session fails the test. */
 static void look_after(void)
 {
     int live = 0;
@@ -218,7 +218,7 @@ static void disturb(unsigned *seed)
         }
         daemon_fixture_resume(d);
         break;
-    case 3: /* what it answered for, it must know again */
+    case 3: /* an acknowledged session must still be known */
         post();
         kill_daemon();
         daemon_fixture_resume(d);

@@ -1,5 +1,5 @@
-/* Where the daemon listens: a unix socket that knows users by uid, and an address with TLS whose certificate is read
- * again at SIGHUP; and what may not be combined.
+/* The daemon's listeners: a unix socket that identifies users by uid, and an address with TLS whose certificate is
+ * reloaded at SIGHUP; and invalid combinations.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -56,7 +56,7 @@ static size_t take(char *data, size_t one, size_t size, void *context)
     return size;
 }
 
-/* GET; by a unix socket where `path` is not NULL, trusting `authority` alone where that is not. */
+/* GET; over a unix socket if `path` is not NULL, trusting only `authority` if that is not NULL. */
 static answer fetch(const char *url, const char *path, const char *authority, long tls)
 {
     answer a = {0};
@@ -107,7 +107,7 @@ START_TEST(a_peer_is_known_by_uid)
     ck_assert_ptr_nonnull(strstr(a.body, "\"user\":\"owner\",\"by\":\"peer\""));
     a = fetch("http://evil.example/v1/me", socket_option + 5, NULL, 0);
     ck_assert_int_eq(a.status, 421);
-    char url[64]; /* by the address nobody has a uid */
+    char url[64]; /* on the address nobody has a uid */
     snprintf(url, sizeof url, "http://127.0.0.1:%d/v1/me", d->port);
     ck_assert_int_eq(fetch(url, NULL, NULL, 0).status, 401);
     if (geteuid() == 0) {
@@ -196,8 +196,8 @@ static size_t see_header(char *line, size_t one, size_t size, void *context)
     return size;
 }
 
-/* The status by TLS 1.2 with these ciphers alone, 0 where there is no connection; and whether browsers are told to
- * come by TLS from then on. */
+/* The status with TLS 1.2 and only these ciphers, 0 without a connection; and whether browsers are told to use TLS from
+ * then on. */
 static long fetch_by(const char *url, const char *ciphers, bool *strict)
 {
     answer a = {0};
@@ -297,7 +297,7 @@ END_TEST
 
 /* ---- behind a proxy ---- */
 
-/* What a proxy says of its clients is believed, and what only this machine should see is not for them. */
+/* A proxy's information about its clients is trusted, and local-only documents are hidden from them. */
 START_TEST(a_proxy_speaks_for_its_clients)
 {
     static const char *const options[] = {"--cores", "2", "--behind-proxy", NULL};

@@ -1,5 +1,5 @@
-/* Browsers and those without a token: logins by cookie and what a foreign page cannot do with one, share links that
- * show one session, signed addresses that are good for one thing.
+/* Browsers and people without a token: logins by cookie and what a foreign page cannot do with one, share links that
+ * show one session, signed addresses for a single request.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -149,7 +149,7 @@ START_TEST(a_page_takes_codes_and_links)
 }
 END_TEST
 
-/* Whoever has no credential yet may send little. */
+/* A client without a credential may send little. */
 START_TEST(strangers_send_little)
 {
     enum { SIZE = 70000 };

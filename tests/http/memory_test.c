@@ -1,6 +1,5 @@
-/* The daemon's n-th allocation fails, for n = 1, 2, ... until a request needs no more of them: it goes on
- * answering, what it says is well-formed, and nothing half-made stays. The libraries' allocations fail
- * with its own. */
+/* The daemon's n-th allocation fails, for n = 1, 2, ... until a request needs no more of them: it continues to answer,
+ * its replies are well-formed, and nothing half-made stays. The libraries' allocations fail too. */
 #include "tests/support/long_form.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -100,7 +99,7 @@ static void put_ids(const char *from, char out[160])
         snprintf(out, 160, "%s", from);
 }
 
-/* All of it or nothing; back to nothing for the next. */
+/* All of it or nothing; removed again for the next one. */
 static void check_patched(int status, int64_t n)
 {
     json_t *session = session_show(d, paused);
@@ -122,7 +121,7 @@ static void check_patched(int status, int64_t n)
     http_reply_free(r);
 }
 
-/* Each has a number of its own, from 1, and what was answered for is there. */
+/* Each has a different number, from 1, and acknowledged ones exist. */
 static void check_controls(int64_t answered)
 {
     char target[96];
@@ -147,7 +146,7 @@ static void step_one_frame(void)
     http_reply_free(r);
 }
 
-/* What is answered well is all of it. */
+/* A successful reply is complete. */
 START_TEST(test_whole)
 {
     static const struct {
@@ -224,7 +223,7 @@ START_TEST(test_request)
         ck_assert_int_lt(n, 100000);
     }
     ck_assert(served > 0 || strstr(target, "nmae") || strstr(requests[_i].body, "bodys"));
-    /* Nothing half-made: what is in the list has a directory, and the other way round. */
+    /* Nothing half-made: listed sessions have directories, and vice versa. */
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
          daemon_fixture_entries(d, "incoming") > 0; daemon_fixture_nap())
         ck_assert(daemon_fixture_clock() < end);
@@ -235,7 +234,7 @@ START_TEST(test_request)
     http_reply_free(r);
     r = http_call(d, requests[_i].method, target, requests[_i].more, requests[_i].body,
                   strlen(requests[_i].body));
-    bool full = is_long_form() && strstr(target, "tokens"); /* as many as one may have */
+    bool full = is_long_form() && strstr(target, "tokens"); /* the most allowed */
     ck_assert_msg(full || r->status / 100 == (served > 0 ? 2 : 4), "%s: %d %.500s", what, r->status,
                   r->body);
     http_reply_free(r);

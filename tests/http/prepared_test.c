@@ -1,5 +1,5 @@
-/* Workers and checks that are started from a prepared process: what they are is what one started afresh is, and they
- * crash, are cancelled and run out of time alike. Owners share none. */
+/* Workers and checks started from a prepared process: they are like freshly started ones, and crash, are cancelled and
+ * time out in the same way. Owners share none. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Text of /proc/PID/NAME; static, NULs as spaces. Empty where the process is gone. */
+/* Text of /proc/PID/NAME; static, NULs as spaces. Empty if the process is gone. */
 static const char *proc(pid_t pid, const char *name)
 {
     static char texts[2][8192];
@@ -174,7 +174,7 @@ START_TEST(test_time_limit)
 }
 END_TEST
 
-/* A prepared process that was killed, or does not answer, delays a start at most; what it has started goes on. */
+/* A prepared process that was killed, or does not answer, at most delays a start; its children continue. */
 START_TEST(test_broken)
 {
     char id[33];
@@ -192,7 +192,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* It ends with the daemon, also one that is killed; the worker that it started does not, and is adopted. */
+/* It ends with the daemon, even a killed one; the worker that it started does not, and is adopted. */
 START_TEST(test_killed_daemon)
 {
     char id[33];
@@ -213,13 +213,14 @@ START_TEST(test_killed_daemon)
 }
 END_TEST
 
-/* Where the program lies in a process's memory: the first address of its map. */
+/* The program's load address in a process: the first address of its map. */
 static unsigned long place(pid_t pid)
 {
     return strtoul(proc(pid, "maps"), NULL, 16);
 }
 
-/* Two sessions of one owner lie alike, as they come from one process. Another owner's does not: it is of its own. */
+/* Two sessions of one owner have the same layout, because they come from one process. Another owner's differs, coming
+ * from another process. */
 START_TEST(test_owners_share_none)
 {
     char id[3][33], anna[TENANT_SECRET], bert[TENANT_SECRET];

@@ -1,4 +1,4 @@
-/* How often one may ask: users and addresses have a bucket each, and nobody empties another's. */
+/* Rate limits: users and addresses have a bucket each, and nobody empties another's. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -21,10 +21,10 @@ static void start(void)
 }
 
 static double
-    refused_at; /* when the last request that was refused was sent: its bucket was empty a moment later */
+    refused_at; /* send time of the last rejected request: its bucket was empty a moment later */
 
-/* On one connection: how many of `count` requests were answered before the first 429, whose Retry-After and
- * problem are looked at; -1 where there was none. Any header lines may go along. */
+/* On one connection: how many of `count` requests succeeded before the first 429, whose Retry-After and problem are
+ * checked; -1 if none came. Extra header lines may be given. */
 static int asked_before_refusal(const char *target, const char *headers, int count)
 {
     char head[512];
@@ -59,13 +59,13 @@ static const char *bearer(const char *token)
     return line;
 }
 
-/* What a bucket holds, and what may have been filled in while it was emptied, on whatever machine. */
+/* A bucket's capacity, plus what was filled in while it was emptied, on a machine of any speed. */
 static void expect_burst(int answered, int rate)
 {
     ck_assert_msg(answered >= BURST_S * rate && answered < 3 * BURST_S * rate, "%d", answered);
 }
 
-/* Of the bucket that the last refusal found empty: what has been filled in since, and no whole new one. */
+/* For the bucket found empty by the last rejection: what was filled in since, and not a whole new one. */
 static void expect_same_bucket(const char *target, const char *headers, int rate)
 {
     double emptied_at = refused_at;
@@ -96,7 +96,7 @@ START_TEST(users)
     http_reply *r = http_get(d, "/metrics");
     http_expect(r, 200);
     ck_assert_ptr_nonnull(strstr(r->body, "\npliant_rate_refusals_total 3\n"));
-    /* Early refusals are timed, too, those of streams as well. */
+    /* Early rejections are timed, too, also those of streams. */
     ck_assert_ptr_nonnull(
         strstr(r->body, "\npliant_http_request_seconds_count{method=\"GET\",route=\"/v1/sessions/"
                         "{id}/metrics\",status=\"4xx\"} 1\n"));
@@ -114,7 +114,7 @@ static void limit_requests(const char *user, const char *value, int status)
     http_reply_free(r);
 }
 
-/* What GET /v1/usage tells; -1: null. */
+/* As GET /v1/usage reports it; -1: null. */
 static void expect_requests(const char *user, int64_t limit, int64_t least, int64_t most)
 {
     http_reply *r = http_getf(d, "/v1/usage?user=%s", user);
@@ -127,7 +127,7 @@ static void expect_requests(const char *user, int64_t limit, int64_t least, int6
     http_reply_free(r);
 }
 
-/* A rate of one's own takes effect with the next request, outlives the daemon and can be taken back. */
+/* A user's own rate takes effect with the next request, outlives the daemon and can be removed. */
 START_TEST(rates_of_ones_own)
 {
     char alice[TENANT_SECRET], bob[TENANT_SECRET];
@@ -140,7 +140,7 @@ START_TEST(rates_of_ones_own)
     limit_requests("alice", "3", 200);
     expect_burst(asked_before_refusal("/v1/me", bearer(alice), 500), 3);
     expect_burst(asked_before_refusal("/v1/me", bearer(bob), 4000), USER);
-    /* The burst is what three a second come to, and nearly all at once. */
+    /* The burst is ten seconds' worth at three per second, nearly all at once. */
     expect_requests("alice", 3, 1, 8);
     expect_requests("bob", USER, 1, 3 * USER);
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);

@@ -1,5 +1,5 @@
-/* The curl transcript of clients/docs/http.md, run as it is printed: only the port, the state's folder and the session's
- * id are put in. What a command answers must be what stands below it. */
+/* The curl transcript of clients/docs/http.md, run as printed: only the port, the state's folder and the session's id
+ * are inserted. The output of each command must match the text below it. */
 #include "tests/support/http_client.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/suite.h"
@@ -28,7 +28,7 @@ static void start(void)
     ck_assert_ptr_nonnull(real);
     snprintf(root, sizeof root, "%s", real);
     free(real);
-    /* Where the files go that the commands write; what they read is there too. */
+    /* The folder for files that the commands write and read. */
     snprintf(folder, sizeof folder, "%s/readme", d->directory);
     char command[400];
     snprintf(command, sizeof command, "mkdir %s", folder);
@@ -73,8 +73,7 @@ static char *read_page(void)
     return text;
 }
 
-/* Whether the pieces of `wanted` between its dots stand in `text` in this order, the first at its
- * beginning. */
+/* True if the pieces of `wanted` between its dots occur in `text` in this order, the first at its beginning. */
 static bool fits(const char *text, const char *wanted)
 {
     const char *at = text;
@@ -94,7 +93,7 @@ static bool fits(const char *text, const char *wanted)
 
 /* ---- commands ---- */
 
-/* Everything that the shell says; its exit status must be 0. */
+/* All output of the shell; its exit status must be 0. */
 static char *run_shell(const char *assignments, const char *command)
 {
     char *script = NULL, *text = calloc(1, 1 << 20);

@@ -1,5 +1,5 @@
-/* The database is an index of the session directories: lost, damaged, or with a flipped bit in a row,
- * it is made anew from them, and nothing that a client sees is another but idempotency keys.
+/* The database is an index of the session directories: if lost, damaged, or with a flipped bit in a row, it is rebuilt
+ * from them, and clients see no difference except idempotency keys.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -29,8 +29,7 @@ static void learn_program(void)
     program[n] = 0;
 }
 
-/* Run pliantd on the state with one option, to its end; its exit status. What it printed is in
- * `said`. */
+/* Run pliantd on the state with one option, to its end; returns its exit status. `said` gets its output. */
 static int pliantd(const char *option)
 {
     char path[300];
@@ -70,7 +69,7 @@ static bool kept_aside(void)
     return found;
 }
 
-/* ---- what a client sees ---- */
+/* ---- a client's view ---- */
 
 /* A reply's body; malloc'ed. */
 static char *body(const char *id, const char *what, size_t *length)
@@ -84,7 +83,7 @@ static char *body(const char *id, const char *what, size_t *length)
     return text;
 }
 
-/* All that is told of a session: itself but for times of change, frames and metrics. */
+/* All documents of a session: itself except times of change, frames and metrics. */
 typedef struct view {
     json_t *session;
     char *frames, *metrics;
@@ -156,7 +155,7 @@ START_TEST(test_database_lost)
     if (_i == 0) {
         unlink(daemon_fixture_path(d, "pliant.db"));
         unlink(daemon_fixture_path(d, "pliant.db-wal"));
-        ck_assert_int_eq(pliantd("--no-auth"), 1); /* it does not begin anew over what is there */
+        ck_assert_int_eq(pliantd("--no-auth"), 1); /* it does not start over on existing data */
         ck_assert_ptr_nonnull(strstr(said, "--reindex"));
         ck_assert_int_eq(daemon_fixture_sessions(d), 6);
     }
@@ -229,7 +228,7 @@ END_TEST
 
 /* ---- damage ---- */
 
-/* Overwrite every place of the database where `from` stands. How many there were. */
+/* Overwrite every occurrence of `from` in the database. Returns how many there were. */
 static int replace_in_database(const char *from, const char *to)
 {
     const char *path = daemon_fixture_path(d, "pliant.db");

@@ -52,7 +52,7 @@ static void post(char id[33])
 
 /* ---- curl ---- */
 
-/* What a stream of records holds of whole records: the frames from *next on, each once, into `all`. */
+/* The whole records in a stream of records: the frames from *next on, each once, into `all`. */
 static bool take_records(const unsigned char *bytes, size_t size, int64_t *next, uint32_t *crcs)
 {
     bool ended = false;
@@ -110,7 +110,7 @@ START_TEST(test_curl)
         ck_assert_int_lt(restart, 50);
     }
     ck_assert_int_eq(next, FRAMES + 1);
-    /* The same frames as those of a session that nothing happened to. */
+    /* The same frames as those of an undisturbed session. */
     size_t size;
     int status;
     next = 0;
@@ -160,7 +160,7 @@ START_TEST(test_follow)
     size_t size;
     int status;
     pliant_path(program);
-    /* It begins when both have said that it is queued; then they have a stream each. */
+    /* It begins once both have reported that it is queued; then each has a stream. */
     session_post_free(d, session_scene_endless(", \"resources\": {\"cores\": 2}"), blocker);
     session_await(d, blocker, "running");
     post(id);

@@ -1,6 +1,6 @@
 /* The scheduler behind the daemon's requests, with small real sessions: users take turns, no core is idle beside a
- * session that fits, the queue keeps places for other users, ranges of cores, preemption with the same bits, holding,
- * and sessions after sessions. */
+ * session that fits, the queue reserves places for other users, ranges of cores, preemption with the same bits,
+ * holding, and sessions after sessions. */
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
 #include "tests/support/tenant_client.h"
@@ -33,7 +33,7 @@ static void user_token(const char *name, char secret[80])
     tenant_token(d, name, "submit,read", secret, id);
 }
 
-/* Posts as a user; the status, and where it is 201 the id. */
+/* Posts as a user; returns the status and, for 201, the id. */
 static int post_as(const char *secret, char *scene, char id[33])
 {
     http_reply *r = tenant_call(d, secret, "POST", "/v1/sessions", "Prefer: wait=60\r\n", scene);
@@ -57,7 +57,7 @@ static const char *state_of(const char *id)
     return state;
 }
 
-/* A user's many sessions do not make the next user wait for all of them. */
+/* A user's many sessions do not delay the next user until all have run. */
 START_TEST(test_users_take_turns)
 {
     enum { MANY = 20 };
@@ -87,7 +87,7 @@ START_TEST(test_users_take_turns)
 }
 END_TEST
 
-/* Two cores, one of them busy: a session of two waits, those of one behind it run. */
+/* Two cores, one busy: a session of two cores waits, and one-core sessions behind it run. */
 START_TEST(test_no_core_is_idle)
 {
     char busy[33], large[33], small[33];
@@ -106,7 +106,7 @@ START_TEST(test_no_core_is_idle)
 }
 END_TEST
 
-/* A user who fills their part of the queue is told so, and the next user finds a place. */
+/* A user who has filled their part of the queue is told so, and the next user finds a place. */
 START_TEST(test_places_for_others)
 {
     char a[80], b[80], c[80], id[33], running[33];
@@ -124,7 +124,7 @@ START_TEST(test_places_for_others)
     ck_assert_str_eq(id, "queue_share");
     ck_assert_int_eq(taken, 6);
     ck_assert_int_eq(post_as(b, session_scene(2, 1, ""), id), 201);
-    /* The last place is for whoever has none. */
+    /* The last place is for a user without any. */
     ck_assert_int_eq(post_as(b, session_scene(2, 1, ""), id), 429);
     ck_assert_str_eq(id, "queue_share");
     ck_assert_int_eq(post_as(c, session_scene(2, 1, ""), id), 201);
@@ -132,7 +132,7 @@ START_TEST(test_places_for_others)
 }
 END_TEST
 
-/* A range gets what is free: two cores of two, then one of one; and all give the same bits. */
+/* A range gets what is free: two cores of two, then one of one; all give the same bits. */
 START_TEST(test_ranges)
 {
     char alone[33], beside[33], one[33], busy[33];
@@ -157,7 +157,7 @@ START_TEST(test_ranges)
 }
 END_TEST
 
-/* A preemptible session gives its core to another, goes on from its checkpoint and ends with the same bits. */
+/* A preemptible session yields its core to another, continues from its checkpoint and ends with the same bits. */
 START_TEST(test_preemption)
 {
     char yielding[33], urgent[33];
@@ -194,7 +194,7 @@ START_TEST(test_hold_and_after)
 }
 END_TEST
 
-/* Another's session answers like one that does not exist. */
+/* Another user's session gets the same reply as a missing one. */
 START_TEST(test_after_anothers)
 {
     char a[80], b[80], own[33], unused[33], more[120], got[2][600];

@@ -1,5 +1,5 @@
-/* Clients that mean ill, and whoever else is served meanwhile: connections that say nothing, refused requests without
- * end, heads that two parsers read differently, and answers that tell what others have.
+/* Malicious clients, and service for everybody else meanwhile: connections that send nothing, endless rejected
+ * requests, heads that two parsers read differently, and attempts to learn what others have.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -53,7 +53,7 @@ static void ask_kept(http_connection *c, const char *target)
     http_reply_free(r);
 }
 
-/* Who is logged in keeps the connection, others get one, and health is answered. */
+/* A logged-in user keeps the connection, others get one, and health is answered. */
 START_TEST(test_silent_connections)
 {
     http_connection *kept = http_open(d);
@@ -106,7 +106,7 @@ START_TEST(test_streams_of_one)
     http_reply *r = tenant_call(d, other, "GET", "/v1/sessions", NULL, NULL);
     http_expect(r, 200);
     http_reply_free(r);
-    /* What was refused early is timed as any other reply. */
+    /* Early rejections are timed like any other reply. */
     char series[140];
     snprintf(series, sizeof series,
              "http_request_seconds_count{method=\"GET\",route=\"/v1/sessions/{id}/events\","
@@ -139,7 +139,7 @@ static int count_audit(const char *user, const char *words)
     return count;
 }
 
-/* The first refused requests of a minute are noted, the others are counted. */
+/* The first rejected requests of a minute are recorded, the others are counted. */
 START_TEST(test_refused_requests)
 {
     enum { REFUSED = 200 };
@@ -242,7 +242,7 @@ START_TEST(test_hidden)
 END_TEST
 enum { HIDDEN = 13 };
 
-/* Lines that end in LF alone, spaces behind a value, no header but Host: these are requests. */
+/* Lines that end in LF alone, spaces after a value, no header except Host: these are valid requests. */
 START_TEST(test_whole)
 {
     static const char *const heads[] = {
@@ -270,7 +270,7 @@ START_TEST(test_whole)
 }
 END_TEST
 
-/* What the HTTP library refuses by itself is refused in our words. */
+/* Requests that the HTTP library rejects get the daemon's own problem documents. */
 START_TEST(test_no_pages)
 {
     enum { LARGE = 60000 };
@@ -398,7 +398,7 @@ static time_t created(const char *id)
     return timegm(&when);
 }
 
-/* The clock was a year ahead for a while: what is made after that says when it is made. */
+/* The clock was a year ahead for a while: sessions created later have correct times. */
 START_TEST(test_clock_was_ahead)
 {
     char ahead[33], later[33], last[33], path[64];

@@ -1,6 +1,6 @@
-/* Checks that do not end hold up nobody but their own user: with more of them than there are threads for checks,
- * another user's POST is answered, and the user's own are taken up when those before them have been ended. Users take
- * turns, and one who has too many waiting is told so. */
+/* Checks that do not end delay only their own user: with more of them than threads for checks, another user's POST is
+ * answered, and the user's own continue once earlier ones have been ended. Users take turns, and one with too many
+ * waiting checks is told so. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -18,8 +18,8 @@
 
 static char programs[64];
 
-/* A folder with a pliant-preflight that does not end where the scene's name is "held", and that says in `order` that it
- * has begun and waits for the file `gate-N` where it is "gN-...". */
+/* A folder with a pliant-preflight that does not end if the scene's name is "held"; it writes to `order` that it has
+ * begun, and waits for the file `gate-N` if the name is "gN-...". */
 static void make_programs(void)
 {
     char self[PATH_MAX], path[PATH_MAX + 40], target[PATH_MAX + 40];
@@ -53,7 +53,7 @@ static void make_programs(void)
 
 static void start_with(const char *checks)
 {
-    /* A prepared check would be none of the script. */
+    /* A prepared check would not run the script. */
     const char *const options[] = {"--cores", "2", "--max-checks", checks, "--prepared", "0", NULL};
     make_programs();
     setenv("PLIANT_BINDIR", programs, 1);
@@ -157,8 +157,8 @@ static int count_answered(http_connection *const *posts, int count)
     return answered;
 }
 
-/* 60 requests that wait for checks which do not end: the next user's is answered before theirs, but for those that
- * were being checked already; and the daemon ends while they wait. */
+/* 60 requests wait for checks that do not end: the next user's is answered first, except for those already being
+ * checked; and the daemon ends while they wait. */
 START_TEST(test_many_of_one)
 {
     enum { MANY = 60, RUNNING = 2 };
@@ -188,7 +188,7 @@ START_TEST(test_many_of_one)
 }
 END_TEST
 
-/* Those whose checks have begun, in whatever order, once there are so many. */
+/* The checks that have begun, in any order, once there are so many. */
 static void await_begun(int count, char begun[400])
 {
     char path[100];
@@ -223,8 +223,8 @@ static long read_number(const char *path)
     return number;
 }
 
-/* Two at once for a user, four for all. When those of the first two have ended, the third user's come beside one more
- * of each of these, of theirs the older. Out of memory, the kernel takes a check before the daemon. */
+/* Two at once per user, four in all. When those of the first two have ended, the third user's start, beside the older
+ * remaining one of each of these users. When out of memory, the kernel kills a check before the daemon. */
 START_TEST(test_turns)
 {
     static const char *const first[] = {"g1-a1", "g1-a2", "g1-b1", "g1-b2"};
@@ -263,7 +263,8 @@ static void start_strict(void)
     start_with("3");
 }
 
-/* Two are checked and three wait: the next is too many, but not of another user, and not one that was answered before. */
+/* Two are checked and three wait: one more is too many, but not of another user, and not one that was already
+ * answered. */
 START_TEST(test_too_many)
 {
     static const char key[] = "Idempotency-Key: once\r\n";

@@ -1,6 +1,6 @@
-/* A disk that does not answer for one session holds up that session alone: the daemon goes on with heartbeats,
- * with other sessions and with requests. And a 201 waits for the disk, as does what a later check has written. The disks
- * are preload/slow_disk.c and preload/slow_sync.c. */
+/* A disk that does not respond for one session delays only that session: the daemon continues with heartbeats, with
+ * other sessions and with requests. A 201 waits for the disk, and so do results of a later check. The disks are
+ * preload/slow_disk.c and preload/slow_sync.c. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -154,7 +154,7 @@ static void write_broken(const char *text)
     fclose(file);
 }
 
-/* One whose files cannot be synced in one go is synced file by file; one that cannot be synced is none. */
+/* If its files cannot be synced together they are synced one by one; if that fails, there is no session. */
 START_TEST(test_broken)
 {
     http_reply *r = NULL;

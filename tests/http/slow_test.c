@@ -1,5 +1,5 @@
-/* Requests that arrive a byte now and then are ended after their time, whatever they send; those that come at
- * a fair rate are not; and a flood of heads is answered or ended. */
+/* Requests that arrive a byte now and then are ended after their time, whatever they send; those that arrive at a fair
+ * rate are not; and a flood of heads is answered or ended. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -157,7 +157,7 @@ START_TEST(test_floods)
             for (size_t at = 0; at < n;) {
                 ssize_t sent = send(http_socket(c), text + at, n - at, MSG_NOSIGNAL | MSG_DONTWAIT);
                 if (sent <= 0)
-                    break; /* closed, or it takes no more before its answers are read */
+                    break; /* closed, or it accepts no more before its replies are read */
                 at += (size_t)sent;
             }
             http_close(c);

@@ -1,4 +1,4 @@
-/* Requests leave no memory allocated in the daemon. Of each kind it gets so many that a block leaked by one in four
+/* Requests leave no memory allocated in the daemon. It gets so many of each kind that a block leaked by one in four
  * shows; with PLIANT_LONG=1, a million of all kinds. preload/counted_memory.c counts the daemon's blocks.
  */
 #include "tests/support/long_form.h"

@@ -1,6 +1,6 @@
-/* Sweeps: rows become sessions, a few at a time; the table has what the sessions' own logs have; wrong rows are located
- * and nothing is stored; cancel, retry, early stop, delete; who may see and change them; limits; restarts of the daemon
- * and a lost database lose no row and run none twice.
+/* Sweeps: rows become sessions, a few at a time; the table agrees with the sessions' own logs; wrong rows are located
+ * and nothing is stored; cancel, retry, early stop, delete; access; limits; restarts of the daemon and a lost database
+ * lose no row and run none twice.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
@@ -133,7 +133,7 @@ static void await_count(const char *id, const char *state, int64_t least)
     " \"at\": \"mean\"}, {\"probe\": \"tip\", \"name\": \"t\"}, {\"expect\": true},"               \
     " {\"expect\": \"low\"}, {\"metric\": \"no/such\"}]"
 
-/* What the session's own metrics say of results 0 to 4. */
+/* The values of results 0 to 4 in the session's own metrics. */
 static void check_row(const json_t *row)
 {
     char target[120];
@@ -224,7 +224,7 @@ START_TEST(a_grid_is_run)
 }
 END_TEST
 
-/* No more than `running` sessions have not ended, whenever one looks. */
+/* At no time are more than `running` sessions unfinished. */
 START_TEST(few_run_at_once)
 {
     char id[33];
@@ -243,7 +243,7 @@ START_TEST(few_run_at_once)
     ck_assert_int_eq(count(id, "cancelled"), 2);
     ck_assert_int_eq(count(id, "skipped"), 3);
     ck_assert_int_eq(daemon_fixture_sessions(d), 2);
-    tell("POST", id, "/cancel", 202); /* once more changes nothing */
+    tell("POST", id, "/cancel", 202); /* repeating it changes nothing */
     await_state(id, "cancelled");
 }
 END_TEST
@@ -435,7 +435,7 @@ START_TEST(lists_have_pages)
 }
 END_TEST
 
-/* A document counts four times: blanks, too. What a user keeps is bounded; what is deleted makes room. */
+/* A document counts four times, including blanks. A user's total is bounded; deleting makes room. */
 START_TEST(memory_is_bounded)
 {
     enum { BLANKS = 7 << 20, FIT = 9 };
@@ -516,7 +516,7 @@ START_TEST(only_who_may)
     ck_assert_str_eq(json_text(session, "group"), "lab");
     json_decref(session);
     http_reply_free(r);
-    /* One that was removed leaves nothing to the next of that name. */
+    /* A removed user leaves nothing to the next one of that name. */
     char of_shared[33], of_own[33];
     session_of(shared, 0, of_shared);
     session_of(own, 0, of_own);
@@ -534,8 +534,8 @@ START_TEST(only_who_may)
 }
 END_TEST
 
-/* A user who may have one session has the rows of a sweep one after the other, and is told why. One who is disabled
- * begins none. */
+/* A user limited to one session gets a sweep's rows one after the other, with the reason. A disabled user starts
+ * none. */
 START_TEST(limits_hold)
 {
     char alice[TENANT_SECRET], id[33];

@@ -1,5 +1,5 @@
-/* Users, groups and tokens: commands beside a running daemon, tokens that beget tokens, revocation that ends streams,
- * limits with what and how much, and the record of who changed what. Who may reach what is in access_matrix_test.
+/* Users, groups and tokens: commands while a daemon runs, tokens that create tokens, revocation that ends streams,
+ * limits with name and value, and the audit log. access_matrix_test checks who may reach what.
  */
 #include "protocol/log/record.h"
 #include "protocol/text/sha256.h"
@@ -49,7 +49,7 @@ static void limit(const char *user, const char *json)
 
 /* ---- commands ---- */
 
-/* What a command did holds when it returns. */
+/* A command's changes are in effect when it returns. */
 START_TEST(commands_beside_a_daemon)
 {
     char secret[TENANT_SECRET];
@@ -88,7 +88,7 @@ START_TEST(commands_beside_a_daemon)
 }
 END_TEST
 
-/* Tokens, one after the other, each used when it was told. */
+/* Tokens, one after the other, each used once known. */
 static void make_and_use_tokens(void)
 {
     char secret[TENANT_SECRET];
@@ -122,7 +122,7 @@ START_TEST(commands_at_once)
 }
 END_TEST
 
-/* The head of a request, which is judged, and what is to come of it. */
+/* The head of a request, which is checked, and the rest that follows. */
 static http_connection *begin_request(const char *secret, const char *line, const char *type,
                                       size_t length)
 {
@@ -151,8 +151,8 @@ static int end_request(http_connection *c, const char *body)
     return status;
 }
 
-/* A user, or a group, that is removed between the head of a request and its body: nothing of it stays, and the next
- * one of that name has nothing. */
+/* A user or group that is removed between the head of a request and its body: nothing of it stays, and the next one of
+ * that name has nothing. */
 START_TEST(removed_in_the_middle)
 {
     static const char mesh[] =
@@ -191,7 +191,7 @@ START_TEST(removed_in_the_middle)
 }
 END_TEST
 
-/* A key that an earlier user of the name has used tells the next one nothing. */
+/* A key used by an earlier user of the name reveals nothing to the next one. */
 START_TEST(keys_go_with_their_user)
 {
     char secret[TENANT_SECRET], target[64];
@@ -236,7 +236,7 @@ START_TEST(they_survive_a_restart)
 }
 END_TEST
 
-/* The database lost, they come back from the copy beside it. */
+/* After loss of the database, they are restored from the copy beside it. */
 START_TEST(they_survive_the_database)
 {
     char secret[TENANT_SECRET], id[33];
@@ -321,7 +321,7 @@ START_TEST(a_token_begets_no_more_than_itself)
 }
 END_TEST
 
-/* As many as there may be, of which those whose time is over do not count. */
+/* The maximum number, not counting expired ones. */
 START_TEST(tokens_are_bounded)
 {
     char last[TENANT_SECRET];
@@ -376,7 +376,7 @@ START_TEST(tokens_are_ones_own)
 }
 END_TEST
 
-/* A stream ends when the token that it was opened with is revoked. */
+/* A stream ends when the token that opened it is revoked. */
 START_TEST(revoking_ends_streams)
 {
     char secret[TENANT_SECRET], token[33], id[33], target[96], headers[160];
@@ -499,8 +499,8 @@ static void posted(const char *secret, const char *more, char id[33])
     http_reply_free(r);
 }
 
-/* A group is removed while a session is given to it: one of the two is refused, and the session of a group that is
- * not there is never seen, nor is anything else of such a patch done. */
+/* A group is removed while a session is moved to it: one of the two is rejected; nobody ever sees a session of a
+ * missing group, or any other part of such a patch. */
 START_TEST(a_group_goes_as_a_session_comes)
 {
     char alice[TENANT_SECRET], id[33], target[96], json[80];
@@ -538,7 +538,7 @@ START_TEST(a_group_goes_as_a_session_comes)
         http_reply_free(r);
         given += !went;
         removed += went;
-        /* Whoever lost gets a lead, a larger one each time: so both win, on a machine of any speed. */
+        /* The loser gets a head start, a larger one each time: so both win, on a machine of any speed. */
         change = i > 0 && went == before && change < LARGEST / 4 ? 2 * change : SMALLEST;
         lead += went ? change : -change;
         lead = lead > LARGEST ? LARGEST : lead < -LARGEST ? -LARGEST : lead;
@@ -587,7 +587,7 @@ START_TEST(limits_refuse_and_say_why)
 }
 END_TEST
 
-/* A user's sessions wait for each other at the limit of cores; those of others go past them. */
+/* At the limit of cores, a user's sessions wait for each other; other users' sessions pass them. */
 START_TEST(cores_are_shared)
 {
     char alice[TENANT_SECRET], bob[TENANT_SECRET], first[33], second[33], third[33];
@@ -613,7 +613,7 @@ START_TEST(cores_are_shared)
 }
 END_TEST
 
-/* Of many posted at once no more get in than there may be. */
+/* Of many posted at once, no more are accepted than allowed. */
 START_TEST(a_race_gets_no_more)
 {
     enum { RACERS = 6 };
@@ -717,7 +717,7 @@ static uint32_t checksum_2(sqlite3_stmt *s)
     return crc;
 }
 
-/* What a daemon of format 2 would have left. */
+/* The state that a daemon of format 2 would have left. */
 static void make_format_2(void)
 {
     sqlite3 *db;
@@ -778,7 +778,7 @@ START_TEST(a_database_of_the_format_before)
     make_format_2();
     daemon_fixture_resume(d);
     json_t *after = session_show(d, id);
-    json_object_del(before, "retention"); /* which that format did not tell */
+    json_object_del(before, "retention"); /* missing in that format */
     json_object_del(after, "retention");
     ck_assert(json_equal(before, after));
     ck_assert_msg(!daemon_fixture_said(d, "damaged"), "a row's checksum did not fit any more");

@@ -1,5 +1,5 @@
-/* Who used the machine: runs that end, go on, or outlast their daemon are counted once; who may see what of it; limits
- * and shares of groups.
+/* Usage of the machine: runs that end, continue, or outlast their daemon are counted once; access to it; limits and
+ * shares of groups.
  */
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -284,7 +284,7 @@ START_TEST(test_managers_see_their_group)
 }
 END_TEST
 
-/* Of a user, or a group, that is removed the next one of that name inherits nothing; what was used stays. */
+/* The next user or group of the same name inherits nothing from a removed one; past usage stays. */
 START_TEST(test_removed)
 {
     char anna[TENANT_SECRET], again[TENANT_SECRET], id[33], target[64];
@@ -325,7 +325,8 @@ static double used_by(const char *user, int64_t runs)
     return used;
 }
 
-/* A run counts while it runs, and goes on through a killed daemon as one; so does one that ends meanwhile, until then. */
+/* A run counts while it runs, and counts as one across a killed daemon; one that ends meanwhile counts until its
+ * end. */
 START_TEST(test_restarts)
 {
     char id[33], ends[33], at[32];
@@ -429,7 +430,8 @@ static int64_t probe_times(void)
     return count;
 }
 
-/* The database lost, usage comes back from the copy beside it, and with it whose turn it is; runs count once. */
+/* After loss of the database, usage is restored from the copy beside it, and with it the order of turns; runs count
+ * once. */
 START_TEST(test_survives_the_database)
 {
     char anna[TENANT_SECRET], bob[TENANT_SECRET], used[33], said[4000];
@@ -478,7 +480,7 @@ START_TEST(test_damaged_copy)
 }
 END_TEST
 
-/* A group's sessions together: how many may wait, and how many run; the refusal says which group's limit it is. */
+/* A group's sessions together: how many may wait, and how many run; the error names the group whose limit it is. */
 START_TEST(test_limits_of_a_group)
 {
     char anna[TENANT_SECRET], bob[TENANT_SECRET], one[33], two[33], three[33];
@@ -533,7 +535,7 @@ static void move(const char *token, const char *id, const char *group, int statu
     http_reply_free(r);
 }
 
-/* A session that goes to a group is held against its limits: those that have not ended, that wait, their cores and
+/* Moving a session to a group is checked against its limits: unfinished sessions, waiting sessions, their cores and
  * bytes. */
 START_TEST(test_moves_into_a_group)
 {
@@ -570,7 +572,7 @@ START_TEST(test_moves_into_a_group)
 }
 END_TEST
 
-/* `pliantd` sets what it names and leaves the rest; a user at the limit of running sessions waits. */
+/* `pliantd` sets the named limits and keeps the rest; a user at the limit of running sessions waits. */
 START_TEST(test_limits_by_command)
 {
     char anna[TENANT_SECRET], one[33], two[33], said[4000];

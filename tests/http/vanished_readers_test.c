@@ -1,5 +1,5 @@
-/* Readers that vanish without a word, of every kind of stream at once: nothing of them stays, and those
- * that read on notice nothing. Readers that stop in the middle of a frame that has to be made. */
+/* Readers that vanish silently, from every kind of stream at once: nothing of them stays, and other readers notice
+ * nothing. Readers that stop in the middle of a converted frame. */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"
 #include "tests/support/suite.h"
@@ -65,9 +65,9 @@ START_TEST(test_vanished)
         vanish(readers[i], i % 2);
     double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
     for (int turn = 0; session_counter(d, "streams") > 1 && daemon_fixture_clock() < end; turn++)
-        session_rename(d, id, turn); /* those who listen for events are written to as well */
+        session_rename(d, id, turn); /* listeners for events get data as well */
     ck_assert_int_eq(session_counter(d, "streams"), 1);
-    /* What a stream held goes a moment after it is counted out. */
+    /* A stream's resources are released a moment after it is no longer counted. */
     while ((session_counter(d, "stream_log_readers") > 1 || descriptors() > before + FEW) &&
            daemon_fixture_clock() < end)
         daemon_fixture_nap();
@@ -93,7 +93,7 @@ static void start_impatient(void)
     daemon_fixture_start(d, options);
 }
 
-/* From here on nothing that arrives is heard, and nothing said: a machine that lost its power. */
+/* From here on nothing is received or sent: a machine that lost its power. */
 static void fall_silent(http_connection *c)
 {
     struct sock_filter drop = {.code = BPF_RET | BPF_K, .k = 0};
@@ -101,8 +101,8 @@ static void fall_silent(http_connection *c)
     ck_assert_int_eq(setsockopt(http_socket(c), SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all), 0);
 }
 
-/* Half-open connections: readers whose machine is gone, which no packet tells. What is sent to them is too
- * little to fill a buffer in the time of this test. */
+/* Half-open connections: readers whose machine is gone, without any packet to tell. Too little is sent to them to fill
+ * a buffer during this test. */
 START_TEST(test_half_open)
 {
     static const char scene[] =
@@ -134,8 +134,8 @@ START_TEST(test_half_open)
 }
 END_TEST
 
-/* Frames of 1.6 MB in a form that is made, for many readers who take a few bytes: what is kept is the
- * cache and what the connections hold, not a frame each. */
+/* Frames of 1.6 MB in a converted form, for many readers who take a few bytes: memory holds the cache and the
+ * connections' buffers, not a frame each. */
 START_TEST(test_stalled)
 {
     enum { READERS = 60, FRAME_BYTES = 2 * 24 * 34000 };
@@ -161,7 +161,7 @@ START_TEST(test_stalled)
         ck_assert_msg(more < (int64_t)(READERS * 64 << 10) + (80 << 20), "%lld bytes more",
                       (long long)more);
     ck_assert_int_le(session_counter(d, "frame_cache_bytes"), 32 << 20);
-    /* One of them goes on reading: what was let go of is made again, the same. */
+    /* One of them continues reading: dropped frames are made again, identically. */
     http_reply *whole = http_getf(d, "/v1/sessions/%s/frames?from=0&dtype=f64", id);
     http_expect(whole, 200);
     ck_assert_uint_ge(whole->length, (size_t)25 * FRAME_BYTES);

@@ -123,7 +123,7 @@ START_TEST(files_are_kept_for_good)
 }
 END_TEST
 
-/* Gzip to whoever takes it, with a tag of its own; the same bytes as they are to others. */
+/* Gzip for clients that accept it, with a separate tag; the original bytes for others. */
 START_TEST(files_are_packed)
 {
     static const struct {

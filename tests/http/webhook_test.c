@@ -251,7 +251,7 @@ START_TEST(test_over_restart)
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
     daemon_fixture_resume(d);
     ck_assert(!somebody_calls(300));
-    /* Nor does a database that is made anew forget it. */
+    /* Rebuilding the database does not lose it either. */
     static const char *const reindex[] = {"--reindex", NULL};
     char said[4096];
     ck_assert_int_eq(daemon_fixture_end(d, SIGTERM), 0);
@@ -373,8 +373,8 @@ static bool shown(const char *secret, const char *target)
     return found;
 }
 
-/* Whoever may only look at a session is not shown the URL, which may hold a secret: not in the session, nor its
- * scene, nor what is told of it, nor a branch of it. */
+/* A user who may only view a session does not see the URL, which may hold a secret: not in the session, its scene, its
+ * events, or a branch of it. */
 START_TEST(test_hidden_from_viewers)
 {
     static const char *const parts[] = {

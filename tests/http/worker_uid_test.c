@@ -1,5 +1,5 @@
-/* Workers of a daemon that runs as root give up root for a uid of their user's, and own nothing but their session's
- * directory. Where the test is not root there is nothing to try but the refusal.
+/* Workers of a daemon that runs as root switch to their user's uid, and own only their session's directory. If the test
+ * is not root, only the rejection is tested.
  */
 #include "tests/support/one_daemon.h"
 #include "tests/support/session_client.h"

@@ -1,5 +1,5 @@
-/* What the supervisor does by the clock: a time limit holds inside a step and for a worker that was stopped, over a
- * restart of the daemon too; a worker without progress is shown as stalled, and killed in the end. */
+/* The supervisor's timed actions: a time limit applies inside a step and to a worker that was stopped, also over a
+ * restart of the daemon; a worker without progress is shown as stalled, and eventually killed. */
 #include "protocol/log/checkpoint.h"
 #include "tests/support/one_daemon.h"
 #include "tests/support/pliant_fixture.h"
@@ -66,7 +66,7 @@ START_TEST(test_stopped_worker)
 }
 END_TEST
 
-/* The next daemon counts on from where the worker is. */
+/* The next daemon continues to count from the worker's time. */
 START_TEST(test_adopted)
 {
     char id[33];
@@ -97,8 +97,8 @@ START_TEST(test_between_steps)
 }
 END_TEST
 
-/* Seconds that the session ran before its worker was started, as its row has them for the next daemon; -1: no row says
- * so yet. */
+/* Seconds that the session ran before its worker was started, as recorded in its row for the next daemon; -1: not
+ * recorded yet. */
 static double spent_before(const char *id, int64_t attempt)
 {
     sqlite3 *db;
@@ -119,7 +119,7 @@ static double spent_before(const char *id, int64_t attempt)
     return spent;
 }
 
-/* The limit is one of all attempts: what the checkpoint says is where the next worker begins to count. */
+/* The limit applies to all attempts together: the next worker starts counting at the checkpoint's time. */
 START_TEST(test_over_attempts)
 {
     char id[33];
@@ -151,7 +151,7 @@ static void start_watchful(void)
     daemon_fixture_start(d, options);
 }
 
-/* "" where the session is not stalled. */
+/* "" if the session is not stalled. */
 static void await_stalled(const char *id, const char *why)
 {
     for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;; daemon_fixture_nap()) {
@@ -194,7 +194,7 @@ START_TEST(test_stalled)
 }
 END_TEST
 
-/* In the end it is killed, which counts as a crash: it goes on from its checkpoint. */
+/* Eventually it is killed, which counts as a crash: it continues from its checkpoint. */
 START_TEST(test_killed)
 {
     char id[33];

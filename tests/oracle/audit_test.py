@@ -1,6 +1,7 @@
-"""The scenes of an independent audit, whose answers were once wrong without a word: each is right
-today, or told. `succeeded` without warnings is believed here, as users do. The quick form takes the
-first second of the flag, and one integrator for each scene with limits; PLIANT_LONG=1 takes all."""
+"""The scenes of an independent audit, whose results were once silently wrong: each is right
+today, or has a warning. `succeeded` without warnings is trusted here, as users do. The quick
+form runs the first second of the flag, and one integrator for each scene with limits;
+PLIANT_LONG=1 runs all."""
 
 import os
 import unittest
@@ -19,7 +20,7 @@ def reaction(record, name="obstacle-0"):
 
 
 def middle(axis):
-    """A probe of where a body is."""
+    """A probe of a body's position."""
     return {
         "name": axis,
         "quantity": "position",
@@ -84,7 +85,7 @@ class Audit(unittest.TestCase):
                 run = self.run_of(name, solver={}, materials=scene["materials"])
                 self.assert_trusted(run)
                 self.assert_no_gain(run)
-                # It has come down: of what it can lose nearly all is lost.
+                # It has come down: nearly all of the energy that it can lose is lost.
                 e = run.energies()
                 self.assertLess(e[-1], 0.5 * e[0])
             told = self.run_of(name)  # by the method that the audit had
@@ -104,7 +105,7 @@ class Audit(unittest.TestCase):
             self.assertLess(way / (last["time"] - before["time"]), 1e-4, name)
 
     def with_mesh(self, name, folder):
-        """The bodies of a scene, with the mesh file that they name in another folder."""
+        """The bodies of a scene, with the mesh file that they refer to in another folder."""
         bodies = runs.scene_of(name)["bodies"]
         file = os.path.join(folder, os.path.basename(bodies[0]["mesh"]["file"]))
         if not os.path.exists(file):

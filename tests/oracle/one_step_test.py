@@ -1,6 +1,6 @@
-"""Every model by every method: a step of backward Euler on an irregular mesh, and an equilibrium,
-against reference.py. A method that says `unconverged`, or `halved`, may be off; one that does not
-may not."""
+"""Every model with every method: a step of backward Euler on an irregular mesh, and an
+equilibrium, compared with reference.py. A method that reports `unconverged` or `halved` may be
+off; any other may not."""
 
 import unittest
 
@@ -58,7 +58,7 @@ METHODS = {
     "gradient_descent": 5000,
     "projective_dynamics": 5000,
 }
-# Those that must come to the minimum; the others say where they do not.
+# Methods that must reach the minimum; the others report where they do not.
 SURE = ("auto", "newton", "quasi_newton", "admm", "lbfgs")
 
 
@@ -86,7 +86,7 @@ def the_scene(mesh, held, material, method, step, velocity):
 
 
 class OneStep(unittest.TestCase):
-    """A bar that is held at one end and moves at 3 m/s: a step strains it by a tenth and more."""
+    """A bar held at one end and moving at 3 m/s: a step strains it by a tenth or more."""
 
     def check(self, name, step, h, velocity, methods):
         material, slopes = MODELS[name]

@@ -1,6 +1,5 @@
-"""What clients/docs/materials.md says in formulas, written down here once more from its text and
-held against the engine's energies, momenta and motions: splines A and B, points, curves, lumped
-masses."""
+"""The formulas of clients/docs/materials.md, implemented again from its text and compared with
+the engine's energies, momenta and motions: splines A and B, points, curves, lumped masses."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ Function = Callable[[float], float]
 YOUNG, POISSON = 1e5, 0.3
 MU = YOUNG / (2 * (1 + POISSON))
 LAMBDA = YOUNG * POISSON / ((1 + POISSON) * (1 - 2 * POISSON))
-#: In and beyond the knots, to both sides; one of them inside out.
+# In and beyond the knots, on both sides; one of them inverted.
 STRETCHES = [
     (0.1, 0.5, 0.8), (0.9, 1.1, 1.3), (1.2, 1.6, 2.4), (0.6, 1, 1), (1, 1, 2.1), (-0.4, 1, 1)
 ]
@@ -34,7 +33,7 @@ def body(material: Dict[str, Any], **more: Any) -> Dict[str, Any]:
 
 
 def engine_energy(material: Dict[str, Any], s: Any) -> float:
-    """Of a cube of 1 m^3 whose stretches are s."""
+    """The energy of a cube of 1 m^3 with stretches s."""
     run = Run(body(material, initial={"shape": {"stretched": list(s)}}))
     assert run.records, run.text
     return float(run.records[0]["energy"]["elastic"])
@@ -42,7 +41,7 @@ def engine_energy(material: Dict[str, Any], s: Any) -> float:
 
 def integrated(x: List[float], m: List[float], slope: float) -> Function:
     """f with f(1) = 0, f'(1) = slope and f'' linear between (x, m), constant beyond them, by the
-    trapezoidal rule on pieces so fine that its error does not count."""
+    trapezoidal rule on pieces so fine that its error is negligible."""
 
     def f(to: float) -> float:
         at = np.linspace(1, to, 200001)
@@ -63,7 +62,7 @@ def zero(x: float) -> float:
 
 
 def named(which: str) -> List[Function]:
-    """The table of the page."""
+    """The page's table."""
     if which == "A":
         a = integrated([0.25, 0.75, 1], [30 * MU, 4 * MU, MU], MU)
     else:
@@ -86,7 +85,7 @@ def through(points: Any) -> Function:
 
 
 def fitted(curve: Any) -> Function:
-    """The least squares of the page, for m at the knots."""
+    """The page's least squares, for m at the knots."""
     stretch, stress = np.array(curve, float).T
     n = min(len(curve) + 1, 8)
     knots = np.linspace(min(stretch[0], 1), max(stretch[-1], 1), n)
@@ -141,8 +140,9 @@ class PagesTest(unittest.TestCase):
             self.assertAlmostEqual(spin / (600 / 6 * 3), 1 + 2 / n**2, 6)
 
     def test_a_lumped_rope_swings_slower(self) -> None:
-        """A stretched rope of n segments, held at one end, against the sum of the modes of n equal
-        springs and masses; the lowest has (4 n / pi) sin(pi / 4 n) of the frequency of a bar."""
+        """A stretched rope of n segments, held at one end, compared with the sum of the modes of
+        n equal springs and masses; the lowest has (4 n / pi) sin(pi / 4 n) of the frequency of a
+        bar."""
         young, density, area, stretch = 1e4, 1000.0, 1e-4, 1e-4
         for n in (1, 4):
             h = 1 / n

@@ -73,7 +73,7 @@ def polynomial(mu: float, lam: float) -> Energy:
 
 
 def wang(s0: float, s1: float, s2: float = 0, s3: float = 0) -> Energy:
-    """Of Wang 2016: s3 > 0 is Fung's, else s2 is Mooney and Rivlin's."""
+    """Wang 2016: s3 > 0 selects Fung's, otherwise s2 is Mooney and Rivlin's."""
 
     def psi(s: Array) -> Array:
         j = s[0] * s[1] * s[2]
@@ -88,7 +88,7 @@ def wang(s0: float, s1: float, s2: float = 0, s3: float = 0) -> Energy:
 
 
 class Straight:
-    """A natural cubic spline whose ends go on straight; slopes alone."""
+    """A natural cubic spline whose ends continue straight; slopes only."""
 
     def __init__(self, points: Array) -> None:
         x, y = np.asarray(points, float).T
@@ -156,7 +156,8 @@ class Step:
         self.gravity = np.asarray(gravity, float)
 
     def stretches(self, x: Array) -> Tuple[Array, Array, Array]:
-        """U, s [3, n], V^T with rotations alone: of an inverted element the least is negative."""
+        """U, s [3, n], V^T with pure rotations: for an inverted element the smallest is
+        negative."""
         edges = x[self.tets[:, 1:]] - x[self.tets[:, :1]]
         f = edges.transpose(0, 2, 1) @ self.inverse
         u, s, vt = np.linalg.svd(f)
@@ -181,8 +182,8 @@ class Step:
         return g[self.free].ravel()
 
     def solve(self, x: Array, v: Array) -> Array:
-        """Positions at the step's end; where they are too far off, by way of shares of velocity
-        and gravity."""
+        """Positions at the step's end; if they are too far away, in fractions of velocity and
+        gravity."""
         whole = self.gravity
         for shares in ((1.0,), (0.25, 0.5, 0.75, 1.0), (0.1 * k for k in range(1, 11))):
             at = x
@@ -197,7 +198,8 @@ class Step:
         raise AssertionError("the reference did not converge")
 
     def _solve(self, x: Array, v: Array, start: Array) -> Optional[Array]:
-        """Newton's method on the gradient, shorter where that grows. None: it came to no zero."""
+        """Newton's method on the gradient, with shorter steps if it grows. None: no zero was
+        found."""
         h = self.h or 0.0
         goal = x + h * v + h * h * self.gravity
         at = start.copy()
@@ -235,7 +237,7 @@ class Step:
 def irregular_mesh(
     seed: int, size: Tuple[float, float, float], cells: Tuple[int, int, int]
 ) -> Dict[str, Array]:
-    """Delaunay's tetrahedra of a grid whose inner points are moved about, without slivers."""
+    """Delaunay tetrahedra of a grid with perturbed inner points, without slivers."""
     rng = np.random.default_rng(seed)
     axes = [np.linspace(0, s, n + 1) for s, n in zip(size, cells)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)

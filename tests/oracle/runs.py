@@ -15,13 +15,13 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "python"))
 
 from support import BUILD, main, npy, records  # noqa: E402,F401
 
-# Scans that are not ours to ship: a test without them is skipped.
+# Scans that Pliant may not distribute: a test is skipped without them.
 SCANS = os.path.join(os.path.dirname(ROOT), "shared", "meshes")
 SCENES = os.path.join(ROOT, "tests", "oracle", "scenes")
 
 
 class Run:
-    """What `pliant run` made of a scene: state, records of metrics, warnings, last positions; with
+    """Results of `pliant run` on a scene: state, metrics records, warnings, last positions; with
     `frames` those of all frames."""
 
     def __init__(self, scene: Dict[str, Any], timeout: float = 600, frames: bool = False) -> None:
@@ -47,7 +47,7 @@ class Run:
             shutil.rmtree(folder)
 
     def _positions(self, out: str, frames: bool) -> Any:
-        """Of the last frame, as it is in the log."""
+        """Of the last frame, as in the log."""
         found = None
         for name in sorted(os.listdir(os.path.join(out, "log"))):
             if not name.endswith(".seg"):

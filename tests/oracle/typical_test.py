@@ -1,5 +1,5 @@
-"""Forty typical scenes at their defaults: every frame converges, and lies where Newton's method,
-solved to rounding, has it. The quick form takes some of them, some frames long; PLIANT_LONG=1 takes
+"""Forty typical scenes with default settings: every frame converges, and agrees with Newton's
+method solved to rounding. The quick form runs some of them, for some frames; PLIANT_LONG=1 runs
 all."""
 
 import os
@@ -11,7 +11,7 @@ import numpy  # noqa: E402
 import runs  # noqa: E402
 import typical  # noqa: E402
 
-# Frames of the quick form: of scenes that must converge, and of those held against a reference.
+# Frames of the quick form: of scenes that must converge, and of scenes compared with a reference.
 QUICK = {
     "gelatine": 40,
     "rubber_ball": 60,
@@ -36,10 +36,11 @@ COMPARED = {
     "chain_and_weight": 30,
     "wobble_bdf2": 3,
 }
-# Of a body's size; where no number is given, 0.001. Sheets in which discrete events differ: which
-# steps are repeated by backward Euler, in what order folds form.
+# Relative to a body's size; 0.001 by default. Larger for sheets with differing discrete events:
+# which steps are repeated by backward Euler, and the order in which folds form.
 FARTHEST = {"draped_cloth": 0.01, "flag": 0.005, "cloth_on_a_ball": 0.002, "cloth_of_6561": 0.002}
-# While references of different tolerances agree to this, of a body's size, motion is not chaotic.
+# Motion is not chaotic while references of different tolerances agree to this fraction of a body's
+# size.
 CALM = {"newton": 1e-5, "admm": 3e-4}
 REFERENCES = {
     "newton": ({"iterations": 300, "tolerance": 1e-9}, {"iterations": 300, "tolerance": 1e-6}),
@@ -89,7 +90,7 @@ class Typical(unittest.TestCase):
 
 
 def scan(file, scale, height, frames):
-    """A scan of a solid of 1e6 Pa falls on a rough floor; all else is at its defaults."""
+    """A scan of a solid of 1e6 Pa falls on a rough floor; everything else is at its default."""
     path = os.path.join(runs.SCANS, file)
     where = {"scale": scale, "translate": [0, height, 0]}
     body = {"name": "body", "mesh": {"file": path}, "material": "rubber", "transform": where}

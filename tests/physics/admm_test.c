@@ -1,4 +1,4 @@
-/* ADMM as a minimiser: what it reports is what it did, and what it finds is a minimum. */
+/* ADMM as a minimiser: its reports match its work, and its result is a minimum. */
 #include "engine/model/model.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
@@ -59,8 +59,8 @@ START_TEST(weights_change_the_way_not_the_minimum)
 }
 END_TEST
 
-/* The last row of the detail is the frame's record; row 0 is the initial guess; with tolerance 0
- * the number of iterations is the one asked for, and "unconverged" has no meaning. */
+/* The last row of the detail equals the frame's record; row 0 is the initial guess; with tolerance 0 the number of
+ * iterations is the requested one, and "unconverged" is undefined. */
 START_TEST(records_are_of_what_happened)
 {
     pl_run *r = twisted("'iterations': 17, 'tolerance': 0", 1);
@@ -116,8 +116,8 @@ START_TEST(decrement_is_the_step_in_the_norm_of_the_matrix)
 }
 END_TEST
 
-/* A tolerance is kept: fewer iterations for a looser one, and a step that cannot reach it fails
- * only where the scene asks for that, leaving the last good state. */
+/* A tolerance is respected: a looser one needs fewer iterations, and a step that cannot reach it fails only if the
+ * scene says so, leaving the last good state. */
 START_TEST(tolerance_decides_when_to_stop)
 {
     pl_run *loose = twisted("'iterations': 2000, 'tolerance': 1e-2", 1);
@@ -147,8 +147,8 @@ START_TEST(tolerance_decides_when_to_stop)
 }
 END_TEST
 
-/* Bodies collapsed to a point, or with random vertices, come back (Narain 2016, figure 3), by quasi-Newton
- * where the energy is finite everywhere (Liu 2017, figure 18). */
+/* Bodies collapsed to a point, or with random vertices, recover (Narain 2016, figure 3), with quasi-Newton if the
+ * energy is finite everywhere (Liu 2017, figure 18). */
 START_TEST(recovers_from_collapse_and_chaos)
 {
     static const char *const shapes[] = {"'collapsed'", "{'random': {'seed': 3}}"};

@@ -14,8 +14,8 @@ static const char *const STIFFNESS[] = {"1e3", "1e5", "1e7", "1e9", "2e11"};
 static const char *const METHODS[] = {"auto", "newton", "quasi_newton", "admm"};
 enum { STIFFNESSES = sizeof STIFFNESS / sizeof *STIFFNESS };
 
-/* A cube of 1 m on a floor, 1,000 kg: where a step says that it has converged the floor carries its weight,
- * less what mass damping does, and what accelerates it. By default it always converges. */
+/* A cube of 1 m on a floor, 1,000 kg: in a step that reports convergence the floor carries its weight, less mass
+ * damping and less its acceleration. By default it always converges. */
 START_TEST(a_floor_carries_what_stands_on_it)
 {
     const char *method = METHODS[_i / STIFFNESSES], *young = STIFFNESS[_i % STIFFNESSES];
@@ -82,7 +82,7 @@ START_TEST(friction_stops_where_coulomb_says)
 }
 END_TEST
 
-/* A tilted box of steel that falls: L-BFGS gets nowhere, and Newton takes over; no energy comes of it. */
+/* A tilted box of steel that falls: L-BFGS makes no progress, and Newton takes over; no energy is created. */
 static const char DROP[] =
     "{'pliant': 1, 'time': {'step': 0.01, 'steps': 60}, 'solver': {%s},"
     " 'materials': {'m': {'young': 2e11, 'poisson': 0.3, 'density': 1000}},"
@@ -149,14 +149,14 @@ static const char SOFT[] = "{'pliant': 1, 'time': {'step': 0.04, 'steps': 12},"
                            " 'bodies': [{'mesh': {'box': {'size': [3, 1, 1], 'cells': [6, 2, 2]}},"
                            "   'initial': {'shape': {'twisted': {'turns': 0.4}}}}],"
                            " 'pins': [{'select': {'side': '-x'}}]}";
-/* One that it would take hundreds for. */
+/* A step for which it would need hundreds. */
 static const char STIFF[] = "{'pliant': 1, 'time': {'step': 0.01, 'steps': 12},"
                             " 'materials': {'m': {'young': 1e9, 'poisson': 0.49}},"
                             " 'bodies': [{'mesh': {'box': {'size': [1, 0.1, 0.1],"
                             "   'cells': [12, 2, 2]}}}], 'pins': [{'select': {'side': '-x'}}]}";
 
-/* Where the rate of L-BFGS promises to be done in less than Newton takes, it stays; else it hands over, and from step
- * to step waits less for it. */
+/* If the rate of L-BFGS predicts less time than Newton needs, it stays; otherwise it hands over, and waits less for it
+ * from step to step. */
 START_TEST(it_hands_over_by_rate)
 {
     pl_run *soft = pl_run_open(1, SOFT), *stiff = pl_run_open(1, STIFF);
@@ -230,7 +230,7 @@ START_TEST(it_is_what_the_scene_needs)
 }
 END_TEST
 
-/* Hard limits under integrators that lose nothing are refused, by name; under the others they run. */
+/* Hard limits under integrators without damping are rejected, by name; under the others they run. */
 START_TEST(limits_need_an_integrator_that_loses)
 {
     static const char *const MATERIALS[] = {"'strain_limit': {}", "'inextensible': 'rope'"};

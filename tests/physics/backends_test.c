@@ -1,6 +1,6 @@
-/* The cut between solvers and backends: on memory that the host cannot read (strict_backend.h) every
- * method gives the CPU's bits, leaves no array behind, and is saved and restored; and that backend
- * notices what it is there for. `make check` also runs other programs of this folder on it. */
+/* The interface between solvers and backends: on memory that the host cannot read (strict_backend.h) every method gives
+ * the CPU's bits, leaks no array, and can be saved and restored; and that backend detects misuse. `make check` also
+ * runs other programs of this folder on it. */
 #include "engine/step/state.h"
 #include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"

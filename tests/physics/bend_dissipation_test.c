@@ -92,8 +92,8 @@ static pl_run *open_one(const struct oscillator *o, const char *integrator, doub
                         bending, damping, body);
 }
 
-/* Damping ratio of a small swing over eight periods, by the trapezoidal rule, which has none of its own: what it has
- * is taken off all the same. What is left and what was taken make up what there was. */
+/* Damping ratio of a small swing over eight periods, by the trapezoidal rule, which has no damping of its own; any that
+ * remains is subtracted. The remaining and the dissipated energy add up to the initial energy. */
 static double ratio_of(const struct oscillator *o, const char *damping)
 {
     const double w = sqrt(o->k / o->m), period = 2 * M_PI / w;
@@ -188,7 +188,7 @@ START_TEST(powers_of_bends_have_their_closed_forms)
 }
 END_TEST
 
-/* Where the tip of a hinge is, and how fast, after 0.5 s of a swing of three quarters of a radian by TR-BDF2. */
+/* Position and velocity of a hinge's tip after 0.5 s of a swing of three quarters of a radian by TR-BDF2. */
 static void swing(const char *more, int64_t steps, double end[2])
 {
     char text[128];
@@ -223,8 +223,8 @@ START_TEST(the_correction_of_an_angle_is_of_second_order)
 }
 END_TEST
 
-/* One strain for all methods: each comes to Newton's step, whichever function damps a cloth that bends over hinges or
- * quadratically, a rod, and a cube with fibres. */
+/* The same strain in all methods: each reaches Newton's step, whichever function damps a cloth that bends over hinges
+ * or quadratically, a rod, and a cube with fibres. */
 static const char *const BODIES[] = {
     "'bending': {'model': 'hinge', 'stiffness': 0.2}|'cloth': {'size': [1, 1], 'cells': [2, 2]}",
     "'bending': {'stiffness': 0.2}|'cloth': {'size': [1, 1], 'cells': [2, 2]}",
@@ -278,7 +278,7 @@ START_TEST(methods_come_to_the_same_bend)
 }
 END_TEST
 
-/* What has no meaning is refused by name and place: eq. 53 is of the three principal strains of a solid. */
+/* Undefined combinations are rejected by name and place: eq. 53 is for the three principal strains of a solid. */
 START_TEST(principal_strains_are_of_solids)
 {
     for (int k = 0; k < COUNT - 1; k++) {
@@ -298,7 +298,7 @@ START_TEST(principal_strains_are_of_solids)
 }
 END_TEST
 
-/* A state that is saved and restored goes on with the same bits, with any number of threads. */
+/* A state that is saved and restored continues with the same bits, with any number of threads. */
 START_TEST(bends_go_on)
 {
     static const char scene[] =

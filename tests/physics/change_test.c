@@ -1,4 +1,4 @@
-/* What controls change of a model while it runs, and that what was saved of it gives the same bits. */
+/* Changes of a running model by controls, and that a saved model gives the same bits. */
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -61,8 +61,8 @@ static int64_t corner_at(const pl_run *r, const double *x0, double x)
     ck_abort_msg("no vertex at x = %g", x);
 }
 
-/* A pin that moved at 1 m/s for 0.1 s is where that took it, and from there on moves as told: exactly
- * d = 0.1 e_x + (0, 2, 0) 0.05, then by keyframes to a place that counts from the scene's, as theirs do. */
+/* A pin that moved at 1 m/s for 0.1 s starts there and then moves as told: exactly d = 0.1 e_x + (0, 2, 0) 0.05, then
+ * by keyframes to a place relative to its place in the scene, as its keyframes are. */
 START_TEST(pins_go_on_from_where_they_are)
 {
     pl_run *r = open_scene("quasi_newton");
@@ -93,9 +93,9 @@ START_TEST(pins_go_on_from_where_they_are)
 }
 END_TEST
 
-/* Rotations go on from rotations: a quarter turn about z at 90 degrees a second, then as much about y. A
- * point at (1, 0, 0) is at (0, 1, 0) after the first, where the second leaves it; one at (0, 1, 0) is at
- * (-1, 0, 0) and then at (0, 0, 1). Keyframes begin at that rotation too. */
+/* Rotations continue from rotations: a quarter turn about z at 90 degrees a second, then as much about y. A point at
+ * (1, 0, 0) is at (0, 1, 0) after the first, and the second leaves it there; one at (0, 1, 0) is at (-1, 0, 0) and then
+ * at (0, 0, 1). Keyframes begin at that rotation too. */
 START_TEST(rotations_compose)
 {
     pl_drive drive = {0};
@@ -155,8 +155,8 @@ static const char *const CHANGES[] = {
 enum { CHANGES_COUNT = sizeof CHANGES / sizeof *CHANGES };
 static const char *const METHODS[] = {"admm", "quasi_newton", "newton", "lbfgs"};
 
-/* Each change matters to the bits; and a fresh model that is given what was saved has the same hash, and
- * its state, restored, the same bits ever after. */
+/* Each change affects the bits; and a fresh model with the saved changes has the same hash, and its restored state has
+ * the same bits from then on. */
 START_TEST(saved_changes_give_the_same_bits)
 {
     pl_run *a = open_scene(METHODS[_i]);
@@ -197,8 +197,8 @@ START_TEST(saved_changes_give_the_same_bits)
 }
 END_TEST
 
-/* A change reaches the copies that a solver has made of the model: a cube is pressed until ADMM's weights
- * are raised, then gravity turns; what goes on and what is restored are the same. */
+/* A change reaches a solver's copies of the model: a cube is pressed until ADMM's weights are raised, then gravity
+ * rotates; the continued and the restored run agree. */
 START_TEST(copies_of_the_model_follow)
 {
     pl_run *r = pl_run_openf(
@@ -230,7 +230,7 @@ START_TEST(copies_of_the_model_follow)
 }
 END_TEST
 
-/* A control of a material: another model, which the state follows. What was changed before stays. */
+/* A control of a material: a new model, to which the state is carried over. Earlier changes stay. */
 START_TEST(a_stiffer_bar_sags_less)
 {
     pl_run *r = open_scene("admm");
@@ -283,8 +283,8 @@ END_TEST
     " 'bodies': [{'material': 'm', 'mesh': {'box': {'cells': [2, 2, 2]}},"                         \
     "   'initial': {'shape': {'stretched': [1.2, 0.93, 1.05]}}}]}"
 
-/* The model anew for a control, as a session makes it: what was saved of the scene is read into another
- * one, and the state follows. */
+/* A model rebuilt for a control, as a session does: the saved changes of the scene are applied to a new model, and the
+ * state is carried over. */
 static void rebuild(pl_run *r, const char *json)
 {
     pl_change c = decode(r, json);
@@ -313,8 +313,8 @@ static void rebuild(pl_run *r, const char *json)
     r->model = model;
 }
 
-/* From the next step on the model is that of a scene that says so: the same hash, and the same bits from the
- * same positions. What was dissipated before still counts. */
+/* From the next step on the model equals that of a scene with the change: the same hash, and the same bits from the
+ * same positions. Energy dissipated before still counts. */
 START_TEST(damping_is_changed_while_it_runs)
 {
     pl_run *r = pl_run_open(1, DAMPED("'damping': {'model': 'strain_rate', 'viscosity': 10}"));
@@ -326,7 +326,7 @@ START_TEST(damping_is_changed_while_it_runs)
     rebuild(r, "{'materials': [{'name': 'm', 'air_damping': 3,"
                " 'damping': {'viscosity': 500, 'bulk_viscosity': 20, 'mass': 0.5}}]}");
     void *none;
-    size_t size; /* as of one that controls have been at */
+    size_t size; /* as in a model that controls have changed */
     ck_assert_int_eq(pl_changes_save(told->model, &told->scene, &none, &size), PL_OK);
     ck_assert_int_eq(pl_changes_restore(told->model, none, size), PL_OK);
     ck_assert_uint_eq(pl_model_hash(r->model), pl_model_hash(told->model));
@@ -379,7 +379,7 @@ START_TEST(a_control_of_damping_is_of_what_is_there)
 }
 END_TEST
 
-/* What was saved before damping was in it is read as it was. */
+/* A save from before damping was included is read as it was. */
 START_TEST(saved_changes_of_the_first_format_are_read)
 {
     pl_run *r = pl_run_open(1, DAMPED("'damping': {'model': 'strain_rate', 'viscosity': 10}"));

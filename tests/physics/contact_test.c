@@ -104,8 +104,7 @@ START_TEST(friction_holds_or_lets_go_on_a_slope)
 }
 END_TEST
 
-/* A ball dropped beside the top of a fixed sphere rolls off it: never inside, and it does get away.
- */
+/* A ball dropped beside the top of a fixed sphere rolls off it: never inside, and it gets away. */
 START_TEST(ball_leaves_a_sphere_obstacle)
 {
     pl_run *r = pl_run_open(2,
@@ -131,8 +130,7 @@ START_TEST(ball_leaves_a_sphere_obstacle)
 }
 END_TEST
 
-/* A floor that rises at 0.5 m/s carries the block along: a moved obstacle is where its motion says.
- */
+/* A floor that rises at 0.5 m/s carries the block along: a moved obstacle is where its motion says. */
 START_TEST(moving_obstacle_lifts_a_block)
 {
     pl_run *r = pl_run_open(1,

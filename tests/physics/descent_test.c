@@ -1,5 +1,5 @@
-/* The descent methods beside quasi-Newton: what they find is what it finds, without the matrix where
- * they need none; the papers' orderings; the phases they are made of. */
+/* The descent methods compared with quasi-Newton: they find the same results, without the matrix where none is needed;
+ * the papers' orderings; and the methods' phases. */
 #include "engine/backends/backend.h"
 #include "engine/step/guess.h"
 #include "engine/model/groups/isa.h"
@@ -232,7 +232,7 @@ START_TEST(wang_s_orderings)
                                   1e-4);
     int64_t barzilai = iterations_to("'method': 'barzilai_borwein'", TWO, least, 1e-4);
     ck_assert_int_lt(2 * jacobi, gradient);
-    ck_assert_int_lt(2 * barzilai, jacobi); /* the last step's curvature is worth half of them */
+    ck_assert_int_lt(2 * barzilai, jacobi); /* the last step's curvature saves half of them */
     ck_assert_int_lt(2 * cg_jacobi, cg);
     ck_assert_int_lt(chebyshev, jacobi);
     ck_assert_int_le(chebyshev, often + 16);
@@ -243,7 +243,7 @@ START_TEST(wang_s_orderings)
     ck_assert_int_le(chebyshev, 3 * cg_jacobi);
     ck_assert_int_lt(3 * chebyshev, jacobi);
     ck_assert_int_lt(4 * cg_jacobi, jacobi);
-    /* A history whose pairs are made anew with P is as good as one that P never left. */
+    /* A history whose pairs are recomputed with P is as good as one with P from the start. */
     int64_t stays = iterations_to("'method': 'lbfgs', 'jacobi_refresh': 1000", BAR, least, 1e-4);
     int64_t moves = iterations_to("'method': 'lbfgs', 'jacobi_refresh': 2", BAR, least, 1e-4);
     ck_assert_int_le(moves, stays + stays / 4);
@@ -346,7 +346,7 @@ END_TEST
 
 /* ---- the phases ---- */
 
-/* Jacobi's P from full Hessians, and what is made with it, against loops. */
+/* Jacobi's P from full Hessians, and results computed with it, compared with loops. */
 START_TEST(phases_are_what_they_say)
 {
     pl_run_on_host();
@@ -479,7 +479,7 @@ START_TEST(threads_and_instructions_do_not_change_a_bit)
 }
 END_TEST
 
-/* Obstacles as hard constraints are refused before a run, with the methods that take them. */
+/* Obstacles as hard constraints are rejected before a run, with the methods that support them. */
 /* A backend that looks at trials one after the other, each with all that it leaves behind. */
 typedef struct looker {
     pl_backend *b;
@@ -528,8 +528,8 @@ static void looker_close(looker *l)
     free(l->d);
 }
 
-/* A trial outside of the domain is infinite whatever looks at it, and leaves nothing behind: the one
- * after it has the bits of one that nothing went before. */
+/* A trial outside the domain is infinite in every function, and has no after-effects: the next trial has the same bits
+ * as without it. */
 START_TEST(trials_outside_leave_no_trace)
 {
     static const double ways[] = {0.7, 0.9, 0.6, 0.2, 1.5, 0.3};
@@ -580,8 +580,8 @@ START_TEST(hard_obstacles_are_refused)
 }
 END_TEST
 
-/* Springs that buckle shorten alpha until a step ends as it is; the next begins with the first alpha,
- * not with one of which no iteration comes. */
+/* Springs that buckle shorten alpha until a step ends unconverged; the next step begins with the first alpha, not with
+ * one that allows no iteration. */
 START_TEST(a_step_cut_short_is_not_the_last)
 {
     pl_run *r = pl_run_open(

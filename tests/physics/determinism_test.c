@@ -37,7 +37,7 @@ static const char SUPERNODAL[] = "{'pliant': 1, 'time': {'step': 0.02, 'steps': 
                                  " 'bodies': [{'mesh': {'box': {'cells': [22, 22, 22]}},"
                                  "             'initial': {'angular_velocity': [1, 2, 3]}}]}";
 
-/* Two boxes of which the upper falls on the lower: contact between bodies. */
+/* Two boxes; the upper one falls on the lower: contact between bodies. */
 static const char TOUCHING[] =
     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 8}, 'contact': {'thickness': 0.01},"
     " 'solver': {'method': 'quasi_newton', 'iterations': 8, 'tolerance': 0},"

@@ -1,6 +1,6 @@
-/* Many sessions in one process on the backend for devices, its kernels run on the host: each has the bits that it
- * has alone, whether their steps take turns or are made by threads at the same time, and whether they launch together
- * or not; what fails of numbers stays with its session; and a fault of the device is told by all, with who was
+/* Many sessions in one process on the backend for devices, its kernels run on the host: each has the same bits as
+ * alone, whether their steps take turns or run on threads at the same time, and whether they launch together or not;
+ * numerical failures stay with their session; and all report a fault of the device, with the session that was
  * launching. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/joint.h"
@@ -57,7 +57,7 @@ static const struct {
 };
 enum { MANY = sizeof SCENES / sizeof *SCENES, BROKEN = 2 };
 
-/* How those of a test are run. Those that share are all of single precision, and so are the ones alone that they
+/* How a test's sessions are run. Sessions that share are all single precision, and so are the separate ones that they
  * are compared with. */
 enum { ON_THREADS = 1, SHARING = 2, WAYS = 4 };
 static bool all_single;
@@ -69,7 +69,7 @@ static pl_run *open_one(int which)
                         SCENES[which].scene);
 }
 
-/* What a session came to: nothing of check's, which knows no threads. */
+/* A session's result; check's functions are not used, because they do not support threads. */
 typedef struct session {
     pl_run *run;
     pl_status status; /* of the last frame */
@@ -168,7 +168,7 @@ START_TEST(each_has_the_bits_that_it_has_alone)
 END_TEST
 
 /* Eight of one kind of scene, on threads that wait for each other for three seconds: most launches are one for all of
- * them. Once, when the first has ended, the others wait in vain. */
+ * them. Once the first has ended, the others wait in vain one time. */
 START_TEST(launches_of_like_sessions_are_made_together)
 {
     session all[MANY] = {0};
@@ -192,7 +192,7 @@ START_TEST(launches_of_like_sessions_are_made_together)
 }
 END_TEST
 
-/* A queue that shares does in order what it was given, also what is too large for its list or more than it holds. */
+/* A shared queue executes in order, including requests too large for its list or beyond its capacity. */
 START_TEST(a_list_keeps_its_order)
 {
     enum { LARGE = 5000, MANY_COPIES = 1500, WIDTH = 8 };
@@ -203,13 +203,13 @@ START_TEST(a_list_keeps_its_order)
     char *a = pl_device_alloc(q, LARGE), *b = pl_device_alloc(q, LARGE),
          *c = pl_device_alloc(q, (MANY_COPIES + 1) * WIDTH);
     ck_assert_ptr_nonnull(c);
-    /* What was copied before a large upload is what was there before it. */
+    /* A copy before a large upload has the earlier values. */
     pl_device_put(q, a, small, WIDTH);
     pl_device_copy(q, b, a, LARGE);
     pl_device_put(q, a, large, LARGE);
     pl_device_get(q, out, b, WIDTH + 1);
     ck_assert_str_eq(out, "12345678");
-    /* A large download is of what was launched before it. */
+    /* A large download has the results of earlier launches. */
     pl_device_copy(q, b, a, LARGE);
     pl_device_get(q, out, b, LARGE);
     ck_assert_mem_eq(out, large, LARGE);
@@ -217,7 +217,7 @@ START_TEST(a_list_keeps_its_order)
     pl_device_put(q, a, small, WIDTH);
     small[0] = 'x';
     pl_device_copy(q, c, a, WIDTH);
-    /* Each copies what the one before it has brought. */
+    /* Each copies the previous one's result. */
     for (int k = 0; k < MANY_COPIES; k++)
         pl_device_copy(q, c + (k + 1) * WIDTH, c + k * WIDTH, WIDTH);
     pl_device_clear(q, c, WIDTH);
@@ -294,7 +294,7 @@ START_TEST(what_is_not_a_number_stays_where_it_is)
 }
 END_TEST
 
-/* By turns: all others have looked at what they launched, and one has not. */
+/* In turns: all others have checked their launches, and one has not. */
 START_TEST(a_fault_is_told_by_all_and_names_who_was_launching)
 {
     enum { UNSEEN = 5 };
@@ -316,7 +316,7 @@ START_TEST(a_fault_is_told_by_all_and_names_who_was_launching)
         bool launching;
         ck_assert_str_eq(pl_state_fault(all[i].run->state, &launching), text);
         ck_assert_msg(launching == (i == BROKEN || i == UNSEEN), "session %d", i);
-        /* What nobody has computed is no number. */
+        /* Values that were never computed are NaN. */
         if (i != UNSEEN)
             pl_state_moved(all[i].run->state);
         ck_assert(i == UNSEEN || isnan(pl_run_x(all[i].run)[0]));
@@ -344,7 +344,7 @@ START_TEST(a_fault_among_threads_is_told_by_all)
 }
 END_TEST
 
-/* A frame under way when the device fails does not arrive as numbers of another. */
+/* A frame in flight when the device fails does not arrive with another frame's numbers. */
 START_TEST(a_frame_that_a_fault_kept_is_no_number)
 {
     pl_run *r = open_one(0);

@@ -1,6 +1,6 @@
-/* Methods with the constant matrix on the backend for devices, its kernels run on the host: the minima are
- * Newton's, and what ADMM holds by constraints it holds there as on the CPU. The device solves by iterations
- * and not by a factor, so that what is compared is where methods end. */
+/* Methods with the constant matrix on the backend for devices, its kernels run on the host: the minima equal Newton's,
+ * and ADMM's constraints hold as on the CPU. The device solves by iterations instead of a factor, so the comparison is
+ * at the methods' ends. */
 #include "engine/backends/device/device.h"
 #include "engine/backends/device/phases.h"
 #include "engine/step/state.h"
@@ -68,7 +68,7 @@ START_TEST(the_minimum_is_newton_s)
 }
 END_TEST
 
-/* ---- what is held by constraints ---- */
+/* ---- constraints ---- */
 
 static const char *const HELD[] = {
     "'materials': {'m': {'young': 1e5, 'poisson': 0.3, 'thickness': 0.01,"
@@ -110,7 +110,7 @@ static pl_run *held(precision p, const char *scene, const char *solver)
 
 static void hold_force(const char *what, const double *f, const double *on_device, precision p)
 {
-    for (int c = 0; c < 3; c++) { /* numbers that there are none of in both are held alike */
+    for (int c = 0; c < 3; c++) { /* NaNs in both count as equal */
         ck_assert_double_finite(f[c]);
         ck_assert_double_finite(on_device[c]);
     }
@@ -142,8 +142,7 @@ START_TEST(constraints_are_the_cpu_s)
 }
 END_TEST
 
-/* A given number of iterations leaves the residuals that it leaves on the CPU: they are those of what was
- * computed. */
+/* A given number of iterations gives the same residuals as on the CPU: they are of the computed values. */
 START_TEST(residuals_are_the_cpu_s)
 {
     static const char solver[] = "'tolerance': 1e-3";
@@ -194,7 +193,7 @@ START_TEST(weights_follow_the_state)
 }
 END_TEST
 
-/* Two runs are the same, and so is one that goes on from bytes: duals and levels of weights among them. */
+/* Two runs are equal, and so is one continued from bytes, including duals and levels of weights. */
 START_TEST(same_bits_every_time)
 {
     precision p = _i % 2 ? SINGLE : DOUBLE;
@@ -230,7 +229,7 @@ END_TEST
 
 /* ---- statics ---- */
 
-/* Whether a model is made of two boxes, of which pins hold the first and an attachment the other. */
+/* True if a model has two boxes, the first held by pins and the other by an attachment. */
 static pl_status build_statics(const char *pins, double young, pl_faults *faults)
 {
     char text[1024];
@@ -262,8 +261,8 @@ static pl_status build_statics(const char *pins, double young, pl_faults *faults
     return status;
 }
 
-/* A matrix without a factor is the fault that it is on the CPU; one that is singular only as long as pins
- * are not looked at, three of which hold an axis each, is none. */
+/* A matrix without a factor is the same fault as on the CPU; a matrix that is singular only without the pins, three of
+ * which hold one axis each, is not a fault. */
 START_TEST(singular_matrices_are_faults)
 {
     static const char held[] = "{'body': 'a', 'select': {'side': '-x'}}";

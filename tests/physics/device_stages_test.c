@@ -26,7 +26,7 @@ static void hold_against_the_cpu(pl_run *cpu, pl_run *device, double tolerance)
     double loose = fmin(1e4 * tolerance, 5e-2);
     hold_numbers("dissipation", a->dissipation, b->dissipation, PL_DISSIPATION_COUNT, loose, 1e-9);
     if (tolerance > 1e-6)
-        return; /* what is left of a force in single precision is no more than a limp body's */
+        return; /* in single precision, the remainder of a force is no larger than a limp body's */
     hold_numbers("pin", a->pins[0].newton, b->pins[0].newton, 3, loose, 1e-9);
     for (int32_t k = 0; k < cpu->model->obstacle_count; k++)
         hold_numbers("obstacle", a->obstacles[k].newton, b->obstacles[k].newton, 3, loose, 1e-9);
@@ -116,7 +116,7 @@ START_TEST(single_precision_is_near)
 }
 END_TEST
 
-/* One that is a constraint, which the CPU's factor and the device's iterations hold alike where they end. */
+/* A constraint, which the CPU's factor and the device's iterations satisfy equally at their ends. */
 START_TEST(constraints_are_met_as_on_the_cpu)
 {
     static const char solver[] = "'method': 'admm', 'iterations': 600, 'tolerance': 1e-9";
@@ -124,13 +124,13 @@ START_TEST(constraints_are_met_as_on_the_cpu)
     const char *obstacle = OBSTACLES[_i < INTEGRATOR_COUNT ? 0 : 2];
     pl_run *cpu = falling(HOST, integrator, solver, obstacle);
     pl_run *device = falling(DOUBLE, integrator, solver, obstacle);
-    /* With implicit midpoint vertices leave the surface without a force, and the last digit of a multiplier
-     * decides which of them count; it may not decide which are thrown back. */
+    /* With implicit midpoint, vertices leave the surface without a force, and the last digit of a multiplier decides
+     * which of them count; it must not decide which are thrown back. */
     frames_are_the_same(cpu, device, 1e-9, strcmp(integrator, "implicit_midpoint") != 0);
 }
 END_TEST
 
-/* Each thing that is compared makes a difference to what it is compared by. */
+/* Every compared setting affects the quantity that it is compared by. */
 START_TEST(factors_and_restitution_count)
 {
     static const char *const scenes[] = {"'friction': 0.5, 'restitution': 0.6", "'friction': 0.5",

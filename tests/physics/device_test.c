@@ -1,6 +1,6 @@
-/* The backend for devices (engine/backends/device), its kernels run on the host: the CPU's numbers to
- * rounding, of every material and element that it has, under every method that it has; the same bits
- * every time; and what it lacks is refused with the reason. */
+/* The backend for devices (engine/backends/device), its kernels run on the host: the CPU's numbers to rounding, for
+ * every supported material and element with every supported method; the same bits every time; unsupported features are
+ * rejected with the reason. */
 #include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
 #include "engine/step/state.h"
@@ -23,7 +23,7 @@ static double tolerance_of(precision p)
 /* A force of three components. */
 static void hold_force(const char *what, const double *f, const double *on_device, precision p)
 {
-    for (int c = 0; c < 3; c++) { /* numbers that there are none of in both are held alike */
+    for (int c = 0; c < 3; c++) { /* NaNs in both count as equal */
         ck_assert_double_finite(f[c]);
         ck_assert_double_finite(on_device[c]);
     }
@@ -107,8 +107,8 @@ START_TEST(materials_are_the_cpu_s)
 }
 END_TEST
 
-/* 1 / P of a bent, stretched and turned bar, [3 free_vertices] on the heap. Iterations that have converged say
- * little of it. */
+/* 1 / P of a bent, stretched and rotated bar, [3 free_vertices] on the heap. Converged iterations would reveal little
+ * of it. */
 static double *jacobi_of(pl_run *run)
 {
     pl_backend *b = run->state->whole.backend;
@@ -168,8 +168,8 @@ START_TEST(methods_are_the_cpu_s)
 }
 END_TEST
 
-/* Iterations in a row are those that are looked at one by one; two runs are the same; and one goes on
- * from bytes: all to the bit. */
+/* Iterations in a row equal those checked one by one; two runs are equal; and so is one continued from bytes: all to
+ * the bit. */
 START_TEST(same_bits_every_time)
 {
     static const char solver[] = "'method': 'chebyshev_descent', 'iterations': 45, 'phases': 2";
@@ -330,8 +330,7 @@ START_TEST(obstacles_are_the_cpu_s)
 }
 END_TEST
 
-/* What is changed between two steps is changed on the device: gravity, a pin that had no motion, an
- * obstacle that had one. */
+/* Changes between two steps also change the device: gravity, a pin without a motion, an obstacle with one. */
 START_TEST(changes_are_the_cpu_s)
 {
     static const char method[] = "'method': 'chebyshev_descent', 'iterations': 48";
@@ -416,8 +415,8 @@ static void watch(void *context)
     w->early += w->values == NULL;
 }
 
-/* A frame's numbers are those of the state that was asked for them, to the bit the CPU's, however late they come;
- * and where a device does not hold them back they come while the next step runs. */
+/* A frame's numbers are those of the state that was fetched, equal to the CPU's to the bit, however late they arrive;
+ * unless a device holds them back, they arrive during the next step. */
 START_TEST(frames_come_while_the_next_step_runs)
 {
     precision p = _i & 1 ? SINGLE : DOUBLE;
@@ -459,7 +458,7 @@ START_TEST(frames_come_while_the_next_step_runs)
 }
 END_TEST
 
-/* ---- what is not there ---- */
+/* ---- unsupported features ---- */
 
 static const struct {
     const char *solver, *scene, *reason;
@@ -575,7 +574,7 @@ START_TEST(scenes_are_refused_where_the_device_refuses)
         there = there || strcmp(faults.items[i].pointer, pointer) == 0;
     }
     ck_assert(there);
-    /* Of what is refused for its elements the device refuses those, whatever the method. */
+    /* Features rejected because of elements are rejected whatever the method. */
     if (pointer && strcmp(pointer, "/solver/method") != 0)
         ck_assert_ptr_nonnull(pl_backend_device_f32.refuses(r->model));
     pl_faults_clear(&faults);
@@ -584,7 +583,7 @@ START_TEST(scenes_are_refused_where_the_device_refuses)
 }
 END_TEST
 
-/* What a preflight says a session takes of a GPU is what it takes, or somewhat more. */
+/* The GPU memory estimated by a preflight is what a session uses, or somewhat more. */
 START_TEST(its_memory_is_estimated)
 {
     static const char *const scenes[] = {
@@ -636,7 +635,7 @@ START_TEST(its_memory_is_estimated)
 }
 END_TEST
 
-/* A checkpoint of one precision is none of another's. */
+/* A checkpoint of one precision cannot be used with another. */
 START_TEST(precision_decides_bits)
 {
     static const struct {

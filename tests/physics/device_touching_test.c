@@ -40,7 +40,7 @@ static const char *const METHODS[] = {
 };
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
-/* Frames of both, whose positions stay `near`, m. How many of them the two touched in. */
+/* Frames of both, whose positions stay `near`, m. Returns in how many of them the two touched. */
 static int hold_frames(pl_run *cpu, pl_run *device, double near)
 {
     touching_surface s = touching_surface_of(device);
@@ -176,7 +176,7 @@ START_TEST(sheets_and_ropes_touch)
 }
 END_TEST
 
-/* The host reads nothing of a device whose memory is closed between launches; else this crashes. */
+/* The host reads nothing of a device whose memory is closed between launches; otherwise this crashes. */
 START_TEST(memory_of_the_device_is_left_alone)
 {
     static const char *const SOLVERS[] = {"'method': 'quasi_newton', 'iterations': 20",

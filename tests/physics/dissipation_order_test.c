@@ -23,7 +23,7 @@ enum { NUMBERS_MAX = 6 * 5, LEVELS = 3 };
 #define SHEET  POINTS_4 ", 'triangles': [[0, 1, 2], [2, 1, 3]]"
 #define THREAD POINTS_3 ", 'edges': [[0, 1], [1, 2]]"
 
-/* Bends are thick, so that what they lose by their angles shows beside what stretching does. */
+/* Bends are thick, so that their loss by angles is visible beside that of stretching. */
 static const struct element {
     const char *name, *material, *mesh;
     bool bends, fibers;
@@ -194,7 +194,7 @@ START_TEST(integrators_keep_their_order)
 }
 END_TEST
 
-/* Backward Euler's default is what it is without a correction, to the bit. */
+/* Backward Euler's default equals the result without a correction, to the bit. */
 START_TEST(backward_euler_is_not_corrected)
 {
     double x[3][NUMBERS_MAX];
@@ -218,8 +218,8 @@ START_TEST(stretches_may_pass_each_other)
 }
 END_TEST
 
-/* A stiff box that turns and lands on a corner at 20 ms, far from what the step resolves: the default of no function
- * makes energy of it. Corrections with a term below 0 did, up to four times what there was. */
+/* A stiff box that rotates and lands on a corner at 20 ms, far beyond what the step resolves: no function's default
+ * creates energy. Corrections with a term below 0 did, up to four times the initial energy. */
 START_TEST(impacts_gain_nothing)
 {
     static const char *const functions[] = {

@@ -51,8 +51,8 @@ static double frequency(double young)
     return sqrt(VOLUME * (lambda + 2 * mu) / MASS);
 }
 
-/* A mode of w rad/s under Rayleigh damping: E(t) = E(0) exp(-2 zeta w t) at whole periods, zeta = beta w / 2.
- * The trapezoidal rule has no damping of its own; what it has is taken off all the same. */
+/* A mode of w rad/s under Rayleigh damping: E(t) = E(0) exp(-2 zeta w t) at whole periods, zeta = beta w / 2. The
+ * trapezoidal rule has no damping of its own; any that remains is subtracted. */
 START_TEST(rayleigh_decays_as_it_should)
 {
     static const char *const models[] = {
@@ -187,14 +187,14 @@ START_TEST(a_fall_is_not_slowed_down)
 }
 END_TEST
 
-/* A stiff body turns as it is, at 1 rad/s for 0.1 s: functions of F^T F take nothing of it, others a power
- * that goes with h^2 (dF/dt by a difference is off by h w^2 / 2). */
+/* A stiff body rotates rigidly, at 1 rad/s for 0.1 s: functions of F^T F dissipate nothing, others a power proportional
+ * to h^2 (dF/dt by a difference is off by h w^2 / 2). */
 START_TEST(turning_costs_what_it_should)
 {
     double taken[2];
     const bool asserted = FUNCTIONS[_i].invariant || strstr(FUNCTIONS[_i].damping, "strain_rate");
     if (!asserted)
-        return; /* those that a turn slows down, and are meant to be corrected */
+        return; /* functions that slow a rotation, and are meant to be corrected */
     for (int fine = 0; fine < 2; fine++) {
         pl_run *r =
             pl_run_openf(1,
@@ -216,9 +216,9 @@ START_TEST(turning_costs_what_it_should)
 }
 END_TEST
 
-/* Every method comes to the same minimum of a step, of a body that is let go stretched and turning, whether
- * the function has terms of its own or is in those of elasticity. ADMM's weights must have followed the
- * creases of principal stretches, or it goes in circles. */
+/* Every method reaches the same minimum of a step, for a body released stretched and rotating, whether the function has
+ * separate terms or is merged with elasticity. ADMM's weights must have followed the creases of principal stretches;
+ * otherwise it cycles. */
 START_TEST(methods_come_to_the_same_step)
 {
     static const struct {
@@ -297,7 +297,7 @@ START_TEST(large_steps_of_rayleigh_stay_bounded)
 }
 END_TEST
 
-/* What cannot be merged is said where. */
+/* An impossible merge is reported with its place. */
 START_TEST(what_can_not_be_merged_is_a_fault)
 {
     static const struct {
@@ -329,7 +329,7 @@ END_TEST
 
 /* ---- orders ---- */
 
-/* Where the corner is after 0.4 s of a motion of large strain. */
+/* The corner's position after 0.4 s of a motion with large strain. */
 static double end_of(const char *damping, int64_t steps)
 {
     pl_run *r = open_one("tr_bdf2", 0.4 / (double)steps, steps, "neo_hookean", 1e4, damping, 1.5);
@@ -458,9 +458,9 @@ START_TEST(corrected_rayleigh_keeps_angular_momentum)
 }
 END_TEST
 
-/* ---- what is kept ---- */
+/* ---- saving ---- */
 
-/* A state that is saved and restored goes on with the same bits and the same sums. */
+/* A state that is saved and restored continues with the same bits and the same sums. */
 START_TEST(a_restored_run_goes_on)
 {
     static const char scene[] =
@@ -492,7 +492,7 @@ START_TEST(a_restored_run_goes_on)
 }
 END_TEST
 
-/* The same of merged terms, whose levels of weights are saved, from inverted elements on and with any number of
+/* The same for merged terms, whose levels of weights are saved, from inverted elements on and with any number of
  * threads. */
 START_TEST(merged_runs_go_on)
 {
@@ -515,7 +515,7 @@ START_TEST(merged_runs_go_on)
 }
 END_TEST
 
-/* Cloth and springs: both functions that they carry calm them down, and what they take is accounted for. */
+/* Cloth and springs: both supported functions calm them, and the dissipated energy is accounted for. */
 START_TEST(sheets_and_springs_are_damped)
 {
     static const char *const functions[] = {"'model': 'strain_rate', 'viscosity': 3e4",

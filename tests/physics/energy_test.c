@@ -14,7 +14,7 @@
 static const char *const NAMES[] = {"backward_euler",    "bdf2",    "trapezoidal",
                                     "implicit_midpoint", "tr_bdf2", "sdirk2"};
 enum { INTEGRATORS = sizeof NAMES / sizeof *NAMES, LIMITED = 4 };
-/* Those that take hard limits. */
+/* Integrators that support hard limits. */
 static const char *const LIMITED_BY[LIMITED] = {"backward_euler", "bdf2", "tr_bdf2", "sdirk2"};
 
 typedef struct energies {
@@ -74,7 +74,7 @@ START_TEST(landing_makes_none)
 }
 END_TEST
 
-/* The audit's cube, which flies on without gravity: what it bounces with shows for ever. */
+/* The audit's cube, which continues without gravity: the energy that it bounces with stays visible. */
 START_TEST(bouncing_makes_none)
 {
     static const double E[] = {1e6, 1e8};
@@ -133,7 +133,7 @@ START_TEST(limits_make_none)
 }
 END_TEST
 
-/* What such a step leaves behind goes on from a saved state with the same bits. */
+/* The after-effects of such a step are the same from a saved state, to the bit. */
 START_TEST(goes_on_from_a_landing)
 {
     static const char scene[] =

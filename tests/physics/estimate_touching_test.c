@@ -1,5 +1,5 @@
-/* What a scene with contact between bodies is estimated to take, held against what it takes (by hand, see below) and
- * against the same scene without. */
+/* The estimate for a scene with contact between bodies, compared with actual use (by hand, see below) and with the same
+ * scene without contact. */
 #include "engine/contact/points.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

@@ -67,8 +67,8 @@ static void fails_at(pl_run *r, int32_t body, int64_t vertex, int64_t frame)
         ck_assert(isfinite(pl_run_x(r)[i]));
 }
 
-/* NaN, infinite, and so large that only squares overflow, in either body. A solve spreads NaN over
- * the body: the vertex named is where it came from. */
+/* NaN, infinite, and so large that only squares overflow, in either body. A solve spreads NaN over the body: the vertex
+ * named is the origin. */
 START_TEST(not_finite_names_the_vertex)
 {
     static const double values[] = {NAN, INFINITY, -DBL_MAX, 1e200};
@@ -95,7 +95,7 @@ START_TEST(not_finite_names_the_vertex_of_a_large_model)
 }
 END_TEST
 
-/* A body that is a point has no finite log J: descent says so of its first element, ADMM goes on. */
+/* A body that is a point has no finite log J: descent reports its first element, ADMM continues. */
 START_TEST(inverted_start_is_named_by_descent)
 {
     static const char scene[] =
@@ -121,8 +121,7 @@ START_TEST(inverted_start_is_named_by_descent)
 }
 END_TEST
 
-/* The same of a sheet that is a point: its first triangle, which in a body that has tetrahedra as well
- * comes after them. */
+/* The same for a sheet that is a point: its first triangle, which in a body with tetrahedra comes after them. */
 START_TEST(collapsed_sheet_is_named_by_descent)
 {
     static const char scene[] = "{'pliant': 1, 'time': {'step': 0.03, 'steps': 2},"

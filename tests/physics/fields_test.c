@@ -135,7 +135,7 @@ START_TEST(fields_do_what_a_material_for_each_element_does)
 }
 END_TEST
 
-/* Another factor is another model: a checkpoint of one is refused by the other. */
+/* Another factor is another model: it rejects the first one's checkpoint. */
 START_TEST(fields_are_in_the_models_hash)
 {
     char one[512];

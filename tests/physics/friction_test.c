@@ -10,7 +10,7 @@
 enum { EULER, BDF2, TRAPEZOIDAL, MIDPOINT, TR_BDF2, SDIRK2, INTEGRATORS };
 static const char *const NAMES[] = {"backward_euler",    "bdf2",    "trapezoidal",
                                     "implicit_midpoint", "tr_bdf2", "sdirk2"};
-/* Those that damp what is stiffer than a step. */
+/* Integrators that damp modes stiffer than a step. */
 static const int DAMPS[] = {EULER, BDF2, TR_BDF2, SDIRK2};
 static const double g = 9.81;
 
@@ -27,8 +27,8 @@ static double energy(pl_run *r)
     return r->metrics.kinetic + r->metrics.elastic + r->metrics.gravity;
 }
 
-/* Materials of a scene, by Young's modulus, Pa: one that its own vibrations die in, by a viscosity, Pa s,
- * and one that does not widen under its weight. */
+/* Materials of a scene, by Young's modulus, Pa: one whose vibrations decay through viscosity, Pa s, and one that does
+ * not widen under its weight. */
 #define MATERIAL(young) young ", 'poisson': 0.3"
 #define DAMPED(young, viscosity)                                                                   \
     MATERIAL(young) ", 'damping': {'model': 'viscous', 'viscosity': " viscosity "}"
@@ -78,8 +78,8 @@ START_TEST(a_sliding_block_stops_where_it_must)
 }
 END_TEST
 
-/* Two masses that slide side by side come to rest by friction and never turn back: a vertex sticks where
- * its velocity, as the integrator counts it, is 0, and not where it was. */
+/* Two masses that slide side by side come to rest by friction and never turn back: a vertex sticks where its velocity,
+ * according to the integrator, is 0, and not where it was. */
 START_TEST(a_sliding_mass_never_turns_back)
 {
     pl_run *r =
@@ -214,7 +214,7 @@ START_TEST(what_swings_on_a_slope_goes_down_it)
 }
 END_TEST
 
-/* Gravity as it is for a slope of `degrees`. */
+/* Gravity for a slope of `degrees`. */
 static void tilt(pl_run *r, double degrees)
 {
     double angle = degrees * M_PI / 180;
@@ -330,7 +330,7 @@ END_TEST
 
 /* ---- rest and bounce ---- */
 
-/* At rest on 15 degrees: what the obstacle pushes with is the weight. */
+/* At rest on 15 degrees: the obstacle pushes with the weight. */
 START_TEST(a_body_at_rest_is_carried)
 {
     static const struct {
@@ -360,9 +360,8 @@ START_TEST(a_body_at_rest_is_carried)
 }
 END_TEST
 
-/* A block that falls on its corner, turning, bounces and slides: with or without restitution, with
- * obstacles as constraints or as energies, there is never more energy than 1e-3 of what it can lose
- * above what it began with. */
+/* A block that falls on its corner, rotating, bounces and slides: with or without restitution, with obstacles as
+ * constraints or as energies, the energy never exceeds the initial energy by more than 1e-3 of what it can lose. */
 START_TEST(contact_makes_no_energy)
 {
     static const char *const METHODS[] = {"admm", "quasi_newton"};

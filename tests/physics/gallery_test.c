@@ -1,5 +1,5 @@
-/* Every scene of clients/scenes shows what it says that it shows: `pliant run --quick --check`, or
- * with PLIANT_LONG=1 the scene as it is. */
+/* Every scene of clients/scenes shows what it claims: `pliant run --quick --check`, or with PLIANT_LONG=1 the full
+ * scene. */
 #include "tests/support/built_path.h"
 #include "tests/support/long_form.h"
 #include "tests/support/suite.h"

@@ -1,10 +1,10 @@
-/* The bits of a few runs, as they were: a change of the arithmetic, wanted or not, shows here.
+/* The bits of a few runs: any change of the arithmetic, intended or not, shows here.
  *
  *     golden_test --print     the rows of this machine, for golden_hashes.h; `make golden` writes
  *                             the whole table (README.md says when that is right)
  *
- * The numbers are the same on every x86-64 instruction set, so a row is of an OpenBLAS core type,
- * which the supernodal factor depends on, and every instruction set is held against it. */
+ * The numbers are the same on every x86-64 instruction set, so a row is for an OpenBLAS core type, which the supernodal
+ * factor depends on, and every instruction set is compared with it. */
 #include "tests/physics/golden_hashes.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
-/* A step that fails is done as two half steps; where these fail too, the state stays at the last
- * good step and the failure says so. */
+/* A failed step is retried as two half steps; if these fail too, the state stays at the last good step and the failure
+ * says so. */
 #include "engine/step/state.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/scene_run.h"
@@ -22,8 +22,8 @@ static const char SLIDING[] =
     "             'transform': {'translate': [0, 0.52, 0]}}],"
     " 'obstacles': [{'plane': {}, 'friction': 0.3}]}";
 
-/* Pressed by 0.4 m a step with elements of 0.25 m: the pins invert them where a step starts, and
- * log J is infinite there. Two ways of 0.2 m do not, until there is no room left. */
+/* Pressed by 0.4 m a step with elements of 0.25 m: the pins invert them at the start of a step, and log J is infinite
+ * there. Two moves of 0.2 m do not invert them until no room is left. */
 static const char PRESSED[] =
     "{'pliant': 1, 'time': {'step': %s, 'steps': 12},"
     " 'solver': {'method': 'quasi_newton', 'iterations': 60, 'tolerance': 1e-8},"
@@ -59,7 +59,7 @@ START_TEST(halves_where_the_whole_fails_and_goes_on)
     ck_assert_int_ge(halved, 3);
     ck_assert_int_ge(changes, 2);
     ck_assert_double_eq_tol(pl_state_time(r->state), 16 * 0.03, 1e-15);
-    /* It slides on the floor until friction has it stand; nothing throws it back. */
+    /* It slides on the floor until friction stops it; nothing throws it back. */
     double v = r->metrics.linear[0] / 1000;
     ck_assert_double_lt(v, 1);
     ck_assert_double_gt(v, -0.05);
@@ -80,8 +80,8 @@ static pl_status solve_or_fail(pl_solver *s, const pl_backend_stage *stage, pl_a
     return fail_now ? PL_FAILED : status;
 }
 
-/* Whatever an integrator remembers of the step before, halves and what follows them go on soundly: near
- * to where whole steps go, and with no more energy than there was. */
+/* Whatever an integrator remembers of the previous step, halves and the steps after them continue correctly: close to
+ * the result of whole steps, and without added energy. */
 START_TEST(every_integrator_takes_halves)
 {
     static const char *const INTEGRATORS[] = {"bdf2", "trapezoidal", "implicit_midpoint", "tr_bdf2",
@@ -151,7 +151,7 @@ START_TEST(halves_of_a_flight_are_exact)
 }
 END_TEST
 
-/* The contact forces that a halved step ends with are those that the next whole one begins with. */
+/* The next whole step begins with the contact forces at the end of a halved step. */
 START_TEST(multipliers_come_back_from_the_halves)
 {
     pl_run *r = pl_run_openf(1, SLIDING, "3.3e-3");
@@ -218,8 +218,7 @@ static void save(const pl_run *r, void **bytes, size_t *size)
     ck_assert_int_eq(pl_state_save(r->state, bytes, size), PL_OK);
 }
 
-/* Nothing of the attempts is left: the saved state is the same bytes, and trying again fails alike.
- */
+/* Nothing remains of the attempts: the saved state has the same bytes, and trying again fails in the same way. */
 START_TEST(a_failure_leaves_the_last_good_step)
 {
     pl_run *r = pl_run_openf(2, SLIDING, "1e-5");
@@ -246,7 +245,7 @@ START_TEST(a_failure_leaves_the_last_good_step)
 }
 END_TEST
 
-/* Bits over threads, and from any frame on: also from one that was halved to one that was not. */
+/* Bits are independent of threads and of the starting frame: also from a halved to a whole frame. */
 static void same_bits(const char *scene, const char *value, int frames)
 {
     pl_run *whole = pl_run_openf(2, scene, value);
@@ -278,7 +277,7 @@ START_TEST(halved_steps_have_the_same_bits)
 }
 END_TEST
 
-/* What a halved step met must not colour a later failure. */
+/* Events in a halved step must not affect a later failure. */
 START_TEST(a_step_that_was_saved_is_forgotten)
 {
     pl_run *r = pl_run_openf(1, PRESSED, "0.04");

@@ -1,4 +1,4 @@
-/* Time integrators: their orders, what they lose, and that nothing else of a step minds which it is. */
+/* Time integrators: their orders, their losses, and that nothing else in a step depends on the choice. */
 #include "protocol/scene/control_json.h"
 #include "tests/support/check_metrics.h"
 #include "tests/support/long_form.h"
@@ -87,7 +87,7 @@ START_TEST(errors_fall_with_the_order)
 }
 END_TEST
 
-/* A neo-Hookean bar held at one end by a pin that turns: a second of it. */
+/* A neo-Hookean bar held at one end by a rotating pin, for a second. */
 static pl_run *turned_bar(int integrator, const char *solver, const char *model, int steps)
 {
     pl_run *r = pl_run_openf(
@@ -124,7 +124,7 @@ START_TEST(errors_of_a_bar_fall_with_the_order)
 }
 END_TEST
 
-/* Under every integrator every method that has the terms comes to Newton's positions. */
+/* Under every integrator every method that supports the terms reaches Newton's positions. */
 START_TEST(every_method_takes_every_integrator)
 {
     static const char *const METHODS[] = {
@@ -265,8 +265,8 @@ START_TEST(a_spinning_beam_keeps_its_energy)
 }
 END_TEST
 
-/* What a swing of z = w h keeps of its energy in a step: |R(iz)|^2 of the integrator's amplification
- * factor R. BDF2's is the root near 1 of (3/2 - iz) R^2 - 2 R + 1/2 = 0. */
+/* The energy that a swing of z = w h keeps in a step: |R(iz)|^2 of the integrator's amplification factor R. BDF2's is
+ * the root near 1 of (3/2 - iz) R^2 - 2 R + 1/2 = 0. */
 static double keeps(int integrator, double z)
 {
     const double a = 1 - sqrt(0.5), w = (sqrt(2) - 1) / 2;

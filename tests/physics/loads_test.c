@@ -10,9 +10,9 @@
 static const char *const METHODS[] = {"admm", "quasi_newton", "newton"};
 enum { METHOD_COUNT = 3 };
 
-/* A plate that falls on its face stops gaining speed where drag is its weight: 1/2 rho C A v^2 = m
- * g. The lagged force has the same fixed point, to rounding of the steps before: v - v_t shrinks by
- * exp(-2 g t / v_t), 2e-7 of it is left after 4 s. Only the face that meets the air is pushed. */
+/* A plate that falls on its face stops gaining speed when drag equals its weight: 1/2 rho C A v^2 = m g. The lagged
+ * force has the same fixed point, up to rounding of the earlier steps: v - v_t shrinks by exp(-2 g t / v_t), so 2e-7 of
+ * it is left after 4 s. Only the face that meets the air is pushed. */
 START_TEST(terminal_velocity)
 {
     const double g = 9.81, rho = 1.3, drag = 1.1, mass = 20 * 0.1;
@@ -32,8 +32,8 @@ START_TEST(terminal_velocity)
 }
 END_TEST
 
-/* The change of momentum over a step is h times weight and applied force, whatever the body does
- * inside. Two bodies, of which one is named by a force and not by the other. */
+/* The change of momentum over a step is h times weight and applied force, whatever the body does inside. Of two bodies,
+ * a force names only one. */
 START_TEST(momentum_balance)
 {
     const double h = 0.02, mass = 1000;
@@ -127,8 +127,7 @@ START_TEST(pressure_blows_up)
 }
 END_TEST
 
-/* A wind of a strength that an explicit step could not stand: the plate takes the wind's speed and
- * never more. */
+/* A wind too strong for an explicit step: the plate takes the wind's speed and never exceeds it. */
 START_TEST(strong_wind_is_stable)
 {
     pl_run *r =
@@ -173,8 +172,7 @@ START_TEST(same_bits_on_any_threads)
 }
 END_TEST
 
-/* A state saved and restored goes on with the same bits, and knows what the last step's forces
- * were. */
+/* A state saved and restored continues with the same bits, and knows the last step's forces. */
 START_TEST(restart)
 {
     pl_run *a = pl_run_openf(1, BLOWN, METHODS[_i]), *b = pl_run_openf(2, BLOWN, METHODS[_i]);

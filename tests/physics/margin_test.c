@@ -1,6 +1,6 @@
-/* obstacles[].margin: contacts keep vertices so far from the surface, of every shape, hard and as an
- * energy, from outside and from inside. Where a shape with a margin is another shape, it does to the bit
- * what that one does; a coarse cloth with the documented margin hides the ball that it lies on. */
+/* obstacles[].margin: contacts keep vertices this far from the surface, for every shape, hard and as an energy, from
+ * outside and from inside. If a shape with a margin equals another shape, the results are equal to the bit; a coarse
+ * cloth with the documented margin hides the ball below it. */
 #include "engine/model/model.h"
 #include "engine/obstacles/shape.h"
 #include "engine/scene/motion.h"
@@ -121,7 +121,7 @@ static const char *const SOLVERS[] = {
     "'method': 'quasi_newton', 'obstacles': 'energy', 'contact_stiffness': 3",
 };
 
-/* A body that comes in turned, goes on sliding and bounces. */
+/* A body that arrives rotated, continues sliding and bounces. */
 static pl_run *bounce(const char *solver, const char *obstacle)
 {
     return pl_run_openf(
@@ -156,7 +156,7 @@ START_TEST(margin_is_a_larger_shape)
 }
 END_TEST
 
-/* ---- what the margin is for ---- */
+/* ---- the margin's purpose ---- */
 
 static double area_of(const double a[3], const double b[3], const double c[3])
 {
@@ -226,7 +226,7 @@ START_TEST(coarse_cloth_hides_a_ball)
 }
 END_TEST
 
-/* A saved state knows its model by its numbers, the margin one of them. */
+/* A saved state identifies its model by its numbers, including the margin. */
 START_TEST(margin_is_in_the_hash)
 {
     static const char *const MORE[] = {"", ", 'margin': 0.5", ", 'margin': 0.25",

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A material with the energy density that its documentation says, written once more and plainly. */
+/* A material with the energy density of its documentation, written a second time in plain form. */
 typedef struct material {
     const char *name, *more; /* the model, and keys that follow it in the scene */
     double (*energy)(double mu, double lambda, const double s[3]);
-    double poisson; /* of the linear solid at small strain: -1 as given, or what it is */
+    double poisson; /* of the linear solid at small strain: -1 as given, else its value */
 } material;
 
 static double sum_of(const double s[3], double (*f)(double))

@@ -1,5 +1,5 @@
-/* One objective, many methods: from the same state they all come to the same minimum, Newton's. A
- * new method is a row of METHODS. */
+/* One objective, many methods: from the same state they all reach the same minimum, Newton's. A new method is a row of
+ * METHODS. */
 #include "engine/scene/carries.h"
 #include "tests/support/case_a.h"
 #include "tests/support/long_form.h"
@@ -94,7 +94,7 @@ START_TEST(all_methods_find_the_minimum)
             continue;
         const char *name = pl_method_name(METHODS[k].kind);
         pl_run *r = untwisting(of, twist, name, METHODS[k].settings);
-        /* All start at the same point: their errors are of one scale. */
+        /* All start at the same point, so that their errors have the same scale. */
         ck_assert_double_eq_tol(r->metrics.detail[0].objective, start, 1e-12 * start);
         double error = (r->metrics.objective - minimum) / (start - minimum);
         ck_assert_msg(fabs(error) <= 1e-8 && r->metrics.unconverged == 0,
@@ -107,8 +107,8 @@ START_TEST(all_methods_find_the_minimum)
 }
 END_TEST
 
-/* Case A as the methods come: no more iterations to relative errors of 1e-2, 1e-3 and 1e-6 than
- * these, of every material. */
+/* Case A with default settings: at most this many iterations to relative errors of 1e-2, 1e-3 and 1e-6, for every
+ * material. */
 static const struct {
     const char *method;
     int64_t most[3];

@@ -1,5 +1,5 @@
-/* Newton's method: its matrix against differences of gradients, how fast it ends, and that neither
- * threads nor the way its steps are solved for change what it finds. */
+/* Newton's method: its matrix compared with differences of gradients, its rate of convergence, and that neither threads
+ * nor the way of solving its steps changes the result. */
 #include "engine/backends/backend.h"
 #include "engine/model/model.h"
 #include "tests/support/host_array.h"
@@ -45,7 +45,7 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     double *d = calloc((size_t)n, sizeof *d), *Hd = calloc((size_t)n, sizeof *Hd);
     double *x = calloc((size_t)all, sizeof *x), *f = calloc((size_t)all, sizeof *f);
     double *g[2] = {calloc((size_t)n, sizeof *d), calloc((size_t)n, sizeof *d)};
-    for (int64_t i = 0; i < n; i++) /* a direction is zero where a pin holds */
+    for (int64_t i = 0; i < n; i++) /* a direction is zero where a pin holds it */
         d[i] = pl_model_holds(m, m->free_vertex[i % (n / 3)], (int)(i / (n / 3)))
                    ? 0
                    : sin((double)(3 * i + 1));
@@ -75,7 +75,7 @@ START_TEST(matrix_is_the_derivative_of_the_gradient)
     ck_assert_double_gt(size, 0);
     ck_assert_double_lt(off, 1e-7 * size);
 
-    /* Projected it has more of every direction, and still the rest of them. */
+    /* The projected Hessian has at least the original's curvature in every direction, and keeps the rest. */
     double plain = 0, projected = 0;
     for (int64_t i = 0; i < n; i++)
         plain += d[i] * Hd[i];
@@ -180,7 +180,7 @@ START_TEST(a_step_of_a_quarter_of_an_hour)
     double weight = 0;
     for (int64_t i = 0; i < r->model->vertices; i++)
         weight += r->model->mass[i] * 9.81;
-    /* The pin holds the free vertices' weight; those that it holds itself count with inertia. */
+    /* The pin holds the free vertices' weight; the vertices that it holds count with inertia. */
     ck_assert_double_gt(r->metrics.pins[0].newton[1], 0.9 * weight);
     ck_assert_double_le(r->metrics.pins[0].newton[1], weight * (1 + 1e-9));
     pl_run_close(r);

@@ -33,7 +33,7 @@ static double lowest_y(const pl_run *r)
     return y;
 }
 
-/* The farthest that any vertex of one run is from where it is in another. */
+/* The largest distance between a vertex's positions in two runs. */
 static double apart(const pl_run *a, const pl_run *b)
 {
     double most = 0;
@@ -42,8 +42,8 @@ static double apart(const pl_run *a, const pl_run *b)
     return most;
 }
 
-/* A vertex that carries F stands F / k below a plane: ten times the stiffness is a tenth of that, and
- * the run a tenth as far from the one with a constraint. */
+/* A vertex that carries F is F / k below a plane: ten times the stiffness is a tenth of the depth, and the run is a
+ * tenth as far from the one with a constraint. */
 START_TEST(energy_goes_to_the_constraint_as_it_stiffens)
 {
     static const char floor[] = "'plane': {}";
@@ -89,8 +89,8 @@ START_TEST(methods_agree_on_every_shape)
 }
 END_TEST
 
-/* Every descent method takes the same way, against every obstacle, as Newton's does; those that do not get to
- * the end of a step in these iterations without friction, which is found from a step's end. */
+/* Every descent method follows Newton's path, against every obstacle; methods that do not finish a step in these
+ * iterations run without friction, which is found from a step's end. */
 static const struct {
     const char *method;
     double apart; /* m, after a quarter of a second */

@@ -1,6 +1,5 @@
-/* A body on an obstacle of every shape, fixed and moved, held by friction or not: nothing is
- * entered by more than 1e-4 of the body's size where the solver converges, and what the obstacle
- * exerts is the body's weight. */
+/* A body on an obstacle of every shape, fixed and moved, held by friction or not: no penetration exceeds 1e-4 of the
+ * body's size if the solver converges, and the obstacle's force is the body's weight. */
 #include "engine/model/model.h"
 #include "engine/scene/motion.h"
 #include "engine/obstacles/shape.h"
@@ -11,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The deepest vertex below the obstacle's surface, m, where its motion has taken it; what the
- * metrics say of it is the same. */
+/* The deepest vertex below the obstacle's surface, m, at the position given by its motion; the metrics agree. */
 static double depth(const pl_run *r)
 {
     pl_shape *s;
@@ -146,7 +144,7 @@ START_TEST(no_moving_shape_is_entered)
 }
 END_TEST
 
-/* A mesh that bounds no solid is refused, wherever in the scene it is. */
+/* A mesh that bounds no solid is rejected, wherever it is in the scene. */
 START_TEST(what_bounds_nothing_is_refused)
 {
     static const int64_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
@@ -191,8 +189,8 @@ START_TEST(what_bounds_nothing_is_refused)
 }
 END_TEST
 
-/* What preflight expects a run to take has room for what its obstacles do take: each group's weights and
- * corners, nine vectors of it and twelve of half the length, and a solid's tree. */
+/* Preflight's estimate of a run has room for its obstacles: each group's weights and corners, nine full-length and
+ * twelve half-length vectors, and a solid's tree. */
 START_TEST(obstacles_are_in_the_estimate)
 {
     char many[1024] = "";
@@ -221,9 +219,9 @@ START_TEST(obstacles_are_in_the_estimate)
 }
 END_TEST
 
-/* A cube that meets a plate of 2 mm at 30, 100 and 300 m/s in steps of 10 ms does not come out on the other side.
- * Springs give way by what they have to stop. At 300 m/s 50 iterations of ADMM leave elements inside out, which contact
- * of the body with itself would not let pass. */
+/* A cube that hits a plate of 2 mm at 30, 100 and 300 m/s in steps of 10 ms does not come out on the other side.
+ * Springs give way by the energy that they have to stop. At 300 m/s 50 iterations of ADMM leave elements inverted,
+ * which contact of the body with itself would not allow. */
 static const char *const METHODS[] = {"admm", "newton", "auto", "lbfgs"};
 
 START_TEST(fast_bodies_do_not_pass_thin_plates)
@@ -253,8 +251,8 @@ START_TEST(fast_bodies_do_not_pass_thin_plates)
 }
 END_TEST
 
-/* A plate goes round a link that rests without gravity and comes up through its place, 0.4 m in the last step: it
- * takes the link along. Where a vertex came from is seen from the plate: where that began it was above the link. */
+/* A plate swings around a link that rests without gravity, and comes up through its place, 0.4 m in the last step: it
+ * takes the link along. The side of a vertex is relative to the plate: where the plate began, the link was above it. */
 START_TEST(a_fast_plate_takes_along_what_rests)
 {
     const bool soft = _i == 1; /* a spring that gives way */

@@ -1,4 +1,4 @@
-/* Pins that hold some coordinates of a vertex, and what they push with. */
+/* Pins that hold some coordinates of a vertex, and their forces. */
 #include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
@@ -14,9 +14,9 @@
 static const char *const METHODS[] = {"admm", "quasi_newton", "newton"};
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
-/* A body held everywhere along y and z slides along x as one particle, so x is backward Euler's
- * discrete answer, h^2 g n (n + 1) / 2; y and z are what they were to the last bit, and the pin
- * pushes with the whole weight along them, and not at all along x. */
+/* A body held everywhere along y and z slides along x as one particle, so x is backward Euler's discrete solution, h^2
+ * g n (n + 1) / 2; y and z are unchanged to the last bit, and the pin pushes with the whole weight along them, and not
+ * at all along x. */
 START_TEST(slider)
 {
     const double h = 0.01, g[3] = {3, -9.81, 2}, rho = 1000, volume = 2;
@@ -123,7 +123,7 @@ START_TEST(same_bits_on_any_threads)
 }
 END_TEST
 
-/* Holding all axes by three pins of one axis each is holding all by one pin, to the bit. */
+/* Holding all axes with three pins of one axis each equals holding all with one pin, to the bit. */
 START_TEST(three_pins_make_one)
 {
     static const char *const pins[] = {
@@ -147,7 +147,7 @@ START_TEST(three_pins_make_one)
 }
 END_TEST
 
-/* A_k of the phases: solving what was multiplied gives it back, and held rows pass through both. */
+/* A_k of the phases: solving undoes multiplying, and held rows pass through both. */
 START_TEST(multiply_and_solve_are_inverse)
 {
     pl_run_on_host();
@@ -168,7 +168,7 @@ START_TEST(multiply_and_solve_are_inverse)
                 ck_assert(y[k * n + i] == x[k * n + i]);
                 held++;
             }
-    ck_assert_int_eq(held, 4 * 25 - 2 * 3); /* but for two corners, which have no row */
+    ck_assert_int_eq(held, 4 * 25 - 2 * 3); /* except two corners, which have no row */
     ck_assert_int_eq(ops->matrix->solve(b, pl_host_array(y), pl_host_array(y)), PL_OK);
     for (int64_t i = 0; i < 3 * n; i++)
         ck_assert_double_eq_tol(y[i], x[i], 1e-9);

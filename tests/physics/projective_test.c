@@ -1,12 +1,12 @@
-/* Projective dynamics: its iterates, against methods that come to them in other ways. */
+/* Projective dynamics: its iterates, compared with methods that reach them in other ways. */
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
 #include <math.h>
 
-/* Everything that it carries: ARAP with fibres, membranes, springs that bend, attachments of a body
- * to another and to a place, and pins. Nothing stays where it is. */
+/* Everything that it supports: ARAP with fibres, membranes, springs that bend, attachments of a body to another and to
+ * a place, and pins. Everything moves. */
 static const char EVERYTHING[] =
     "{'pliant': 1, 'time': {'step': 0.03, 'steps': 2}, 'output': {'metrics': 'iteration'},"
     " 'solver': {%s, 'iterations': %d, 'tolerance': 0}, 'contact': {'enabled': false},"
@@ -92,8 +92,8 @@ START_TEST(descent_on_its_matrix_makes_the_same_iterates)
 }
 END_TEST
 
-/* The objective never rises, and the decrement of an iteration is at most twice what the objective
- * fell by: e(x) - e(x + d) >= |d|_A^2 / 2, as p is projected once for both. */
+/* The objective never increases, and the decrement of an iteration is at most twice the decrease of the objective: e(x)
+ * - e(x + d) >= |d|_A^2 / 2, because p is projected once for both. */
 START_TEST(every_iteration_goes_down)
 {
     pl_run *r = pl_run_openf(2, EVERYTHING, PROJECTIVE, 100);
@@ -110,7 +110,7 @@ START_TEST(every_iteration_goes_down)
 }
 END_TEST
 
-/* Its weights are the energies': what a scene says of weights changes no bit. */
+/* Its weights are the energies': a scene's settings of weights change no bit. */
 START_TEST(weights_are_the_energies_own)
 {
     ck_assert_double_eq(difference(EVERYTHING, PROJECTIVE, PROJECTIVE ", 'weight_scale': 7", 5), 0);

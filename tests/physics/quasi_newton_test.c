@@ -1,5 +1,5 @@
-/* Quasi-Newton as a minimiser: what it finds is what ADMM finds, in the iterations that it should
- * take, and where it cannot go on it says why. */
+/* Quasi-Newton as a minimiser: its result equals ADMM's, in the expected number of iterations, and if it cannot
+ * continue it says why. */
 #include "engine/backends/backend.h"
 #include "engine/isa.h"
 #include "engine/model/materials.h"
@@ -221,8 +221,7 @@ START_TEST(tolerance_decides_when_to_stop)
 }
 END_TEST
 
-/* Asked for more than rounding allows, it stops where rounding ends the descent, and says that it
- * has converged. */
+/* Asked for more accuracy than rounding allows, it stops where rounding ends the descent, and reports convergence. */
 START_TEST(rounding_is_an_end)
 {
     for (int k = 0; k < MATERIAL_COUNT; k++) {
@@ -297,7 +296,7 @@ START_TEST(threads_and_instructions_do_not_change_a_bit)
 }
 END_TEST
 
-/* What is done in one pass is what two do, to rounding. */
+/* One pass gives the same as two, up to rounding. */
 START_TEST(energy_and_gradient_in_one_pass)
 {
     for (int k = 0; k < MATERIAL_COUNT; k++) {
@@ -380,7 +379,7 @@ END_TEST
 
 /* ---- failures ---- */
 
-/* The second body is flat from the start, and log J of it infinite: named are body and element. */
+/* The second body is flat from the start, with infinite log J: body and element are named. */
 START_TEST(inverted_start_is_told)
 {
     pl_run *r =
@@ -406,7 +405,7 @@ START_TEST(inverted_start_is_told)
 }
 END_TEST
 
-/* A solver on a backend of which one phase is replaced. */
+/* A solver on a backend with one replaced phase. */
 typedef struct driven {
     pl_run *run;
     pl_backend *backend;
@@ -451,7 +450,7 @@ static void stop_driving(driven *d)
     pl_run_close(d->run);
 }
 
-/* An objective that is a joule higher at every trial than at the one before. */
+/* An objective that is a joule higher at every trial than at the previous one. */
 static pl_trial_sums (*true_trial)(pl_backend *, const pl_backend_stage *, const pl_trial *);
 static double lie;
 static pl_trial_sums rising_trial(pl_backend *b, const pl_backend_stage *stage,
@@ -508,8 +507,8 @@ START_TEST(history_phases_do_what_they_say)
 }
 END_TEST
 
-/* The pair of a step, met with a gradient that no step led to: the slope is of that gradient, and where it is the
- * pair's own change t, the direction is -s (the secant equation). */
+/* The pair of a step, used with an unrelated gradient: the slope is of that gradient, and if it is the pair's own
+ * change t, the direction is -s (the secant equation). */
 START_TEST(history_meets_another_objective)
 {
     driven d = {0};

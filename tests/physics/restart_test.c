@@ -1,5 +1,5 @@
-/* A run that is saved and restored into a fresh model goes on with the bits of one that was never
- * interrupted: positions, velocities and every metric that is not a time. */
+/* A run that is saved and restored into a fresh model continues with the same bits as an uninterrupted one: positions,
+ * velocities and every metric that is not a time. */
 #include "engine/model/hash.h"
 #include "engine/step/state.h"
 #include "tests/support/check_metrics.h"
@@ -31,7 +31,7 @@ enum { FRAMES = 20 };
     "                  'stiffness': 200}],"                                                        \
     " 'output': {'every': 3}}"
 static const char MOVING[] = MOVING_WITH("");
-/* Without contact between bodies, which the first format knew nothing of. */
+/* Without contact between bodies, which the first format lacked. */
 static const char APART[] = MOVING_WITH("'contact': {'enabled': false}, ");
 
 /* A block that an obstacle swings about, without touching it. */
@@ -82,8 +82,8 @@ static const char PRESSED[] =
     "             'transform': {'translate': [0, 0.42, 0]}, 'initial': {'velocity': [0, -5, 0]}}],"
     " 'obstacles': [{'plane': {}, 'friction': 0.3}]}";
 
-/* A block that falls on its edge, slides and is pulled at, with an integrator that may look back or
- * keep forces: in the middle of a run with contacts, and of one that begins to have some. */
+/* A block that falls on its edge, slides and is pulled, with an integrator that may look back or keep forces: in the
+ * middle of a run with contacts, and of one in which contacts are about to begin. */
 static const char INTEGRATED[] =
     "{'pliant': 1, 'time': {'step': 0.02, 'steps': 20, 'integrator': '%s'},"
     " 'solver': {'method': '%s', 'iterations': 25, 'tolerance': 1e-5},"
@@ -194,7 +194,7 @@ START_TEST(goes_on_with_what_was_carried)
 }
 END_TEST
 
-/* The scene must exercise what is remembered, or the tests above say nothing. */
+/* The scene must exercise all remembered state, or the tests above prove nothing. */
 START_TEST(the_moving_scene_touches_both_obstacles)
 {
     pl_run *r = pl_run_open(1, MOVING);
@@ -226,7 +226,7 @@ START_TEST(measures_the_same_at_once)
 }
 END_TEST
 
-/* Bytes that are cut, lengthened or flipped anywhere are refused, and the state stays as it was. */
+/* Bytes that are cut, lengthened or flipped anywhere are rejected, and the state stays unchanged. */
 START_TEST(damaged_bytes_are_refused)
 {
     pl_run *r = pl_run_open(1, APART), *fresh = pl_run_open(1, APART);
@@ -261,7 +261,7 @@ START_TEST(damaged_bytes_are_refused)
 }
 END_TEST
 
-/* Of format 1, which had no contacts of each obstacle: they are not known then, and all else goes on. */
+/* Format 1 had no contacts of each obstacle: they are then unknown, and everything else continues. */
 START_TEST(the_first_format_is_read)
 {
     enum { HEADER = 40, OBSTACLES = 2 };
@@ -333,7 +333,7 @@ START_TEST(goes_on_with_the_same_multipliers)
 }
 END_TEST
 
-/* Each thing that decides bits is in the hash, and a state of another model is refused. */
+/* Everything that affects bits is in the hash, and a state of another model is rejected. */
 START_TEST(the_hash_tells_models_apart)
 {
     const char *base[] = {"-9.81", "0.02", "9", "0.4", "1000", "1", "-x", "1", "-1", "0.1"};

@@ -51,8 +51,8 @@ static const char *const HOLDING[] = {
     "'method': 'quasi_newton', 'iterations': 2000, 'tolerance': 1e-9"};
 enum { HOLDERS = sizeof HOLDING / sizeof *HOLDING };
 
-/* A rod of one edge that keeps its length, pinned at one end: a pendulum. Backward Euler of the
- * constrained point is what it must follow: the point nearest to the prediction on the circle. */
+/* A rod of one edge with fixed length, pinned at one end: a pendulum. It must follow backward Euler of the constrained
+ * point: the point of the circle nearest to the prediction. */
 START_TEST(an_inextensible_edge_is_a_pendulum)
 {
     pl_run *r =
@@ -508,7 +508,7 @@ START_TEST(attachments_are_in_the_hash)
 }
 END_TEST
 
-/* Sheets of one model share a group, and each has its own constants: thrice as stiff, thrice the energy. */
+/* Sheets of one model share a group, with separate constants: three times as stiff, three times the energy. */
 START_TEST(sheets_of_a_model_differ)
 {
     double elastic[2];
@@ -532,7 +532,7 @@ START_TEST(sheets_of_a_model_differ)
 }
 END_TEST
 
-/* What a material asks of elements that its bodies lack, and attachments to nothing, are faults. */
+/* Settings of a material for elements that its bodies lack, and attachments to nothing, are faults. */
 START_TEST(parts_without_elements_are_refused)
 {
     pl_run *r = pl_run_open(1, "{'pliant': 1, 'materials': {'m': {}},"

@@ -1,4 +1,4 @@
-/* Equilibria without inertia: force against stretch, linear theory, and what may stand still. */
+/* Equilibria without inertia: force over stretch, linear theory, and which scenes are allowed. */
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -149,7 +149,7 @@ START_TEST(gravity_is_a_load)
 }
 END_TEST
 
-/* Scenes that have no equilibrium to find are refused, each piece and axis by name. */
+/* Scenes without an equilibrium are rejected, naming each piece and axis. */
 static void refused(const char *pins, const char *got)
 {
     char json[1024];
@@ -196,7 +196,7 @@ START_TEST(what_floats_is_refused)
 }
 END_TEST
 
-/* A body that starts bent comes to rest where no force is left, whatever the step is. */
+/* A body that starts bent ends where no force is left, whatever the step. */
 START_TEST(step_decides_nothing)
 {
     double x[2] = {0};

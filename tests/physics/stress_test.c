@@ -1,6 +1,6 @@
-/* Stress at vertices and of elements, of bodies that are deformed alike everywhere, against closed forms: with
- * principal stretches s_i and J their product, Cauchy's principal stresses are s_i dPsi/ds_i / J (Holzapfel 2000,
- * section 6.2). One value everywhere is what any mean of it is, so the tolerance is rounding's. */
+/* Stress at vertices and of elements, for bodies with uniform deformation, compared with closed forms: with principal
+ * stretches s_i and J their product, Cauchy's principal stresses are s_i dPsi/ds_i / J (Holzapfel 2000, section 6.2).
+ * Any mean of a uniform value is that value, so the tolerance is rounding's. */
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -133,7 +133,7 @@ START_TEST(test_elements)
 }
 END_TEST
 
-/* The same bits on any number of threads; at rest there is none. */
+/* The same bits on any number of threads; no stress at rest. */
 START_TEST(test_threads)
 {
     double *first = NULL;
@@ -161,8 +161,8 @@ START_TEST(test_threads)
 }
 END_TEST
 
-/* Damping that is in one term with the energy is no part of it: the stress of a body that moves is that of
- * its material, however the damping's terms are. */
+/* Damping merged with the energy does not contribute: the stress of a moving body is that of its material, whatever the
+ * form of the damping's terms. */
 START_TEST(test_merged_damping)
 {
     double *first = NULL;

@@ -136,7 +136,7 @@ START_TEST(bodies_with_slivers_run)
             ck_assert_msg(status == PL_OK, "%s, %s: %s", methods[k % 3], models[k / 3],
                           status == PL_OK ? "" : failure.message);
         }
-        /* It falls where it is free, and stays in one piece. */
+        /* Its free part falls, and it stays in one piece. */
         const double *x = pl_state_positions(state);
         for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
             ck_assert(fabs(x[i] - mesh.vertices[i]) < 0.1);

@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-/* At 0.6 m/s, over vertices that lie elsewhere than its own: two rows of them come out from under it, and two go in. */
+/* At 0.6 m/s, over vertices at other positions than its own: two rows of them come out from under it, and two go in. */
 static pl_run *sliding(const char *method, double friction)
 {
     return pl_run_openf(

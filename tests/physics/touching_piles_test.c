@@ -27,8 +27,8 @@ static const struct {
              {"{'cloth': {'size': [0.5, 0.5], 'cells': [6, 6]}}", "c"},
              {"{'rope': {'length': 0.6, 'segments': 10}}", "r"}};
 
-/* Bodies of random kinds, turned anyhow, that fall onto each other one after the other, and onto a floor:
- * each faster than the one below by `closing`, and aside by up to `aside`, m/s. */
+/* Bodies of random kinds and orientations that fall onto each other one after the other, and onto a floor: each faster
+ * than the one below by `closing`, and with up to `aside` sideways, m/s. */
 /* `most`: iterations of a step. */
 static pl_run *pile(int count, double closing, double aside, int most)
 {
@@ -81,7 +81,7 @@ START_TEST(nothing_crosses_in_a_pile)
 }
 END_TEST
 
-/* What came of small scenes, by their numbers. */
+/* Results of small scenes, by their numbers. */
 typedef struct outcomes {
     int failed, unconverged, apart;
     char seeds[4096];

@@ -130,7 +130,7 @@ START_TEST(no_points_stay_when_bodies_part)
 }
 END_TEST
 
-/* A rope falls into a heap: its points are its own, as close as it is thick. */
+/* A rope falls into a heap: its contact points are with itself, as close as it is thick. */
 START_TEST(a_body_touches_itself)
 {
     pl_run *r = pl_run_open(
@@ -217,7 +217,7 @@ START_TEST(threads_change_no_bit)
 }
 END_TEST
 
-/* What is saved has the points, so that a frame that is written after a restart has them. */
+/* The saved state has the points, so that a frame written after a restart has them. */
 START_TEST(a_restored_state_has_its_points)
 {
     pl_run *r = heap(1, "backward_euler", true, ", " CONTACTS),
@@ -263,7 +263,7 @@ START_TEST(a_state_that_follows_has_its_points)
 }
 END_TEST
 
-/* A state of format 2 has no points, and all else of it is read. */
+/* A state of format 2 has no points; everything else in it is read. */
 START_TEST(a_state_without_points_is_read)
 {
     enum { HEADER = 40 };

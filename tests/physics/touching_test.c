@@ -21,7 +21,7 @@ static const double g = 9.81;
 static const char *const BOTH[] = {"auto", "admm"};
 #define NEWTON "'method': 'newton', 'iterations': 3000, 'tolerance': 1e-8"
 
-/* Steps `frames` frames; nothing may cross in any of them. */
+/* Step `frames` frames; nothing may cross in any of them. */
 static void run_frames(pl_run *r, int frames)
 {
     touching_surface s = touching_surface_of(r);
@@ -45,7 +45,7 @@ static double momentum(const pl_run *r, int32_t body, int c)
 
 /* ---- head-on ---- */
 
-/* Two cubes, one at 2 m/s and one at -1, a little beside each other, meet after 0.067 s. */
+/* Two cubes, one at 2 m/s and one at -1, slightly offset, meet after 0.067 s. */
 static pl_run *head_on_of(const char *model, const char *integrator, const char *solver,
                           const char *more)
 {
@@ -66,8 +66,8 @@ static pl_run *head_on(const char *integrator, const char *solver, const char *m
     return head_on_of("neo_hookean", integrator, solver, more);
 }
 
-/* Momentum is that of the start, as contact has none of its own, and so is what either body gains of the
- * other. Contact and backward Euler make no energy. They leave each other. */
+/* Momentum is conserved, because contact exchanges momentum only between the bodies. Contact and backward Euler create
+ * no energy. The bodies separate. */
 START_TEST(a_head_on_collision)
 {
     pl_run *r = head_on("backward_euler", NEWTON, "");
@@ -102,7 +102,7 @@ START_TEST(a_head_on_collision)
 }
 END_TEST
 
-/* They do not where the scene says so, and go through each other. */
+/* If the scene says so, they do not meet, and pass through each other. */
 START_TEST(no_gap_is_told_before_a_step)
 {
     pl_run *r = head_on("backward_euler", NEWTON, "");
@@ -139,7 +139,7 @@ static const char *const METHODS[] = {"'method': 'auto'",
                                       "'method': 'chebyshev_descent'"};
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
-/* From the same step to the step after the impact, each method comes to where Newton's does. */
+/* From the same step to the step after the impact, each method reaches Newton's result. */
 START_TEST(methods_agree)
 {
     pl_run *r = head_on("backward_euler", NEWTON, "");
@@ -161,7 +161,7 @@ START_TEST(methods_agree)
 }
 END_TEST
 
-/* The same of a material that projective dynamics has. */
+/* The same with a material that projective dynamics supports. */
 START_TEST(projective_dynamics_agrees)
 {
     const char *solver = "'method': 'projective_dynamics', 'iterations': 10000, 'tolerance': 1e-8";
@@ -296,8 +296,8 @@ START_TEST(a_stack_carries_its_weight)
 }
 END_TEST
 
-/* With the same coordinates where they meet, the surfaces begin in each other's planes, rims and corners
- * on each other: nothing says which side is whose but the solids themselves. */
+/* With the same coordinates where they meet, the surfaces begin in each other's planes, and edges and corners on each
+ * other: only the solids themselves tell which side is whose. */
 START_TEST(blocks_with_equal_coordinates)
 {
     const int count = is_long_form() ? 3 : 2;
@@ -308,7 +308,7 @@ START_TEST(blocks_with_equal_coordinates)
 }
 END_TEST
 
-/* In statics there is no time to come to rest in: one step, whose first decrement is of 5 cm. */
+/* Statics has no time to come to rest in: one step, whose first decrement is 5 cm. */
 START_TEST(statics)
 {
     pl_run *r = pl_run_openf(
@@ -336,7 +336,7 @@ END_TEST
 
 /* ---- friction ---- */
 
-/* A block on a larger one that is held, tilted by turning gravity. */
+/* A block on a larger one that is held, tilted by rotating gravity. */
 static pl_run *slope(double degrees, double mu, const char *method)
 {
     const double angle = degrees * M_PI / 180;

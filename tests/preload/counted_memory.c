@@ -1,6 +1,6 @@
 /* counted_memory.c - loaded before the C library: an allocator that counts memory in use. The file in
- * PLIANT_COUNTED_MEMORY is shared with the test and has two 64-bit numbers: blocks and bytes in use, of those allocated
- * since the program began.
+ * PLIANT_COUNTED_MEMORY is shared with the test and has two 64-bit numbers: blocks and bytes in use, allocated since
+ * the program began.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -40,7 +40,7 @@ static bool is_ours(int fd)
            (int64_t)st.st_dev == atomic_load(&shared[DEVICE]);
 }
 
-/* One write more: true where there is no room for it. */
+/* Count one more write: true if there is no room for it. */
 static bool fails(void)
 {
     int64_t left = atomic_load(&shared[LEFT]) > 0 ? atomic_fetch_sub(&shared[LEFT], 1) : 0;

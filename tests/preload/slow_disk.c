@@ -1,6 +1,6 @@
-/* slow_disk.c - loaded before the C library: a disk that does not answer. While the file that
- * PLIANT_SLOW_GATE names exists, the first thread that opens a path which ends as PLIANT_SLOW_FILE waits.
- * One byte is written to the gate once it does; removing the gate lets it go on.
+/* slow_disk.c - loaded before the C library: a disk that does not respond. While the file that PLIANT_SLOW_GATE names
+ * exists, the first thread that opens a path ending in PLIANT_SLOW_FILE waits. It then writes one byte to the gate;
+ * removing the gate lets it continue.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
-/* slow_sync.c - loaded before the C library: a disk whose flush takes PLIANT_SYNC_MS, one after the other as a journal
- * makes them: what is asked for during one is in the next, with whatever else was asked for meanwhile.
+/* slow_sync.c - loaded before the C library: a disk whose flush takes PLIANT_SYNC_MS, one after the other as in a
+ * journal: all requests made during one are in the next.
  *
  * While the file that PLIANT_SYNC_GATE names exists, syncs of directories and of file systems wait, and each writes one
- * byte to it. PLIANT_SYNC_BROKEN names a file: while it is there, syncfs fails, and with one byte in it
- * fsync of a directory, too.
+ * byte to it. PLIANT_SYNC_BROKEN names a file: while it exists, syncfs fails, and with one byte in it fsync of a
+ * directory, too.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-"""The compiler tells the arrays of a backend from the host's numbers."""
+"""The compiler distinguishes a backend's arrays from the host's numbers."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import unittest
 
 from support import ROOT, main
 
-# Of the body of `void f(pl_backend *b, pl_array *a, double *numbers)`.
+# The body of `void f(pl_backend *b, pl_array *a, double *numbers)`.
 GOOD = [
     "b->ops->memory->upload(b, a, numbers, 3); b->ops->memory->download(b, numbers, a, 3);",
     "b->ops->memory->copy(b, a, a, 3);",

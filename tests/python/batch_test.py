@@ -102,7 +102,7 @@ class Sessions(unittest.TestCase):
         return [bytes(memoryview(f.positions).cast("B")) for f in session.frames()]
 
     def kill_daemon(self):
-        """It is killed, by this test or by now, and another one starts."""
+        """It is killed, now or already by this test, and another one starts."""
         if self.daemon.process.poll() is None:
             self.daemon.process.kill()
         self.daemon.process.wait(60)
@@ -156,7 +156,8 @@ class BatchTest(Sessions):
         self.assertEqual(len(self.system.jobs(waits)), 1)
 
     def test_jobs_that_die_before_the_first_word(self):
-        """Ends by the batch system's state: a crash, out of memory, or not the session's fault."""
+        """Ends according to the batch system's state: a crash, out of memory, or not the
+        session's fault."""
         words = [("FAILED", "worker_crashed", 4), ("OUT_OF_MEMORY", "out_of_memory", 2)]
         for word, code, count in words + LONG * [("TIMEOUT", "worker_crashed", 4)]:
             self.system.set("die", word)
@@ -303,13 +304,13 @@ class PilotsTest(Sessions):
         return self.submit(endless(), time_limit=170)
 
     def files(self, session, ending):
-        """Of its assignments."""
+        """The names of its assignment files."""
         top = os.path.join(self.daemon.state, "pilots")
         found = [f for folder in os.listdir(top) for f in os.listdir(os.path.join(top, folder))]
         return [f for f in found if f.startswith(session.id) and f.endswith(ending)]
 
     def again(self, session):
-        """As the client of now sees it."""
+        """As the present client sees it."""
         return self.client.session(session.id)
 
     def children(self, job):
@@ -339,8 +340,8 @@ class PilotsTest(Sessions):
         until(lambda: not os.listdir(folder), "nothing to be left of the pilots")
 
     def test_the_number_of_pilots(self):
-        """It grows with the work, to the most; those that nobody needs any more are cancelled. One
-        whose submission seemed to fail is found by its name."""
+        """It grows with the work, up to the maximum; pilots that are no longer needed are
+        cancelled. One whose submission seemed to fail is found by its name."""
         self.system.set("hold")
         self.system.set("mute")
         sessions = [self.endless()]
@@ -375,7 +376,7 @@ class PilotsTest(Sessions):
         self.assertIsNone(cancelled.info["progress"]["frame"])
 
     def kill_pilot(self, session, word, and_worker):
-        """Of a session that runs; the batch system's word for it."""
+        """The pilot of a running session; returns the batch system's word for it."""
         until(lambda: self.files(session, ".run"), "its worker")
         job = session.refresh().info["resources"]["job"]
         with open(os.path.join(self.system.folder, "jobs", job, "word"), "w") as file:
@@ -387,8 +388,8 @@ class PilotsTest(Sessions):
         self.wait(session, "running")
 
     def test_a_pilot_is_killed_with_its_worker(self):
-        """What it had not taken goes elsewhere as the same attempt. A worker that dies alone is a
-        crash, and its session goes on in a job of its own."""
+        """Assignments that it had not taken go elsewhere as the same attempt. A worker that dies
+        alone is a crash, and its session continues in its own job."""
         runs = self.endless()
         waiting = [self.submit() for _ in range(3)]
         self.wait(runs, "running")

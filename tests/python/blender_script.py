@@ -1,5 +1,5 @@
-"""Run in Blender by blender_test.py, in the folder of the add-on: an artist's path from meshes to
-an animation, with the lines of the add-on's page as they are printed there."""
+"""Run in Blender by blender_test.py, in the add-on's folder: an artist's workflow from meshes to
+an animation, with the code lines printed on the add-on's page."""
 
 import json
 import os
@@ -94,8 +94,8 @@ simulate("CACHE")
 assert len(sheet.data.shape_keys.key_blocks) <= 1
 check()
 
-# Without waiting, a timer shows frame after frame. Background mode has no timers, so a loop stands
-# in for it. Cancelling keeps the frames so far.
+# Without waiting, a timer shows frame after frame. Background mode has no timers, so a loop
+# replaces it. Cancelling keeps the frames so far.
 scene.frame_end = 100001
 sheet.select_set(True)
 cube.select_set(True)

@@ -300,7 +300,8 @@ class ClientTest(unittest.TestCase):
         self.assertEqual((validation["valid"], validation["estimate"]["vertices"]), (True, 27))
 
     def test_the_whole_queue(self):
-        """One that fills pages; where the first begins meanwhile, what comes again is told once."""
+        """A queue that fills pages; if its first session begins meanwhile, repeated entries are
+        listed once."""
         waits = [{"id": c * 32, "name": f"waits {c}", "queue": {"position": 1}} for c in "abc"]
         whole = {"running": 1, "queued": 3, "checking": 0}
 

@@ -1,5 +1,5 @@
-"""Contacts between bodies that a session stores: of frames from a daemon, in .npz and .vtu by the
-readers of others, and as the command line prints them."""
+"""Stored contacts between bodies: in frames from a daemon, in .npz and .vtu read by other
+programs, and as the command line prints them."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def cube(name, size, y):
 
 
 def stack(fields, precision="single"):
-    """Two cubes on a third one, whose names want quotes in CSV."""
+    """Two cubes on a third one, with names that need quotes in CSV."""
     return {
         "pliant": 1,
         "name": "stack",
@@ -83,7 +83,7 @@ class ContactsTest(unittest.TestCase):
         return done.stdout if status == 0 else done.stderr
 
     def forces(self, session, frame):
-        """The metrics' force of a body on a later one, by the names of the two."""
+        """The metrics' force of a body on a later one, by their names."""
         line = next(m for m in session.metrics(start=frame, limit=1))
         return {tuple(one["between"]): one["force"] for one in line["contact"]["forces"]}
 

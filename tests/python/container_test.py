@@ -1,6 +1,6 @@
-"""Container files and manifests for Kubernetes: their form by rules of our own; their options and
-health check with the daemon. With PLIANT_LONG=1, builds and runs the image for CPUs if buildah
-works."""
+"""Container files and manifests for Kubernetes: their form by this test's rules; their options
+and health check with the daemon. With PLIANT_LONG=1, builds and runs the image for CPUs if
+buildah works."""
 
 import glob
 import json
@@ -188,8 +188,8 @@ class Options(unittest.TestCase):
         self.assertEqual(daemon.wait(60), 0)
 
 
-# The fields that each kind may have, as far as they are used: a type, a table, or [what its items
-# are]. "*" stands for any name.
+# The fields allowed in each kind, as far as they are used: a type, a table, or [type of its items].
+# "*" stands for any name.
 TEXT, NUMBER, TRUTH = str, int, bool
 QUANTITY = (str, int)
 NAMES = {"*": TEXT}

@@ -497,7 +497,7 @@ class ExportsTest(unittest.TestCase):
         )
 
     def test_a_cut_export(self):
-        """One that is cut again and again goes on behind its last byte, to the same file."""
+        """An export that breaks off repeatedly continues after its last byte, to the same file."""
         daemon = Daemon()
         try:
             with pliant.Client(state=daemon.state) as client:
@@ -585,7 +585,7 @@ class ExportsTest(unittest.TestCase):
                 self.assertEqual(one, archive.read(member), member)
 
     def test_records_that_are_cut_in_the_command(self):
-        """`pliant frames --raw` goes on behind the last record, to the bytes of one connection."""
+        """`pliant frames --raw` continues after the last record, to the bytes of one connection."""
         daemon = Daemon()
         try:
             with pliant.Client(state=daemon.state) as client:

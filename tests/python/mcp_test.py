@@ -1,5 +1,5 @@
-"""The MCP server against a real daemon, its messages against the protocol's schema, and what a
-hostile client sends."""
+"""The MCP server with a real daemon; its messages checked against the protocol's schema; and
+hostile clients."""
 
 import base64
 import json
@@ -16,7 +16,8 @@ from queue import Queue
 from support import BUILD, ROOT, Daemon, endless, main, pliant, scene
 
 CLIENT = os.path.join(ROOT, "clients", "python")
-# With MCP_SCHEMA=FILE, the published schema of the revision, messages are held against that, too.
+# With MCP_SCHEMA=FILE, the published schema of the revision, messages are checked against that,
+# too.
 SCHEMAS = [os.path.join(ROOT, "tests", "python", "mcp_schema.json")]
 SCHEMAS += filter(None, [os.environ.get("MCP_SCHEMA")])
 RESULTS = {"initialize": "InitializeResult", "ping": "EmptyResult",
@@ -28,7 +29,7 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer
 
 
 def faults(value, schema, root, at=""):
-    """The faults of a value, by the keys of JSON Schema that the schemas above use."""
+    """The errors of a value, for the JSON Schema keywords used in the schemas above."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
         return faults(value, root["definitions"][name], root, at)
@@ -76,7 +77,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": CLIENT, "PYTHONDONTWRITEBYTECODE": "1
 
 
 class Agent:
-    """A client of the server in a process of its own; each message that comes is checked."""
+    """A client of the server in a separate process; every message received is checked."""
 
     def __init__(self, *options):
         self.number = 0
@@ -241,7 +242,7 @@ class McpTest(unittest.TestCase):
         agent.send("tools/call", wait, id="first")
         self.assertIn("in flight", agent.receive()["error"]["message"])
         agent.send("notifications/cancelled", {"requestId": "first"})
-        # A call that still waits when the input ends is answered; its session goes on.
+        # A call that still waits when the input ends is answered; its session continues.
         agent.process.stdin.close()
         reply = agent.receive()
         self.assertEqual(reply["id"], "second")

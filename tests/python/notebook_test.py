@@ -48,8 +48,8 @@ def shown(value):
 
 
 def run_page(name, heading):
-    """Runs the code of a section of a page, word for word; returns what a notebook shows of each
-    expression."""
+    """Runs the code of a section of a page, word for word; returns what a notebook shows for
+    each expression."""
     with open(os.path.join(ROOT, "clients", "docs", name), encoding="utf-8") as file:
         section = file.read().split(f"\n## {heading}\n")[1].split("\n## ")[0]
     code = "".join(line[4:] or "\n" for line in re.findall(r"^    .*\n|^\n", section, re.M))
@@ -153,7 +153,7 @@ class NotebookTest(unittest.TestCase):
     def test_points_of_a_plot(self):
         lines = {"a": [(1.0, 2.0), (3.0, 4.0)], "b": [(2.0, 3.0)]}
         picture = pliant.session.notebook.plot("y", "x", lines)
-        # A line goes on past another's x; its ends are the corners of the picture.
+        # A line continues past another's x; its ends are the corners of the picture.
         self.assertIn('d="M60.0 100.0L324.0 4.0"', picture)
         self.assertIn('<circle cx="192.0" cy="52.0"', picture)
         self.assertNotIn("logarithmic", picture)
@@ -208,7 +208,7 @@ class NotebookTest(unittest.TestCase):
         self.assertEqual([o["name"] for o in data["obstacles"]], [FLOOR["name"], "door", "post"])
         floor = triples(numbers(data["obstacles"][0]["vertices"], "f"))
         self.assertEqual({y for _, y, _ in floor}, {-2.0})
-        # After 0.1 s, half of the way: a quarter turn a second about its own centre, 1 m/s upwards.
+        # After 0.1 s, halfway: a quarter turn per second about its own centre, 1 m/s upwards.
         door = data["obstacles"][1]["poses"][2]
         for ours, exact in zip((door[0][0], door[1][3] + door[1][0] * 9),
                                (math.cos(math.pi / 20), 0.1)):
@@ -223,7 +223,7 @@ class NotebookTest(unittest.TestCase):
             self.assertEqual([f.number for f in self.session.view().frames], [0, 20])
 
     def test_motions_are_the_solvers(self):
-        """The vertices that a pin moves are where its motion is."""
+        """The vertices moved by a pin are where its motion puts them."""
         for motion in MOTIONS:
             moved = scene(steps=20, pins=[{**HAND, "motion": motion}], contact={"enabled": False})
             moved["materials"]["rubber"]["model"] = "arap"  # may turn inside out

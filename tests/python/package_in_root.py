@@ -19,8 +19,8 @@ import time
 
 from systemd_in_root import Systemd
 
-# What changes with any package: apt's and dpkg's books, caches, copies that tools of /etc/passwd
-# keep.
+# Files that change with any package: records of apt and dpkg, caches, and copies that tools of
+# /etc/passwd keep.
 BOOKS = re.compile(
     r"^(?:proc|dev|sys|run|tmp|var/lib/(?:apt|dpkg)|var/cache/(?:apt|debconf|ldconfig)|var/log"
     r"|etc/(?:passwd|shadow|group|gshadow|subuid|subgid)-|etc/\.pwd\.lock|etc/ld\.so\.cache)(?:/|$)"
@@ -208,15 +208,15 @@ def answers(root):
 
 
 def after(root, action, what):
-    """Waits until another daemon answers than before the action."""
+    """Waits until a different daemon answers than before the action."""
     before = shown(root, "MainPID")
     action()
     until(lambda: shown(root, "MainPID") not in (before, "0") and answers(root), what)
 
 
 def follow_the_service(root, session):
-    """The unit under systemd: reload, restart, a crash, a daemon that hangs. The session's worker
-    goes on through all of it."""
+    """The unit under systemd: reload, restart, a crash, a daemon that hangs. The session's
+    worker runs through all of it."""
     assert shown(root, "ActiveState") == "active" and shown(root, "User") == "pliant"
     worker = workers(session)
     assert len(worker) == 1, worker

@@ -1,4 +1,4 @@
-"""tests/run-tests counts what passed, what failed and what was skipped."""
+"""tests/run-tests counts passed, failed and skipped tests."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ class RunTestsTest(unittest.TestCase):
         return path
 
     def run_tests(self, *programs):
-        """The exit status, the last line, and all that was printed."""
+        """The exit status, the last line, and the whole output."""
         command = [os.path.join(ROOT, "tests", "run-tests"), *programs]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout.splitlines()[-1], done.stdout

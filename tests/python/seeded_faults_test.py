@@ -16,7 +16,7 @@ BUILD = os.path.join(ROOT, support.BUILD)
 MEMORY = "engine/backends/cuda/memory_cuda.cu"
 JOINT = "engine/backends/device/joint.c"
 
-# What is wrong, the file, and pairs of what stands there once and what takes its place.
+# Description, file, and pairs of an original text, which occurs once, and its replacement.
 FAULTS = [
     ("a large upload is not waited for", MEMORY,
      ('             "copying to the device") &&\n        !pinned)',
@@ -100,7 +100,7 @@ COMPILE = {
 
 
 def run(command, seconds=120):
-    """Its exit status and what it said."""
+    """Its exit status and output."""
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=seconds, text=True, errors="replace")
     return done.returncode, done.stdout
@@ -113,7 +113,7 @@ class SeededFaults(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def build(self, number, file, pairs):
-        """cuda_memory_test with these places of the file changed."""
+        """cuda_memory_test with these places of the file replaced."""
         with open(os.path.join(ROOT, file), encoding="utf-8") as f:
             text = f.read()
         for before, after in pairs:
@@ -134,7 +134,7 @@ class SeededFaults(unittest.TestCase):
         return path
 
     def is_found(self, number, fault):
-        """Whether any order of streams of these shows it."""
+        """True if any of these orders of streams reveals it."""
         what, file, *pairs = fault
         program = self.build(number, file, pairs)
         for case in ("memory", "devices"):

@@ -58,7 +58,7 @@ def why_not():
 
 
 def why_no_views():
-    """The reason why no folder can be seen as on another machine; None if one can."""
+    """The reason why no folder can be viewed as from another machine; None if one can."""
     for path in (NODE_VIEW, "/dev/fuse", "/usr/bin/setpriv"):
         if not os.path.exists(path):
             return f"{path} is missing"
@@ -85,7 +85,7 @@ exec "$@"
 
 
 def in_view_of(folder, command):
-    """The command on another machine, so to speak: sees the folder as a network file system."""
+    """The command as if on another machine: it sees the folder as a network file system."""
     return ["unshare", "--mount", "sh", "-c", IN_VIEW, NODE_VIEW, folder, *command]
 
 

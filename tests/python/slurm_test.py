@@ -140,8 +140,8 @@ class SlurmTest(unittest.TestCase):
         return sum(session.id in j[1] for j in self.cluster.jobs())
 
     def test_gpus(self):
-        """A job that asks for a GPU gets one of the node's. It is not a real one: the plug-in
-        computes on the processor."""
+        """A job that asks for a GPU gets one of the node's. It is fake: the plug-in computes on
+        the processor."""
         made = scene(steps=6)
         solver = {"method": "chebyshev_descent", "iterations": 10, "tolerance": 0,
                   "precision": "double"}
@@ -227,7 +227,7 @@ class SlurmTest(unittest.TestCase):
 
     @long_only
     def test_a_thousand_sessions_in_few_jobs(self):
-        """Of a second each: in at most 20 pilots, which are busy for 80 % of what they hold."""
+        """One second each: in at most 20 pilots, which are busy for 80 % of their time."""
         settings = settings_in(self.cluster.folder, "pilots.conf", "")
         daemon = Daemon("--batch", settings, "--executor", "batch", "--max-sessions-queued", "2000")
         self.addCleanup(daemon.stop)
@@ -250,7 +250,7 @@ class SlurmTest(unittest.TestCase):
         self.assertGreaterEqual(busy, 0.8 * held)
 
     def held_seconds(self, job):
-        """Of a job with one core."""
+        """For a job with one core."""
         words = dict(w.split("=", 1) for w in self.cluster.call("scontrol", "show", "job",
                                                                job).split() if "=" in w)
         self.assertEqual(words["NumCPUs"], "1")
@@ -266,7 +266,7 @@ class SlurmTest(unittest.TestCase):
 
 class TwoViewsTest(unittest.TestCase):
     """The daemon and a node see the state as two machines see a network file system: neither is
-    told what the other one writes."""
+    notified of the other's writes."""
 
     FRAMES = 120 if LONG else 30
 
@@ -338,7 +338,7 @@ class Growth(threading.Thread):
             time.sleep(0.001)
 
     def moments_of_frames(self):
-        """When each frame that was written meanwhile had been written, by its number."""
+        """When each frame written meanwhile was written, by its number."""
         self.over.set()
         self.join()
         with open(self.path, "rb") as file:

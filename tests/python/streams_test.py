@@ -1,4 +1,4 @@
-"""The Python client's streams: records, frames in every form, and going on where they were cut."""
+"""The Python client's streams: records, frames in every form, and resuming broken streams."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def record(kind, frame, payload):
 
 
 def answer(*parts):
-    """A stream of these bytes as a daemon sends them, a chunk a part."""
+    """A daemon's stream with these bytes, one chunk per part."""
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in parts)
     return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + chunks
 

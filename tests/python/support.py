@@ -1,5 +1,5 @@
-"""What the tests of the Python client share: a daemon on loopback with a temporary state, a proxy
-that cuts connections, and the last line that tests/run-tests reads."""
+"""Shared by the tests of the Python client: a daemon on loopback with a temporary state, a proxy
+that breaks connections, and the last line that tests/run-tests reads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def scene(steps: int = 20, cells: int = 2, **more: Any) -> Dict[str, Any]:
 
 
 def endless(**more: Any) -> Dict[str, Any]:
-    """One that goes on in real time until it is stopped."""
+    """One that runs in real time until it is stopped."""
     return scene(time={"step": 0.01, "pace": "realtime"}, **more)
 
 
@@ -89,7 +89,8 @@ class Daemon:
             self.process = None
 
     def stop(self) -> None:
-        """Cancel what still runs, end the daemon, remove everything. Again: nothing."""
+        """Cancel running sessions, end the daemon, remove everything. A second call does
+        nothing."""
         if not os.path.exists(self.directory):
             return
         try:
@@ -128,10 +129,10 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 120.0) -> N
 
 
 class Relay:
-    """Stands between a client and a daemon. `cut(number, sent)` is asked after each piece that the
-    daemon sent on connection `number` (from 0), `sent` bytes in all: True ends that connection, the
-    rest unsent. `answer(number)` may give bytes that a connection is answered with instead of
-    asking the daemon."""
+    """A proxy between a client and a daemon. `cut(number, sent)` is called after each piece that
+    the daemon sent on connection `number` (from 0), `sent` bytes in total: True ends that
+    connection without sending the rest. `answer(number)` may return bytes to answer a connection
+    with instead of asking the daemon."""
 
     def __init__(
         self,
@@ -194,14 +195,14 @@ class Relay:
                     daemon.shutdown(socket.SHUT_WR)
                     return
                 self.requests.append(data)
-                # The daemon answers its own name only.
+                # The daemon only accepts its own name.
                 daemon.sendall(data.replace(self._host, b"127.0.0.1:%d" % self._port))
         except OSError:
             pass
 
 
 def with_and_without_numpy(test: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A test that is run twice, or once where there is no numpy."""
+    """A test that runs twice, or once without numpy."""
 
     def both(self: unittest.TestCase) -> None:
         numpy = records.numpy
@@ -218,7 +219,7 @@ def with_and_without_numpy(test: Callable[[Any], None]) -> Callable[[Any], None]
 
 
 def main() -> None:
-    """Run the tests of the program; the last line is as libcheck's."""
+    """Run the program's tests; the last line is like libcheck's."""
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
     result = unittest.TextTestRunner(sys.stdout, verbosity=1).run(suite)
     bad = len(result.failures) + len(result.unexpectedSuccesses)

@@ -1,7 +1,6 @@
-"""Boots the systemd of a root directory, in namespaces of its own: processes, mounts, control
-groups, network. Its services are those of a machine that has just been started.
-
-Works as root where a control group hierarchy may be mounted; why_not() says so otherwise."""
+"""Boots the systemd of a root directory in separate namespaces: processes, mounts, control
+groups, network. Its services are those of a freshly booted machine. Works as root if a control
+group hierarchy may be mounted; otherwise why_not() says why not."""
 
 import os
 import signal
@@ -9,7 +8,7 @@ import subprocess
 import sys
 import time
 
-# Runs inside the namespaces, in sh: what an init expects of a container's manager.
+# Runs inside the namespaces, in sh: an init's requirements of a container's manager.
 BOOT = r"""
 set -e
 mount --make-rprivate /

@@ -104,7 +104,7 @@ class Wheel(unittest.TestCase):
     @unittest.skipUnless(support.LONG and importlib.util.find_spec("ensurepip"),
                          "runs with PLIANT_LONG=1, where python3-venv is")
     def test_the_readme_installs_it(self):
-        """The lines of the README, word for word, in a home of its own."""
+        """The lines of the README, word for word, in a separate home folder."""
         lines = re.findall("^    (.*pliant-env.*)$", read(SOURCE, "README.md").decode(), re.M)
         self.assertEqual(len(lines), 2)
         self.build("wheel", to=os.path.join("build", "wheel"))

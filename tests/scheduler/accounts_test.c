@@ -27,7 +27,7 @@ static pl_job *arrive(const char *user, const char *group, double now)
     return job;
 }
 
-/* Starts whatever may start; the first of it. */
+/* Start everything that may start; returns the first. */
 static pl_job *decide(double now, int *count)
 {
     pl_action actions[8];
@@ -126,7 +126,7 @@ static void saturate(user who[USERS])
     }
 }
 
-/* Groups share first, by their shares: the lab's 2 of 4 for its two users; of those without a group each counts 1. */
+/* Groups share first, by their shares: the lab's 2 of 4 for its two users; each user without a group counts 1. */
 START_TEST(test_groups_share)
 {
     user who[USERS] = {{.name = "anna", .group = "lab"},

@@ -9,7 +9,7 @@ static bool fits(const sim *s, const sim_job *j)
            s->memory_used + j->memory <= s->setup.memory;
 }
 
-/* When the first job fits, by the estimates of those that run, and the cores that are left then. */
+/* When the first job fits, by the estimates of the running ones, and the cores then left. */
 static double shadow(const sim *s, const sim_job *first, int32_t *spare)
 {
     int32_t cores = s->setup.cores - s->cores_used;

@@ -153,7 +153,7 @@ static bool within_limits(const sim *s, const sim_job *j)
            (cores + j->cores_least <= s->setup.limits.cores && running < s->setup.limits.running);
 }
 
-/* Into what is idle, and with `asks` what the others would give back. */
+/* With idle cores and, with `asks`, cores that the others would give back. */
 static bool fits(const sim *s, const sim_job *j, bool asks)
 {
     int32_t kept = s->setup.interactive_cores, back = 0;
@@ -169,8 +169,8 @@ static bool fits(const sim *s, const sim_job *j, bool asks)
            within_limits(s, j);
 }
 
-/* For one that does not fit into what is idle (of devices what is reserved for others is not), and not one that was
- * started while that waited for room already. */
+/* For a job that does not fit into idle resources (of devices, without those reserved for others), and not for one that
+ * started while that job was already waiting for room. */
 void sim_check_preempt(sim *s, const sim_job *victim)
 {
     if (victim->state != SIM_RUNNING || !victim->preemptible || victim->stopping) {
@@ -206,7 +206,7 @@ static bool may_grow(const sim *s, const sim_job *j)
            (s->setup.limits.cores == 0 || cores_of(s, j->user) < s->setup.limits.cores);
 }
 
-/* Where nobody waits, no core is idle beside a job that may have it, and no job has two more than one that may take
+/* If nothing waits, no core is idle beside a job that may have it, and no job has two more than one that may take
  * more. */
 static void check_growth(sim *s)
 {
@@ -229,8 +229,8 @@ static void check_growth(sim *s)
     }
 }
 
-/* Cores are idle beside jobs that fit only for one that has waited for the patience since it was overtaken, or until
- * those that were told have given back what they have too many. */
+/* Cores are idle beside jobs that fit only for a job that has waited for `patience` since it was overtaken, or until
+ * jobs that were told to have given back their excess. */
 static void check_work(sim *s)
 {
     const sim_job *idle = NULL;
@@ -254,8 +254,8 @@ static void check_work(sim *s)
     }
 }
 
-/* The bound that schedule.h states, with as many longest jobs as may have a reservation before it. A job waits for those
- * of its own user that have a higher priority, however long: its time counts when there are none. */
+/* The bound stated in schedule.h, with as many longest jobs as may have an earlier reservation. A job waits for its own
+ * user's jobs of higher priority, however long: its time counts only while none of those wait or run. */
 static void check_starvation(sim *s)
 {
     int64_t highest[SIM_USERS];

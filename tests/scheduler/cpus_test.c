@@ -1,4 +1,4 @@
-/* CPUs of workers on machines that do not exist: sets as texts, one node where they fit, resizes, what is taken already. */
+/* CPUs of workers on imaginary machines: sets as texts, one node if they fit, resizes, CPUs already taken. */
 #include "server/run/cpu_set.h"
 #include "server/run/cpus.h"
 #include "tests/support/suite.h"
@@ -40,7 +40,7 @@ static void remove_nodes(void)
     rmdir(folder);
 }
 
-/* The set changes as expected; what it had before is freed. */
+/* The set changes as expected; the previous one is freed. */
 static void change(pl_cpus *c, char **own, int64_t cores, const char *expected)
 {
     char *now = pl_cpus_change(c, *own, cores);
@@ -75,7 +75,7 @@ START_TEST(test_nodes)
     char *a = NULL, *b = NULL, *e = NULL, *f = NULL;
     change(c, &a, 3, "0-1,4");
     change(c, &b, 2, "2-3"); /* one is left on the first node, which is too few */
-    change(c, &e, 1, "5");   /* where it fits best */
+    change(c, &e, 1, "5");   /* the best fit */
     change(c, &f, 2, "6-7");
     change(c, &f, 0, NULL);
     change(c, &b, 4, "2-3,6-7");

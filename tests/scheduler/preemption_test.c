@@ -1,4 +1,4 @@
-/* Who is stopped for another's job: on the device where there is room for it then, and nobody in vain. */
+/* Which jobs are stopped for another: on the device where there is then room, and never in vain. */
 #include "server/schedule/schedule.h"
 #include "tests/support/suite.h"
 
@@ -39,7 +39,7 @@ static pl_job *arrive(const char *user, int32_t cores, double gpu_memory, bool p
     return job;
 }
 
-/* The one thing that is to be done; NULL: nothing. */
+/* The only pending action; NULL: none. */
 static pl_job *decide(double now, pl_action_kind kind)
 {
     pl_action actions[8];
@@ -59,7 +59,7 @@ static pl_job *run(const char *user, int32_t cores, double gpu_memory, bool pree
     return job;
 }
 
-/* Only on the device that has room then; nobody takes what it gives back. */
+/* Only on the device that then has room; nobody takes what it gives back. */
 START_TEST(test_device)
 {
     pl_job *fixed = run("anna", 1, 12, false, 0), *victim = run("anna", 1, 13, true, 1);
@@ -104,7 +104,7 @@ START_TEST(test_two_victims)
 }
 END_TEST
 
-/* No room can be made for it: nobody is stopped, and one that needs no GPU may claim cores all the same. */
+/* No room can be made for it: nothing is stopped, and a job that needs no GPU may still claim cores. */
 START_TEST(test_in_vain)
 {
     run("anna", 1, 10, false, 0);
@@ -134,7 +134,7 @@ START_TEST(test_drained)
 }
 END_TEST
 
-/* Nobody is stopped for one that would delay another's reservation even so. */
+/* Nothing is stopped for a job that would delay another's reservation even then. */
 START_TEST(test_reserved)
 {
     length = 100;

@@ -1,4 +1,4 @@
-/* What runs took, by kinds: the mean of few, the later of many, what is forgotten and what is not believed. */
+/* Run times by kind: the mean of few runs, more weight on later ones of many, forgotten kinds, and rejected values. */
 #include "server/schedule/run_times.h"
 #include "tests/support/suite.h"
 

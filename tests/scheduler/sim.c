@@ -118,7 +118,7 @@ static void leave(sim *s, sim_job *j)
     j->stopping = j->rigid = false;
 }
 
-/* What it has done until now. */
+/* Work done so far. */
 static void settle(sim *s, sim_job *j)
 {
     double spent = j->cores * (s->now - j->since);
@@ -189,8 +189,8 @@ static void have_cores(sim *s, sim_job *j, int32_t cores)
     post_end(s, j);
 }
 
-/* More are had at once, as far as anybody else is concerned; fewer when a frame has ended. Every ninth job cannot be
- * told; of those that have more to do. */
+/* Additional cores are available at once for all other jobs; fewer only after a frame has ended. Of jobs with work
+ * left, every ninth cannot be told. */
 static void resize(sim *s, sim_job *j, int32_t cores)
 {
     sim_check_resize(s, j, cores);
@@ -331,7 +331,7 @@ static void happen(sim *s, const sim_event *event)
         stop_running(s, j);
         end_for_good(s, j, SIM_ENDED);
         break;
-    case CRASH: /* what was done since the last checkpoint, a tenth, is done again */
+    case CRASH: /* the work since the last checkpoint, a tenth, is repeated */
         stop_running(s, j);
         j->crashes++;
         j->done *= 0.9;

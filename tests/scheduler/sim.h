@@ -28,8 +28,8 @@ typedef enum sim_state {
 
 typedef struct sim_job {
     /* what it is */
-    double arrives, work; /* s; work in core-seconds, all of which is to be done */
-    double estimate;      /* s that its owner says it takes on its fewest cores; 0: does not say */
+    double arrives, work; /* s; work in core-seconds, to be done completely */
+    double estimate;      /* s on its fewest cores, as its owner estimates; 0: no estimate */
     double memory, gpu_memory;
     double cancelled_at, held_until; /* s after its arrival; 0: never */
     double crash_at;                 /* core-seconds into it; 0: it does not crash */
@@ -45,7 +45,7 @@ typedef struct sim_job {
     double behind_own; /* the last time that a job of its user with a higher priority waited */
     double promised;   /* its first estimated start; < 0: none */
     int32_t cores, device, version;
-    int32_t told;   /* cores that it was told to have and has not yet; 0: none */
+    int32_t told;   /* cores that it was told to have and does not have yet; 0: none */
     double answers; /* s that it takes to give back cores: a frame */
     bool stopping, rigid;
     int preemptions, crashes;
@@ -69,7 +69,7 @@ typedef struct sim_result {
     size_t events, starts, preemptions, gpu_preemptions, grown, shrunk;
 } sim_result;
 
-/* Jobs in order of arrival; what became of them is written into them. */
+/* Jobs in order of arrival; their outcomes are written into them. */
 sim_result sim_run(const sim_setup *setup, sim_job *jobs, size_t count);
 
 /* ---- the inside, for checks.c and baselines.c ---- */
@@ -118,8 +118,9 @@ double sim_uniform(sim_random *r); /* [0, 1) */
 sim_job *sim_workload(uint64_t seed, const sim_setup *setup, size_t count, double days);
 /* Many jobs of all users, all there from the start: the machine is never idle. */
 sim_job *sim_saturation(uint64_t seed, const sim_setup *setup, size_t count);
-/* A trace in the Standard Workload Format (version 2.2): jobs of the fields 2 (submitted), 4 (run time), 5 and 8 (processors),
- * 9 (requested time), 10 (memory, KB a processor), 12 (user). malloc'ed; NULL with `fault` where it cannot be read. */
+/* A trace in the Standard Workload Format (version 2.2): jobs of the fields 2 (submitted), 4 (run time), 5 and 8
+ * (processors), 9 (requested time), 10 (memory, KB a processor), 12 (user). malloc'ed; NULL with `fault` if it cannot
+ * be read. */
 sim_job *sim_read_swf(const char *path, int32_t cores, size_t *count, char fault[160]);
 
 #endif

@@ -1,6 +1,6 @@
 /* Simulated days of a shared machine: after every event nothing is over-committed, nobody starves, no core is idle
- * beside a job that fits, priorities are kept and preempted work is kept (checks.c); users get their shares; estimates
- * are honest; and a trace in the Standard Workload Format runs as well. */
+ * beside a job that fits, priorities are respected and preempted work is kept (checks.c); users get their shares;
+ * estimates are accurate; and a trace in the Standard Workload Format runs as well. */
 #include "tests/scheduler/sim.h"
 #include "tests/support/suite.h"
 
@@ -84,7 +84,7 @@ START_TEST(test_properties)
 }
 END_TEST
 
-/* Limits of each user, by which cores may be idle beside jobs that fit. */
+/* Limits of each user, because of which cores may be idle beside jobs that fit. */
 START_TEST(test_limits)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -105,7 +105,7 @@ START_TEST(test_limits)
 }
 END_TEST
 
-/* A day of saturation: what each user gets is their share of it, to 5 %. */
+/* A day of saturation: each user gets their share of it, to 5 %. */
 START_TEST(test_shares)
 {
     const uint64_t machines = getenv("PLIANT_LONG") ? 5 : 2;
@@ -159,7 +159,7 @@ static double promise_error(const sim_job *jobs, size_t count)
     return error;
 }
 
-/* Of one user whose lengths are known the estimate is exact but for what arrives later. */
+/* For one user with known lengths the estimate is exact, except for later arrivals. */
 START_TEST(test_estimates)
 {
     sim_setup x = {.cores = 4, .users = 1, .memory = 1e9, .patience = 120, .promises = true};

@@ -86,7 +86,7 @@ static void check_headers(const char *what, const http_reply *r)
     ck_assert_msg(sniff && strcmp(sniff, "nosniff") == 0, "%s: no nosniff", what);
 }
 
-/* The schema that a body of this media type must fit; NULL where there is none. */
+/* The schema for a body of this media type; NULL: none. */
 static const json_t *find_schema(const char *what, const json_t *reply, const http_reply *r)
 {
     char type[128];
@@ -112,7 +112,7 @@ static void check_body(const char *what, const json_t *description, const json_t
     json_decref(value);
 }
 
-/* The library answers what it cannot read by itself, without our headers. */
+/* For requests that it cannot read, the library replies by itself, without the daemon's headers. */
 static bool is_library(const http_reply *r)
 {
     return r->status >= 400 && !http_header(r, "Pliant-Version");

@@ -1,4 +1,4 @@
-/* built_path.h - where the build put a program or a library that a test starts. */
+/* built_path.h - the path of a program or a library that a test starts. */
 #ifndef PLIANT_TESTS_SUPPORT_BUILT_PATH_H
 #define PLIANT_TESTS_SUPPORT_BUILT_PATH_H
 

@@ -1,4 +1,4 @@
-/* check_metrics.h - two frames' metrics, bit for bit, in a test. Times are no part of it. */
+/* check_metrics.h - compares two frames' metrics in a test, bit for bit, except times. */
 #ifndef PLIANT_TESTS_SUPPORT_CHECK_METRICS_H
 #define PLIANT_TESTS_SUPPORT_CHECK_METRICS_H
 

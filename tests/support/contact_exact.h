@@ -9,14 +9,14 @@
 
 typedef long double exact_point[3];
 
-/* Distances of a point or two edges, m. `place` of a triangle: weights of its corners where the point
- * projects on its plane (NAN without a plane); of edges: where the lines are closest, on each. */
+/* Distances of a point or two edges, m. `place` for a triangle: weights of its corners at the point's projection on its
+ * plane (NAN without a plane); for edges: the nearest point on each line. */
 long double exact_point_edge(const exact_point p, const exact_point a, const exact_point b,
                              long double *place);
 long double exact_point_triangle(const exact_point p, exact_point t[3], long double place[3]);
 long double exact_edge_edge(exact_point a[2], exact_point b[2], long double place[2]);
 
-/* The sign of the volume of a tetrahedron; 0 where it is below the rounding of 113 bits. */
+/* The sign of the volume of a tetrahedron; 0 if it is below the rounding of 113 bits. */
 int exact_volume_sign(const double a[3], const double b[3], const double c[3], const double d[3]);
 
 /* An edge p q goes through the triangle a b c: its ends are strictly on both sides, and the way

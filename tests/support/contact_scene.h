@@ -22,7 +22,7 @@ int32_t contact_scene_add(contact_scene *scene, const double *x, int32_t vertice
                           int32_t segments);
 /* The surface and ropes of a mesh, moved by `offset`; cleared afterwards. */
 int32_t contact_scene_add_mesh(contact_scene *scene, pl_mesh *mesh, const double offset[3]);
-/* Surface and trees of what was added; fails the test where that fails. */
+/* Surface and trees of everything added; a failure fails the test. */
 void contact_scene_finish(contact_scene *scene);
 void contact_scene_clear(contact_scene *scene);
 

@@ -1,9 +1,8 @@
-/* convergence.h - one step under several methods, as the papers draw it: the relative error
- * (e(x_k) - e*) / (e(x_0) - e*) of the objective by iterations (Liu 2017, eq. 12; Wang 2016, figure
- * 2; Narain 2016, figure 2). All curves of a table begin in the state that a converged run has come
- * to, and their iterations where it is unless they say otherwise (methods have different guesses by
- * default), with what they carry from step to step as three tries of the same step leave it; e* is
- * Newton's. One thread, so that times mean something beside other work.
+/* convergence.h - one step under several methods, as plotted in the papers: the relative error (e(x_k) - e*) / (e(x_0)
+ * - e*) of the objective over iterations (Liu 2017, eq. 12; Wang 2016, figure 2; Narain 2016, figure 2). All curves of
+ * a table begin in the state reached by a converged run, and their iterations start there unless stated otherwise
+ * (methods have different default guesses). State carried from step to step is that after three tries of the same step;
+ * e* is Newton's. One thread, so that times are meaningful beside other work.
  */
 #ifndef PLIANT_TESTS_SUPPORT_CONVERGENCE_H
 #define PLIANT_TESTS_SUPPORT_CONVERGENCE_H
@@ -15,7 +14,7 @@ typedef struct situation {
     int frames;            /* of the converged run, before the step that is looked at */
     int cells[3], fine[3]; /* of the mesh; `fine` with PLIANT_LONG=1 */
     const char *scene;     /* JSON members but solver and output; %d thrice: cells */
-    int tries;             /* of the step, of which the last is shown */
+    int tries;             /* of the step; the last one is shown */
 } situation;
 
 typedef struct curve {
@@ -34,8 +33,7 @@ typedef struct curve_result {
     double error[PLACES]; /* after so many iterations, or at the end */
 } curve_result;
 
-/* Print the table, one curve a row; results [count]. A method that fails says so, and never comes
- * anywhere. */
+/* Print the table, one curve per row; results [count]. A method that fails is shown as failed and reaches no error. */
 void convergence_table(const char *title, const situation *s, int iterations, const curve *curves,
                        int count, curve_result *results);
 /* "reproduced: yes - CLAIM (NUMBERS)" below a table. */

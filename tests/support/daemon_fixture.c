@@ -146,7 +146,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-/* The last of the daemon's log, for whoever reads why a test failed. */
+/* Print the last lines of the daemon's log, to show why a test failed. */
 static void show_log(const daemon_fixture *d)
 {
     char path[300], text[4096];

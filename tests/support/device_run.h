@@ -1,5 +1,5 @@
-/* device_run.h - a scene's run on the backend for devices, its kernels run on the host, beside the one on the CPU;
- * and what the two are held against each other by.
+/* device_run.h - a scene's run on the backend for devices, its kernels run on the host, and the one on the CPU; and
+ * functions to compare the two.
  */
 #ifndef PLIANT_TESTS_SUPPORT_DEVICE_RUN_H
 #define PLIANT_TESTS_SUPPORT_DEVICE_RUN_H
@@ -24,7 +24,7 @@ static inline void choose(precision p)
         setenv("PLIANT_TEST_BACKEND", p == SINGLE ? "emulated-single" : "emulated", 1);
 }
 
-/* The greatest difference of two arrays; NaN where there is one in either. */
+/* The largest difference between two arrays; NaN if either contains one. */
 static inline double greatest_difference(const double *a, const double *b, int64_t count)
 {
     double most = 0;
@@ -35,13 +35,13 @@ static inline double greatest_difference(const double *a, const double *b, int64
     return most;
 }
 
-/* The same of two runs' positions. */
+/* The same for two runs' positions. */
 static inline double farthest(const pl_run *a, const pl_run *b)
 {
     return greatest_difference(pl_run_x(a), pl_run_x(b), 3 * pl_run_vertices(a));
 }
 
-/* |a - b| <= share of the greatest |a|, and `least`; what is NaN in one is in the other. */
+/* |a - b| <= share of the largest |a|, and `least`; NaNs must be in the same places. */
 static inline void hold_numbers(const char *what, const double *a, const double *b, int count,
                                 double share, double least)
 {

@@ -1,5 +1,5 @@
-/* emulated_plugin.h - where the plug-in is whose one device is the host (tests/gpu/emulated_plugin.c), and where CUDA's
- * is on the stand-in for its runtime (tests/gpu/standin). */
+/* emulated_plugin.h - paths of the plug-in whose only device is the host (tests/gpu/emulated_plugin.c), and of CUDA's
+ * plug-in on the stand-in for its runtime (tests/gpu/standin). */
 #ifndef PLIANT_TESTS_SUPPORT_EMULATED_PLUGIN_H
 #define PLIANT_TESTS_SUPPORT_EMULATED_PLUGIN_H
 

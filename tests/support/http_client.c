@@ -278,7 +278,7 @@ static void parse_json(http_reply *r)
     ck_assert_msg(r->json != NULL, "%s: %s", error.text, r->body);
 }
 
-/* The reply of a connection that the request says to close. */
+/* The reply on a connection that the request asks to close. */
 static http_reply *take_reply(http_connection *c, bool head_only)
 {
     http_reply *r = http_read_head(c);
@@ -310,7 +310,7 @@ http_reply *http_call(const daemon_fixture *d, const char *method, const char *t
                      method, target, d->port, token, framing, headers);
     ck_assert_int_gt(n, 0);
     http_connection *c = http_open(d);
-    /* A refused body may not be read to its end: the reply is there all the same. */
+    /* A rejected body may not be read to its end: the reply still arrives. */
     if (http_write(c, head, (size_t)n) && body)
         (void)http_write(c, body, length);
     free(head);
@@ -398,7 +398,7 @@ void http_stream_close(http_stream *s)
     http_reply_free(s->reply);
 }
 
-/* False where the body ends, in good order before the first of the bytes, or cut where it may be. */
+/* False if the body ends properly before the first of the bytes, or is cut where that is allowed. */
 static bool read_exactly(http_stream *s, void *out, size_t size)
 {
     for (size_t at = 0; at < size;) {

@@ -1,6 +1,5 @@
-/* http_client.h - an HTTP/1.1 client on a raw socket, for tests that must see what the daemon
- * really sends: heads as they come, chunked bodies piece by piece, cut connections. Every wait is
- * bounded; a wait that is over fails the test.
+/* http_client.h - an HTTP/1.1 client on a raw socket, for tests that must see what the daemon really sends: heads as
+ * received, chunked bodies piece by piece, cut connections. Every wait is bounded; a timeout fails the test.
  */
 #ifndef PLIANT_TESTS_SUPPORT_HTTP_CLIENT_H
 #define PLIANT_TESTS_SUPPORT_HTTP_CLIENT_H
@@ -31,15 +30,14 @@ typedef struct http_reply {
     bool first_chunk;
 } http_reply;
 
-/* NULL where the reply has no such header. */
+/* NULL: the reply has no such header. */
 const char *http_header(const http_reply *r, const char *name);
 void http_reply_free(http_reply *r);
 
 /* ---- whole requests, one connection each ---- */
 
-/* `headers` are lines that end in CR LF, or NULL; Host, Connection: close and, unless `headers`
- * says Authorization, the owner's token are added, and Content-Length where there is a body. A
- * body needs its Content-Type in `headers`. */
+/* `headers` are lines that end in CR LF, or NULL; Host, Connection: close and, unless `headers` has Authorization, the
+ * owner's token are added, and Content-Length for a body. A body needs its Content-Type in `headers`. */
 http_reply *http_call(const daemon_fixture *d, const char *method, const char *target,
                       const char *headers, const void *body, size_t length);
 http_reply *http_get(const daemon_fixture *d, const char *target);
@@ -47,9 +45,9 @@ http_reply *http_get_as(const daemon_fixture *d, const char *target, const char 
 /* With printf arguments for the target. */
 __attribute__((format(printf, 2, 3))) http_reply *http_getf(const daemon_fixture *d,
                                                             const char *format, ...);
-/* A scene is answered for when it has been checked, on however slow a machine. */
+/* A scene's reply comes when it has been checked, even on a slow machine. */
 http_reply *http_post(const daemon_fixture *d, const char *target, const char *json);
-/* The bytes as they are, then what comes back; NULL where the connection closes without a reply. */
+/* Send the bytes unchanged and return the reply; NULL if the connection closes without one. */
 http_reply *http_raw(const daemon_fixture *d, const void *bytes, size_t size);
 
 /* ---- connections ---- */
@@ -58,15 +56,15 @@ typedef struct http_connection http_connection;
 http_connection *http_open(const daemon_fixture *d);
 int http_socket(const http_connection *c);
 void http_close(http_connection *c);
-/* False where the daemon has closed the connection. */
+/* False if the daemon has closed the connection. */
 bool http_write(http_connection *c, const void *data, size_t size);
-/* Write a GET, with the owner's token unless `headers` says Authorization. */
+/* Write a GET, with the owner's token unless `headers` has Authorization. */
 void http_ask(http_connection *c, const daemon_fixture *d, const char *target, const char *headers);
-/* Status line and headers; NULL where the connection closed before. */
+/* Status line and headers; NULL if the connection closed before. */
 http_reply *http_read_head(http_connection *c);
-/* The next decoded bytes of a body: how many, 0 at its end, -1 where it was cut. */
+/* The next decoded bytes of a body: how many, 0 at its end, -1 if it was cut. */
 ssize_t http_read_some(http_connection *c, http_reply *r, void *out, size_t room);
-/* The rest of a body into r->body. False where it was cut. */
+/* The rest of a body into r->body. False if it was cut. */
 bool http_read_body(http_connection *c, http_reply *r);
 /* True once the daemon closes the connection, false after `seconds` without. */
 bool http_await_close(http_connection *c, double seconds);
@@ -76,7 +74,7 @@ bool http_await_close(http_connection *c, double seconds);
 typedef struct http_stream {
     http_connection *connection;
     http_reply *reply;
-    bool may_be_cut; /* set it where a cut is an end like another; else it fails the test */
+    bool may_be_cut; /* true: a cut is accepted as an end; else it fails the test */
     bool cut;
 } http_stream;
 

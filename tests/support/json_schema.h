@@ -1,5 +1,5 @@
-/* json_schema.h - whether a value fits a JSON Schema (2020-12): the keywords that this project's
- * schemas use. One that it does not know is a misfit, so that nothing goes unchecked.
+/* json_schema.h - checks a value against a JSON Schema (2020-12), with the keywords that this project's schemas use. An
+ * unknown keyword counts as a mismatch, so that nothing goes unchecked.
  */
 #ifndef PLIANT_TESTS_SUPPORT_JSON_SCHEMA_H
 #define PLIANT_TESTS_SUPPORT_JSON_SCHEMA_H
@@ -9,8 +9,7 @@
 
 enum { JSON_SCHEMA_WHY = 600 };
 
-/* `root` is the document that "#/..." references are looked up in. On a misfit `why` says where and
- * what. */
+/* `root` is the document for "#/..." references. On a mismatch `why` gets place and reason. */
 bool json_schema_fits(const json_t *root, const json_t *schema, const json_t *value,
                       char why[JSON_SCHEMA_WHY]);
 

@@ -90,8 +90,8 @@ static void report_kernels(char *text)
     free(in), free(x), free(out);
 }
 
-/* Tetrahedra that share no vertex, at rest near the unit one and deformed: a little in every other
- * block, whose energy is finite so, else some of them inverted. */
+/* Tetrahedra without common vertices, at rest near the unit one and deformed: in every other block only a little, so
+ * that the energy is finite, otherwise with some inverted. */
 typedef struct shapes {
     double rest[12 * TERMS], x[12 * TERMS], mu[TERMS], lambda[TERMS];
     int32_t tets[4 * TERMS], element[TERMS];

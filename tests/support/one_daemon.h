@@ -1,5 +1,5 @@
 /* one_daemon.h - the daemon of a test program, `d`, and the checked fixture that starts it with the usual options and
- * stops it. Who wants other options or something beside it starts `d` in a function of its own.
+ * stops it. A test with other options or additional set-up starts `d` in its own function.
  */
 #ifndef PLIANT_TESTS_SUPPORT_ONE_DAEMON_H
 #define PLIANT_TESTS_SUPPORT_ONE_DAEMON_H

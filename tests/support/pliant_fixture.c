@@ -164,7 +164,7 @@ const char *pliant_submit(int steps)
 
 pid_t pliant_start(const char *const *words)
 {
-    unlink(pliant_path("err")); /* of an earlier run: what is read from now on is of this one */
+    unlink(pliant_path("err")); /* from an earlier run: only this run's output must be read */
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -30,7 +30,7 @@ extern const char PLIANT_CUBE[]; /* of six tetrahedra, in Gmsh's format 2.2 */
 
 /* Run pliant with the words, in the folder; its exit status. */
 __attribute__((format(printf, 1, 2))) int pliant(const char *format, ...);
-/* The same as one who has no state directory: HOME is the folder, PLIANT_CONFIG its file "config". */
+/* The same for a user without a state directory: HOME is the folder, PLIANT_CONFIG its file "config". */
 __attribute__((format(printf, 1, 2))) int pliant_elsewhere(const char *format, ...);
 /* A session of `steps` frames, submitted; its id. */
 const char *pliant_submit(int steps);

@@ -22,14 +22,14 @@ static void fail_with(const char *what, pl_faults *faults)
     ck_abort_msg("%s%s", what, text);
 }
 
-/* Benchmarks use this too, outside of any test: nothing of check is touched while all is well. */
+/* Benchmarks use this too, outside any test: check's functions are called only on errors. */
 static void require(bool condition, const char *otherwise)
 {
     if (!condition)
         ck_abort_msg("%s", otherwise);
 }
 
-/* Of the device `gpu`, as the environment says; false: the CPU. */
+/* On the device `gpu`, according to the environment; false: on the CPU. */
 static bool choose_backend(void)
 {
     const char *name = getenv("PLIANT_TEST_BACKEND");

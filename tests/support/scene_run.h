@@ -17,9 +17,9 @@ typedef struct pl_run {
     pl_failure failure;
 } pl_run;
 
-/* Decode (single quotes stand for double ones), load meshes (generators and inline only), build. With
- * PLIANT_TEST_BACKEND in the environment on another backend: strict (strict_backend.h); emulated,
- * emulated-single (engine/backends/device, on the host). */
+/* Decode (single quotes stand for double ones), load meshes (generators and inline only), build. PLIANT_TEST_BACKEND in
+ * the environment selects another backend: strict (strict_backend.h); emulated, emulated-single
+ * (engine/backends/device, on the host). */
 pl_run *pl_run_open(int32_t threads, const char *json);
 /* The same with printf arguments. */
 __attribute__((format(printf, 2, 3))) pl_run *pl_run_openf(int32_t threads, const char *format,
@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) pl_run *pl_run_openf(int32_t threads, cons
 void pl_run_close(pl_run *run);
 /* Advance `frames` frames; the test fails if the engine does. */
 void pl_run_frames(pl_run *run, int64_t frames);
-/* Save the state of one, advance it, and advance another of the same scene from what was saved: they have the same bits. */
+/* Save a state, advance it, and advance another of the same scene from the saved one: they have the same bits. */
 void pl_run_go_on(pl_run *run, pl_run *other, int64_t frames);
 const double *pl_run_x(const pl_run *run); /* [vertices][3] */
 int64_t pl_run_vertices(const pl_run *run);

@@ -68,7 +68,7 @@ const char *session_tell(const daemon_fixture *d, const char *id, const char *ve
     return state;
 }
 
-/* What is awaited may take long where it is on its way: the patience is for the next frame. */
+/* A result in progress may take long: the patience is for the next frame. */
 typedef struct vigil {
     int64_t frame;
     double end;

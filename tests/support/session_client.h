@@ -1,5 +1,5 @@
-/* session_client.h - scenes to post and sessions to wait for, over HTTP. Waits are bounded, by what a session does
- * next; what goes wrong fails the test with the session shown.
+/* session_client.h - posts scenes and waits for sessions, over HTTP. Waits are bounded, by a session's next progress;
+ * an error fails the test and shows the session.
  */
 #ifndef PLIANT_TESTS_SUPPORT_SESSION_CLIENT_H
 #define PLIANT_TESTS_SUPPORT_SESSION_CLIENT_H
@@ -16,18 +16,18 @@ void session_post(const daemon_fixture *d, const char *scene, char id[33]);
 void session_post_free(const daemon_fixture *d, char *scene, char id[33]); /* frees the scene */
 /* POST to its pause, resume, step or cancel: must be a 202. The state that the answer names; static. */
 const char *session_tell(const daemon_fixture *d, const char *id, const char *verb);
-/* Wait until it is in this state; fails the test where it ends in another. */
+/* Wait until it is in this state; fails the test if it ends in another. */
 void session_await(const daemon_fixture *d, const char *id, const char *state);
 /* Wait until its last committed frame is at least this. */
 void session_await_frame(const daemon_fixture *d, const char *id, int64_t frame);
-/* Wait until its k-th control, from 1, is in effect; the first frame that it is in effect in. 202 says that it
- * will be: before the next frame, unless a pause comes with it. */
+/* Wait until its k-th control, from 1, is in effect; returns the first such frame. 202 promises this: before the next
+ * frame, unless a pause comes with it. */
 int64_t session_await_control(const daemon_fixture *d, const char *id, int k);
-/* `yielding`, which is preemptible, gives its place to `urgent`, resumes from its checkpoint, and ends with the bits of a
- * run of `scene` (freed here) that nobody interrupts. */
+/* `yielding`, which is preemptible, yields to `urgent`, resumes from its checkpoint, and ends with the same bits as an
+ * uninterrupted run of `scene` (freed here). */
 void session_check_preempted(const daemon_fixture *d, const char *yielding, const char *urgent,
                              char *scene, int64_t frames);
-/* Whether frame k of one has the positions that frame l of another has, to the bit. */
+/* True if frame k of one has the same positions as frame l of the other, to the bit. */
 bool session_same_frame(const daemon_fixture *d, const char *a, int64_t k, const char *b,
                         int64_t l);
 /* Post and wait until it has succeeded. */

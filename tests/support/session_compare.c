@@ -21,7 +21,7 @@ static void need(bool good, const char *what)
     abort();
 }
 
-/* A frame's part; NULL where it is damaged. */
+/* A frame's part; NULL if it is damaged. */
 static char *take(pl_log_reader *r, int64_t frame, pl_log_part part, uint64_t *length)
 {
     char *payload = NULL;
@@ -59,7 +59,7 @@ int64_t session_compare(const session_fixture *a, const session_fixture *b)
     return differs;
 }
 
-/* Walk the records of a segment; each frame of it must come once, in order. */
+/* Read the records of a segment; each of its frames must come once, in order. */
 static bool segment_once(const session_fixture *f, const pl_segment *segment)
 {
     char name[PL_SEGMENT_NAME], *bytes;
@@ -142,7 +142,7 @@ char session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t 
     return before;
 }
 
-/* Wait for a checkpoint of a frame from `frame` on, in each slot; false where the run is over. */
+/* Wait for a checkpoint of a frame from `frame` on, in each slot; false if the run has ended. */
 static bool await_checkpoints(const session_fixture *f, int64_t frame)
 {
     struct stat st;
@@ -184,7 +184,7 @@ void session_create_killed(session_fixture *f, int64_t steps, const char *more)
 int session_create_ended(session_fixture *f, int64_t steps, const char *more, int64_t frames,
                          const char *control)
 {
-    for (int tries = 0; tries < 20; tries++) { /* it may be over before it hears of it */
+    for (int tries = 0; tries < 20; tries++) { /* it may end before it reads it */
         char *scene = session_fixture_scene(steps, more);
         session_fixture_create(f, SESSION_IN_MEMORY, scene);
         free(scene);

@@ -1,5 +1,5 @@
-/* session_compare.h - two runs of one scene, frame by frame; and damage done to a directory on
- * purpose. As in session_fixture.h, what goes wrong in a helper aborts the test with a message.
+/* session_compare.h - compares two runs of one scene, frame by frame; and damages directories on purpose. As in
+ * session_fixture.h, an error in a helper aborts the test with a message.
  */
 #ifndef PLIANT_TESTS_SUPPORT_SESSION_COMPARE_H
 #define PLIANT_TESTS_SUPPORT_SESSION_COMPARE_H
@@ -15,13 +15,13 @@
  * and there are two checkpoints, of frames from 20 on and before the last. */
 void session_create_killed(session_fixture *f, int64_t steps, const char *more);
 
-/* A run of it that ended before its last frame, with `frames` frames or more: by SIGTERM (`control` NULL), or by a
- * control of this text. Its status. */
+/* A run that ended before its last frame, with at least `frames` frames: by SIGTERM (`control` NULL), or by a control
+ * with this text. Returns its status. */
 int session_create_ended(session_fixture *f, int64_t steps, const char *more, int64_t frames,
                          const char *control);
 
-/* The first frame that the two do not have alike (positions to the bit, metrics but for the times),
- * or -1. A frame that only one has differs; one that is damaged in either is passed over. */
+/* The first frame that differs (positions to the bit, metrics except times), or -1. A frame that only one has counts as
+ * different; one that is damaged in either is skipped. */
 int64_t session_compare(const session_fixture *a, const session_fixture *b);
 
 /* Whether each segment that head.json lists holds each of its frames once. */
@@ -30,8 +30,8 @@ bool session_compare_once(const session_fixture *f);
 /* Whether worker.log has a line with this text. */
 bool session_said(const session_fixture *f, const char *text);
 
-/* Change a byte of the payload of a stored record (part: PL_LOG_FRAME or PL_LOG_METRICS); returns
- * what it was. `seal` makes the CRCs fit again, so that only computing the frame again can tell. */
+/* Change a byte of the payload of a stored record (part: PL_LOG_FRAME or PL_LOG_METRICS); returns the old value. `seal`
+ * corrects the CRCs, so that only recomputing the frame can reveal it. */
 char session_tamper(const session_fixture *f, int64_t frame, int part, uint64_t offset, char value,
                     bool seal);
 

@@ -22,8 +22,8 @@ typedef struct session_fixture {
  * before the closing brace (", \"output\": {...}"), or "". Malloc'ed. */
 char *session_fixture_scene(int64_t steps, const char *more);
 
-/* Make DIR/scene.json and DIR/meshes under `parent` (NULL: the temporary folder; SESSION_IN_MEMORY:
- * a file system in memory where there is one, for tests of many checkpoints). */
+/* Make DIR/scene.json and DIR/meshes under `parent` (NULL: the temporary folder; SESSION_IN_MEMORY: a file system in
+ * memory if there is one, for tests with many checkpoints). */
 #define SESSION_IN_MEMORY "/dev/shm"
 void session_fixture_create(session_fixture *f, const char *parent, const char *scene);
 /* The two together. */
@@ -39,9 +39,9 @@ void session_fixture_write(const session_fixture *f, const char *name, const voi
 typedef void (*session_fixture_before)(void);
 pid_t session_fixture_spawn(const char *name, const char *const *arguments,
                             session_fixture_before before, FILE *out);
-/* Its exit status, 128 + the signal that ended it, or -1 where it does not end in two minutes (then it is killed). */
+/* Its exit status, 128 + the signal that ended it, or -1 if it does not end in two minutes (then it is killed). */
 int session_fixture_wait(pid_t pid);
-/* Stop it where it is, and wait until it is: false where it had ended. SIGCONT lets it go on. */
+/* Stop it, and wait until it has stopped: false if it had ended. SIGCONT continues it. */
 bool session_fixture_freeze(pid_t pid);
 
 int session_fixture_preflight(const session_fixture *f);

@@ -10,9 +10,8 @@
 #include <sys/mman.h>
 
 /* ---- memory ---- */
-/* Two ranges of the same size: what is handed out are addresses of one that nobody may touch, and the
- * numbers lie as far into the other. Nothing is used twice, so an array that was released is known
- * for good. */
+/* Two ranges of the same size: arrays are addresses in an inaccessible one, and their numbers are at the same offset in
+ * the other. Nothing is reused, so a released array is recognised for ever. */
 enum { ARRAYS_MAX = 1 << 16, GAP = 64 };
 static const size_t SIZE = (size_t)1 << 34;
 
@@ -67,7 +66,7 @@ static array *find(const void *p)
     return &arrays[lo];
 }
 
-/* Where the numbers of an address are, `count` of them. NULL stays NULL. */
+/* The numbers of an address, `count` of them. NULL stays NULL. */
 static pl_array *at(const pl_array *p, int64_t count)
 {
     if (!p)

@@ -1,8 +1,7 @@
-/* strict_backend.h - the CPU backend behind memory of its own, as a GPU has: its arrays are addresses
- * that the host cannot read, and a phase takes no others. What the rest of the engine may do to a
- * device's arrays by mistake ends the test: reading or writing one (a segmentation fault), giving a
- * phase the host's memory, one that was released, or one that is too small, and copying with upload or
- * download from the wrong side. */
+/* strict_backend.h - the CPU backend with separate memory, like a GPU's: its arrays are addresses that the host cannot
+ * read, and phases accept no others. Mistakes of the rest of the engine with a device's arrays end the test: reading or
+ * writing one (a segmentation fault), giving a phase the host's memory, a released array, or one that is too small, and
+ * copying with upload or download from the wrong side. */
 #ifndef PLIANT_TESTS_SUPPORT_STRICT_BACKEND_H
 #define PLIANT_TESTS_SUPPORT_STRICT_BACKEND_H
 

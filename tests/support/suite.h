@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Leaves the test at hand, which run-tests then counts as skipped and not as passed. One in a test. */
+/* Leaves the current test, which run-tests then counts as skipped rather than passed. At most once per test. */
 #define skip_test(...)                                                                             \
     do {                                                                                           \
         printf("SKIP " __VA_ARGS__);                                                               \
@@ -14,14 +14,14 @@
         return;                                                                                    \
     } while (0)
 
-/* What hangs is ended, by libcheck after 4 s where nothing is said: too little on a busy machine. Longer than a
- * helper waits, which says what for. */
+/* A hanging test is ended; libcheck's default of 4 s is too short on a busy machine. Longer than a helper waits,
+ * because helpers report what they waited for. */
 __attribute__((constructor)) static inline void be_patient(void)
 {
     setenv("CK_DEFAULT_TIMEOUT", "180", 0);
 }
 
-/* Run a suite and let go of it: the program's exit status. */
+/* Run a suite and free it: returns the program's exit status. */
 static inline int run_suite(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);

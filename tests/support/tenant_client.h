@@ -11,7 +11,7 @@ enum { TENANT_SECRET = 80 };
 void tenant_user(const daemon_fixture *d, const char *name);
 void tenant_group(const daemon_fixture *d, const char *name);
 void tenant_member(const daemon_fixture *d, const char *group, const char *user, const char *role);
-/* A token of a user (NULL: the owner's own), with its id where that is not NULL. */
+/* A token of a user (NULL: the owner's own), with its id unless that is NULL. */
 void tenant_token(const daemon_fixture *d, const char *user, const char *scopes,
                   char secret[TENANT_SECRET], char id[33]);
 /* A whole request with this token (NULL: with none); `more` are header lines or NULL; a body is JSON. */

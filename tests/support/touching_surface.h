@@ -1,5 +1,5 @@
-/* touching_surface.h - the surfaces of a run's bodies, sheets and ropes, to see that none cross; by
- * the meshes alone, so that nothing of engine/contact is trusted. */
+/* touching_surface.h - the surfaces of a run's bodies, sheets and ropes, to check that none cross; based on the meshes
+ * alone, so that it does not depend on engine/contact. */
 #ifndef PLIANT_TESTS_SUPPORT_TOUCHING_SURFACE_H
 #define PLIANT_TESTS_SUPPORT_TOUCHING_SURFACE_H
 

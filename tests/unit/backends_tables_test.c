@@ -1,5 +1,4 @@
-/* The tables that say what a device can do: each backend's are complete, and what lacks a slot or a table
- * that must be there is named. */
+/* The tables of a device's capabilities: each backend's are complete, and a missing slot or required table is named. */
 #include "engine/backends/backend.h"
 #include "engine/backends/device/phases.h"
 #include "tests/support/suite.h"

@@ -14,7 +14,7 @@ enum { ROOM = 8192 };
 static int ends[2], old;
 static char got[ROOM];
 
-/* A pipe whose reads end where a write ended. */
+/* A pipe in which reads end where a write ended. */
 static void start(void)
 {
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_DIRECT | O_NONBLOCK), 0);
@@ -102,7 +102,7 @@ START_TEST(test_subjects)
     ck_assert_str_eq(member(o, "user"), subject.user);
     ck_assert_str_eq(member(o, "level"), "error");
     json_decref(o);
-    /* What a message was given is no session, whatever it looks like. */
+    /* A message's argument is never a session, whatever it looks like. */
     pl_logf(PL_LEVEL_ERROR, "%s", "session 0123456789abcdef0123456789abcdef: forged");
     o = object();
     ck_assert_str_eq(member(o, "session"), "(none)");
@@ -117,7 +117,7 @@ START_TEST(test_subjects)
 }
 END_TEST
 
-/* Each byte, alone and after another; what is no UTF-8 becomes U+FFFD. */
+/* Each byte, alone and after another; invalid UTF-8 becomes U+FFFD. */
 START_TEST(test_hostile_bytes)
 {
     pl_logf_choose(PL_LOGF_JSON);

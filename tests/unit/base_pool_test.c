@@ -77,7 +77,7 @@ static void note_and_submit(void *context)
         pl_pool_go_on(again, 'b', note_and_submit, context);
 }
 
-/* Who has one more each time does not starve who had many before. */
+/* A user who always has one more does not starve one who had many before. */
 START_TEST(test_no_starving)
 {
     again = start();
@@ -90,7 +90,7 @@ START_TEST(test_no_starving)
 }
 END_TEST
 
-/* A lane has a quarter of the queue; what goes on has no bound. */
+/* A lane has a quarter of the queue; continued jobs have no bound. */
 START_TEST(test_bounds)
 {
     pl_pool *pool = start();

@@ -1,5 +1,4 @@
-/* Commands of batch systems: the built-in set for Slurm, and the files of deploy/batch, each of which must be
- * complete. */
+/* Commands of batch systems: the built-in set for Slurm, and the files of deploy/batch, which must be complete. */
 #include "server/batch/batch_system.h"
 #include "tests/support/suite.h"
 

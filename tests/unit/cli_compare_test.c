@@ -1,4 +1,4 @@
-/* A comparison read back from a worker's lines, and the chart that is drawn of it. */
+/* A comparison read from a worker's lines, and its chart. */
 #include "clients/cli/draw/chart.h"
 #include "clients/cli/session/compare_result.h"
 #include "clients/cli/session/compare_scene.h"
@@ -75,7 +75,7 @@ START_TEST(errors_are_relative_to_the_reference)
 }
 END_TEST
 
-/* A method that goes below the reference makes the minimum, but for hard constraints. */
+/* A method that goes below the reference defines the minimum, except with hard constraints. */
 START_TEST(lower_objectives_count_without_constraints)
 {
     pl_compare_result r;
@@ -148,7 +148,7 @@ START_TEST(a_chart_has_its_points_where_they_belong)
 }
 END_TEST
 
-/* Whether a scene that is compared has contact between bodies; -1 where it is refused. */
+/* True if a compared scene has contact between bodies; -1 if it is rejected. */
 static int has_contact(const char *text)
 {
     pl_outline outline;
@@ -162,7 +162,7 @@ static int has_contact(const char *text)
     return contact;
 }
 
-/* Contact between bodies is part of all that is compared, or of none of it where a scene says so. */
+/* Contact between bodies is part of all compared methods, or of none if the scene says so. */
 START_TEST(all_have_contact_or_none)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* An obstacle is drawn from the topology's triangles, moves as its motion says, and is left out, not failed
- * on, where the document has nothing that can be drawn. */
+/* An obstacle is drawn from the topology's triangles and moves according to its motion; it is left out, without an
+ * error, if the document has nothing to draw. */
 #include "clients/cli/session/drawn_obstacle.h"
 
 #include "tests/support/suite.h"

@@ -1,4 +1,4 @@
-/* cli_files.h - a folder of its own for a test of the command line, and whole files of it. */
+/* cli_files.h - a separate folder for a test of the command line, and whole files in it. */
 #ifndef PLIANT_TESTS_UNIT_CLI_FILES_H
 #define PLIANT_TESTS_UNIT_CLI_FILES_H
 

@@ -1,4 +1,4 @@
-/* The picture shows what is there, and its PNG decodes to the same pixels. */
+/* The picture shows the objects, and its PNG decodes to the same pixels. */
 #include "clients/cli/draw/field.h"
 #include "clients/cli/draw/picture.h"
 #include "clients/cli/draw/png.h"

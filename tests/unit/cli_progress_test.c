@@ -181,7 +181,7 @@ START_TEST(no_positive_value_is_said)
 }
 END_TEST
 
-/* Steps that were taken as halves: counted over frames after frame 0, silent where there was none. */
+/* Steps taken as halves: counted over frames after frame 0, and not mentioned if none were. */
 START_TEST(hardship_is_said_once_there_was_some)
 {
     pl_progress p;

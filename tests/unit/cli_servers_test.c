@@ -1,4 +1,4 @@
-/* The file of named servers: what it says, what is wrong with it, and that a change keeps the rest as it was. */
+/* The file of named servers: contents, errors, and that a change keeps everything else. */
 #include "clients/cli/net/servers.h"
 
 #include "tests/support/suite.h"
@@ -144,7 +144,7 @@ START_TEST(names_and_addresses)
 }
 END_TEST
 
-/* A token is written for its user alone, and one that others may read is not used. */
+/* A token's file is readable by its user alone, and one that others may read is not used. */
 START_TEST(tokens_are_ones_own)
 {
     ck_assert(pl_servers_read(&s, error));

@@ -1,4 +1,4 @@
-/* The table of pliant watch, as text: widths, order, bars, and what a name cannot do to a terminal. */
+/* The table of pliant watch, as text: widths, order, bars, and names that cannot affect the terminal. */
 #include "clients/cli/draw/watch_view.h"
 
 #include "tests/support/suite.h"
@@ -76,7 +76,7 @@ START_TEST(a_row_says_what_there_is)
 }
 END_TEST
 
-/* A session without an end and without frames; why it waits, or failed, stands where the bars would. */
+/* A session without an end and without frames; the reason for waiting or failing replaces the bars. */
 START_TEST(what_is_not_known_is_empty)
 {
     pl_watch_row rows[] = {of_state("queued", "a"), of_state("failed", "b")};
@@ -107,7 +107,7 @@ START_TEST(those_that_run_come_first)
 }
 END_TEST
 
-/* No name moves the cursor; what is no text is one '?' a byte; a cell is as wide as it is said. */
+/* No name moves the cursor; invalid text gives one '?' per byte; a cell has the specified width. */
 START_TEST(cells_are_harmless)
 {
     static const struct {

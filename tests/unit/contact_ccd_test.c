@@ -1,6 +1,5 @@
-/* Continuous collision detection against roots of the volume in quadruple precision, and against
- * meetings that were built: no miss, and what is hit is as near as it may be. 10^5 pairs each;
- * PLIANT_LONG=1: 10^6. */
+/* Continuous collision detection compared with roots of the volume in quadruple precision, and with constructed
+ * meetings: no miss, and a hit is as near as possible. 10^5 pairs each; PLIANT_LONG=1: 10^6. */
 #include "engine/contact/ccd.h"
 #include "tests/support/contact_exact.h"
 #include "tests/support/contact_scene.h"
@@ -95,7 +94,7 @@ static quad bisect(const quad f[4], quad lo, quad hi)
     return (lo + hi) / 2;
 }
 
-/* Where the volume may be 0 in [0, 1]: its sign changes between turning points, and these. */
+/* Times in [0, 1] at which the volume may be 0: sign changes between turning points, and the turning points. */
 static int roots_of(const quad f[4], quad root[8])
 {
     quad cut[4] = {0, 1, 1, 1};

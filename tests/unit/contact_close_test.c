@@ -51,7 +51,7 @@ static double distance_at(const pair *p, double t)
 
 /* ---- closer than they may ---- */
 
-/* Random pairs, where the least distance is twice what they have. */
+/* Random pairs whose minimum distance is twice their own. */
 START_TEST(close_pairs_keep_a_quarter)
 {
     int hits = 0, free = 0;
@@ -83,7 +83,7 @@ START_TEST(close_pairs_keep_a_quarter)
 }
 END_TEST
 
-/* Half of the way to a triangle is free, and all of it is not; away from it is free, too. */
+/* Half of the way to a triangle is free, and all of it is not; moving away is free, too. */
 START_TEST(close_pairs_may_move)
 {
     static const double to[] = {1, 0.6, 1e-3, 0.2, -1};
@@ -123,8 +123,8 @@ END_TEST
 
 /* ---- touching ---- */
 
-/* A vertex of which one move is asked; where it lies on the triangle, in weights of the second and
- * third corner: the face, a side, a corner. */
+/* A vertex with one move; its position on the triangle in weights of the second and third corner: the face, a side, a
+ * corner. */
 static const double PLACES[][2] = {{0.25, 0.25}, {0, 0.5}, {0.5, 0.5}, {0, 0}, {1, 0}};
 
 static pair on_triangle(const double place[2], const double move[3])

@@ -42,7 +42,7 @@ static void widen(double x[4][3], exact_point y[4])
             y[k][c] = x[k][c];
 }
 
-/* The distance that weights stand for, and their range and sum. */
+/* The distance given by weights, and their range and sum. */
 static double weighted(double x[4][3], const double w[4])
 {
     double d[3] = {0};
@@ -114,7 +114,7 @@ START_TEST(two_edges)
 }
 END_TEST
 
-/* Edges of one direction but for 1e-13: where their lines come closest is rounding. */
+/* Edges parallel to within 1e-13: the closest point of their lines is rounding. */
 START_TEST(edges_nearly_parallel)
 {
     seed = 6;

@@ -1,5 +1,4 @@
-/* Surfaces that cross as they stand, against brute force by exact signs, and bodies that are in one
- * another. */
+/* Surfaces that cross at rest, compared with brute force by exact signs, and bodies inside one another. */
 #include "engine/contact/crossings.h"
 #include "engine/contact/overlaps.h"
 #include "tests/support/contact_exact.h"
@@ -42,7 +41,7 @@ static bool shares(const int32_t *end, const int32_t *corner)
     return common;
 }
 
-/* [edges][triangles] on the heap: true where the edge goes through the triangle, without a filter; for different bodies
+/* [edges][triangles] on the heap: true if the edge goes through the triangle, without a filter; for different bodies
  * the edge is at `others`. */
 static bool *crossings_of(const contact_scene *s, const double *others)
 {
@@ -261,7 +260,7 @@ START_TEST(sheets_enclose_nothing)
 }
 END_TEST
 
-/* A strip of which one end is bent up and through the other; and not through. */
+/* A strip with one end bent up and through the other; and not through. */
 START_TEST(a_sheet_that_crosses_itself)
 {
     static const int32_t triangle[] = {0, 1, 2, 1, 3, 2, 2, 3, 4, 3, 5, 4, 4, 5, 6, 5, 7, 6};
@@ -280,7 +279,7 @@ START_TEST(a_sheet_that_crosses_itself)
 }
 END_TEST
 
-/* What is marked already is left alone, and is not looked at. */
+/* Pairs already marked are left unchanged and not checked. */
 START_TEST(marks_stay)
 {
     uint8_t mark[9] = {0, 1, 0, 1, 0, 0, 0, 0, 0};

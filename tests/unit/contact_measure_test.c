@@ -314,8 +314,8 @@ START_TEST(a_vertex_in_a_face_is_pushed_along_its_normal)
 }
 END_TEST
 
-/* Corners that are nearly at one place, one cube having slid a little: the way from one to the other is
- * along the surfaces, and says nothing of them. */
+/* Corners that almost coincide, after one cube has slid a little: the vector between them is along the surfaces and
+ * carries no information. */
 START_TEST(corners_close_to_each_other_push_outwards)
 {
     for (int k = 0; k < 3; k++) {
@@ -337,7 +337,7 @@ START_TEST(corners_close_to_each_other_push_outwards)
 }
 END_TEST
 
-/* Farther apart the direction is the way between them, as it is for sheets at any distance. */
+/* Farther apart the direction is the vector between them, as for sheets at any distance. */
 START_TEST(others_push_along_the_way_between_them)
 {
     const double slid[] = {0.003, 0, 1.004}, near[] = {3e-6, 0, 1 + 4e-6};

@@ -47,7 +47,7 @@ static pl_status detect(int64_t found[2])
 START_TEST(memory_may_run_out_anywhere)
 {
     int64_t right[2], found[2];
-    ck_assert_int_eq(detect(right), PL_OK); /* what is made once for good is made here */
+    ck_assert_int_eq(detect(right), PL_OK); /* one-time allocations happen here */
     calls = 0;
     pl_status whole = detect(right);
     const long total = calls;

@@ -1,4 +1,4 @@
-/* Points of contact out of rows: what they say, and which are listed where there are more than may be. */
+/* Points of contact from rows: their values, and which are listed if there are too many. */
 #include "engine/contact/points.h"
 #include "tests/support/contact_scene.h"
 #include "tests/support/suite.h"
@@ -63,7 +63,7 @@ START_TEST(a_point_says_where_and_how)
 }
 END_TEST
 
-/* Of too many those that press most stay, in the order of the rows, and of equal ones the first. */
+/* If there are too many, those with the largest forces stay, in the order of the rows; of equal ones the first. */
 START_TEST(too_many_are_cut)
 {
     enum { MORE = 1000, ALL = PL_CONTACT_POINTS + MORE };

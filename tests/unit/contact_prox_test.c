@@ -147,7 +147,7 @@ START_TEST(the_laws_hold)
 }
 END_TEST
 
-/* Of one row between two vertices: each moves by its share of what the gap lacks. */
+/* One row between two vertices: each moves by its share of the missing gap. */
 START_TEST(two_vertices_part)
 {
     pl_contact_row *row = calloc(1, sizeof *row);

@@ -377,8 +377,8 @@ START_TEST(a_fixed_point_stays)
 }
 END_TEST
 
-/* The vertex hangs on a spring of 3 N/m and is pressed down by 2 N, and sideways by `side`: rounds of
- * solving and renewing end where the spring's force and contact are in balance under Coulomb's law. */
+/* The vertex hangs on a spring of 3 N/m and is pressed down by 2 N, and sideways by `side`: rounds of solving and
+ * renewing end when the spring's force and contact are in balance under Coulomb's law. */
 START_TEST(rounds_end_in_coulombs_law)
 {
     static const double sides[] = {0, 0.9, 0.99, 1.2, 3};
@@ -393,7 +393,7 @@ START_TEST(rounds_end_in_coulombs_law)
                 pl_contact_rows_evaluate(&rows, x, 1);
                 pl_contact_rows_add(&rows, 0, f);
                 pl_contact_row_hessian(rows.row, x, K);
-                for (int c = 0; c < 3; c++) /* the Hessian is diagonal here, but for rounding */
+                for (int c = 0; c < 3; c++) /* the Hessian is diagonal here, up to rounding */
                     x[c] -= f[c] / (spring + K[c][c]);
             }
             pl_contact_rows_renew(&rows, x);

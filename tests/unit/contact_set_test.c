@@ -1,5 +1,5 @@
-/* The contacts of a scene over a step: what meets, what becomes a row and stays one, what is measured,
- * and what is saved. */
+/* The contacts of a scene over a step: which pairs meet, become rows and stay rows, what is measured, and what is
+ * saved. */
 #include "engine/contact/set.h"
 #include "engine/vectors.h"
 #include "tests/support/contact_scene.h"
@@ -79,7 +79,7 @@ static bool is_upper(const fixture *f, int32_t v)
     return f->scene.x[3 * v + 2] > 1;
 }
 
-/* The upper block goes to where it began, moved by x and z. */
+/* The upper block returns to its start, moved by x and z. */
 static const double *place(fixture *f, double dx, double dz)
 {
     for (int32_t v = 0; v < f->scene.vertices; v++)
@@ -149,8 +149,8 @@ START_TEST(what_comes_near_has_rows)
 }
 END_TEST
 
-/* Through the block below: pairs that meet are rows, and the safe place is short of it. From there the
- * way to the same answer is blocked again; to one above the surface it is free. */
+/* Through the block below: pairs that meet are rows, and the safe place is short of it. From there the way to the same
+ * answer is blocked again; the way to an answer above the surface is free. */
 START_TEST(what_meets_becomes_rows)
 {
     fixture f;
@@ -279,7 +279,7 @@ START_TEST(rows_with_force_stay)
 }
 END_TEST
 
-/* Normals and starts stay, bit by bit, though the block has slid; what it came to has new rows. */
+/* Normals and starts stay, bit by bit, though the block has slid; newly met pairs have new rows. */
 START_TEST(kept_rows_do_not_change)
 {
     fixture f;
@@ -299,7 +299,7 @@ START_TEST(kept_rows_do_not_change)
             ck_assert_int_lt(++at, rows_of(&f)->count);
             row = &rows_of(&f)->row[at];
         }
-        if (row->pair.gap > 0.45 * D) { /* else it was tight, and is measured again */
+        if (row->pair.gap > 0.45 * D) { /* otherwise it was tight, and is measured again */
             ck_assert_mem_eq(row->pair.weight, before[r].pair.weight, sizeof row->pair.weight);
             ck_assert_mem_eq(row->start, before[r].start, sizeof row->start);
         }

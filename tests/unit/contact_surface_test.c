@@ -1,4 +1,4 @@
-/* The collision surface's joints, against a search through all triangles, and what is refused. */
+/* The collision surface's joints, compared with a search through all triangles; and rejected surfaces. */
 #include "engine/contact/surface.h"
 #include "tests/support/contact_scene.h"
 #include "tests/support/suite.h"
@@ -78,7 +78,7 @@ static void check_surface(const contact_scene *scene)
     }
 }
 
-/* Triangles of random corners share edges by threes and more; ropes and inner vertices beside. */
+/* Triangles of random corners share edges by threes and more; with ropes and inner vertices. */
 START_TEST(joints_are_those_of_a_search)
 {
     uint64_t seed = 1;

@@ -89,7 +89,7 @@ START_TEST(parts_of_a_scene_have_traits)
 }
 END_TEST
 
-/* A part of a material counts where there are elements that have it. */
+/* A part of a material counts if there are elements with it. */
 START_TEST(parts_of_materials_are_of_their_elements)
 {
     pl_material material = {.model = PL_MATERIAL_ARAP,
@@ -113,7 +113,7 @@ START_TEST(parts_of_materials_are_of_their_elements)
 }
 END_TEST
 
-/* Dissipation is no distance, and no part of a GPU's backend; in statics there is none. */
+/* Dissipation is not a distance, and not supported by a GPU's backend; statics has none. */
 START_TEST(damping_is_carried_by_what_has_a_prox)
 {
     char name[] = "m";
@@ -149,7 +149,7 @@ START_TEST(damping_is_carried_by_what_has_a_prox)
     ck_assert_str_eq(faults.items[0].pointer, "/materials/m/damping");
     ck_assert_str_eq(faults.items[1].pointer, "/materials/m/damping/model");
     pl_faults_clear(&faults);
-    uses = (pl_material_uses){0}; /* by nobody: it asks nothing of the device */
+    uses = (pl_material_uses){0}; /* by nobody: it requires nothing of the device */
     ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_OK);
     uses.edges = 1; /* of a rope's bends, and no element */
     ck_assert_int_eq(pl_device_carries(&scene, &uses, &faults), PL_INVALID);
@@ -177,7 +177,7 @@ START_TEST(newton_s_solves_follow_the_size)
 }
 END_TEST
 
-/* A mirrored solid goes to ADMM exactly where the model's own table says J > 0. */
+/* A mirrored solid goes to ADMM exactly if the model's own table says J > 0. */
 START_TEST(mirrored_bodies_of_log_j_are_split)
 {
     pl_material material = {0};
@@ -193,7 +193,7 @@ START_TEST(mirrored_bodies_of_log_j_are_split)
 }
 END_TEST
 
-/* Inextensible edges are descent's, but in statics, where a slack rope has no stiffness, and on a GPU. */
+/* Inextensible edges work with descent, except in statics, where a slack rope has no stiffness, and on a GPU. */
 START_TEST(ropes_are_held_by_descent)
 {
     pl_material material = {.inextensible = PL_INEXTENSIBLE_ROPE};

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every kind of element, force, pin and obstacle; %s: the solver, and what the method can carry of a
- * material of the sheet. */
+/* Every kind of element, force, pin and obstacle; %s: the solver, and the parts of the sheet's material that the method
+ * supports. */
 #define SOLID                                                                                      \
     "{'vertices': [-1, -2, -1, 1, -2, -1, 0, -2, 1, 0, -1.2, 0],"                                  \
     " 'triangles': [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]]}"
@@ -107,8 +107,8 @@ static pl_scene decoded(const parts *p)
     return decoded_text(text);
 }
 
-/* A scene's way through the engine, to the first thing that fails, which may be a step; *hash is of where
- * it came to, 0 where a step was done in halves. */
+/* A scene's way through the engine, up to the first failure, which may be a step; *hash is that of the result, 0 if a
+ * step was done in halves. */
 static int64_t touched; /* pairs that carried force, summed over its steps */
 
 static pl_status go(const pl_scene *scene, uint64_t *hash)
@@ -169,7 +169,7 @@ static pl_status go(const pl_scene *scene, uint64_t *hash)
 static void fail_each(pl_scene *scene)
 {
     uint64_t right, hash;
-    ck_assert_int_eq(go(scene, &right), PL_OK); /* what is made once for good is made here */
+    ck_assert_int_eq(go(scene, &right), PL_OK); /* one-time allocations happen here */
     calls = 0;
     pl_status whole = go(scene, &hash);
     const long total = calls;

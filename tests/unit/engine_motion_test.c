@@ -63,8 +63,8 @@ START_TEST(pendulum)
 }
 END_TEST
 
-/* Between keys of one axis degrees are counted, between others the way is the shorter: from 90
- * about x to 90 about y it is 120 degrees about (-1, 1, 1) / sqrt 3, which maps (x, y, z) to (-y, z, -x). */
+/* Between keys of one axis degrees are interpolated, otherwise the shortest rotation: from 90 about x to 90 about y it
+ * is 120 degrees about (-1, 1, 1) / sqrt 3, which maps (x, y, z) to (-y, z, -x). */
 START_TEST(turns_and_slerp)
 {
     pl_keyframe keys[] = {{.time = 0},

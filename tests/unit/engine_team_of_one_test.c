@@ -1,4 +1,4 @@
-/* engine/team_of_one.c: a parallel region of one thread is a call, and any other a team. */
+/* engine/team_of_one.c: a parallel region of one thread is a call; any other is a team. */
 #include "tests/support/suite.h"
 
 #include <check.h>

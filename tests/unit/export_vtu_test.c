@@ -1,4 +1,4 @@
-/* A .vtu's blocks lie where its header says, and the .pvd lists the files. */
+/* A .vtu's blocks are at the offsets in its header, and the .pvd lists the files. */
 #include "protocol/export/vtu.h"
 
 #include "tests/support/sink_memory.h"

@@ -62,7 +62,7 @@ static const char first_half[] = "one half of a file, ", second_half[] = "and th
 static const char *const names[] = {"whole_0.vtu", "streamed.npy", "whole_1.vtu"};
 enum { MEMBERS = 3 };
 
-/* A whole member of two pieces, one of which is the same in both; between them a streamed one. */
+/* A whole member of two pieces, one of which occurs in both; between them a streamed one. */
 static pl_status write_archive(pl_text *kept, uint64_t zip64_from, size_t missing)
 {
     pl_outlet out = {.write = sink_memory_write, .context = kept};
@@ -86,7 +86,7 @@ static pl_status write_archive(pl_text *kept, uint64_t zip64_from, size_t missin
     return status;
 }
 
-/* What a member has in the directory, against its local header, its data and its descriptor. */
+/* A member's directory entry, compared with its local header, data and descriptor. */
 static const unsigned char *check_member(const unsigned char *z, const unsigned char *d, int i,
                                          bool zip64)
 {

@@ -1,6 +1,6 @@
-/* The corotated solid and ARAP, which is the same with lambda = 0: derivatives against finite
- * differences, inverted elements included, invariance, the linear limit, and the proximal operator
- * against a search that knows nothing of it. */
+/* The corotated solid and ARAP, which is the same with lambda = 0: derivatives compared with finite differences,
+ * including inverted elements, invariance, the linear limit, and the proximal operator compared with an independent
+ * search. */
 #include "engine/kernels/arap.h"
 #include "engine/kernels/corotated.h"
 #include "engine/kernels/neo_hookean.h"
@@ -14,7 +14,7 @@
 /* Either material through the same functions: `m.lambda` is not read by ARAP's. */
 typedef struct kernel {
     const char *name;
-    double lambda; /* 1 where the material has it, else 0 */
+    double lambda; /* 1 if the material has it, else 0 */
     pl_real (*energy)(const pl_corotated *m, const pl_mat3 *F);
     void (*gradient)(const pl_corotated *m, const pl_mat3 *F, pl_mat3 *P);
     void (*hessian)(const pl_corotated *m, const pl_mat3 *F, pl_real H[81]);

@@ -157,7 +157,7 @@ typedef struct reference {
     long double alpha, Lambda, b[3];
 } reference;
 
-/* s from t by the quadratics, and what is left of the last condition. */
+/* s from t by the quadratics, and the residual of the last condition. */
 static long double residual(const reference *r, long double t, long double s[3])
 {
     const long double x = 2 * t - r->b[2];
@@ -204,8 +204,7 @@ static void brute_force(const reference *r, long double best[3])
     ck_assert(least < INFINITY);
 }
 
-/* Signed singular values in order from any three numbers in [-3, 10], some of them alike or zero.
- */
+/* Ordered signed singular values from any three numbers in [-3, 10], some of them equal or zero. */
 static void some_stretches(uint64_t *state, double s[3])
 {
     for (int i = 0; i < 3; i++)

@@ -283,8 +283,8 @@ static void make_ordered(pl_real s[3])
         }
 }
 
-/* The least objective that a search finds which knows nothing of the energy: from several random
- * points, the best of random points around the best, closer and closer. */
+/* The lowest objective found by a search without knowledge of the energy: from several random points, the best of
+ * random points around the best, closer and closer. */
 static pl_real search(uint64_t *state, const pl_stretch *m, pl_real k, const pl_real t[3],
                       pl_real at_least[3])
 {

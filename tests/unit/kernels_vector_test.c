@@ -65,7 +65,7 @@ static const char all_functions[] =
     "    pl_stretch_polynomial_prox(m, k, F->m, H);\n"
     "}\n";
 
-/* A vector of two of the machine's own: what the report looks like. */
+/* A vector of two of the machine's own: shows the form of the report. */
 static const char too_wide[] = "typedef double wide __attribute__((vector_size(128)));\n"
                                "wide sum(wide a, wide b) { return a + b; }\n";
 
@@ -109,7 +109,7 @@ START_TEST(the_compiler_takes_no_operation_apart)
 }
 END_TEST
 
-/* ---- What is in the objects ---- */
+/* ---- The objects' contents ---- */
 
 typedef struct count {
     char function[128];
@@ -135,7 +135,7 @@ static int allowed(const char *function)
     return 0;
 }
 
-/* Least packed arithmetic on v4; about half of what was measured with GCC 12. */
+/* Least packed arithmetic on v4; about half of the count measured with GCC 12. */
 static int expected(const char *function)
 {
     static const struct {

@@ -65,7 +65,7 @@ static pl_sparse scattered(int64_t n, double springs_a_row, uint64_t seed)
     return finish(&b, n);
 }
 
-/* A box of nx ny nz vertices, springs along the edges and one diagonal: what a mesh gives. */
+/* A box of nx ny nz vertices, springs along the edges and one diagonal, like a mesh. */
 static pl_sparse box(int64_t nx, int64_t ny, int64_t nz)
 {
     builder b = {0};
@@ -271,8 +271,8 @@ START_TEST(what_is_not_positive_definite_fails)
 }
 END_TEST
 
-/* A pattern factored again with other values: solutions are those of the matrix of the moment, a
- * shift is added to the diagonal, and a matrix that has no factor does no harm to the next. */
+/* A pattern factored again with other values: solutions are those of the present matrix, a shift is added to the
+ * diagonal, and a matrix without a factor does not affect the next. */
 START_TEST(a_pattern_is_factored_again)
 {
     pl_sparse small = box(5, 4, 3), a = {.n = 3 * small.n};

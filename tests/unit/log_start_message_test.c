@@ -1,4 +1,4 @@
-/* What the daemon asks a prepared process for: what is sent is received, and what does not fit is not sent. */
+/* The daemon's messages to a prepared process: a sent message is received, and one that does not fit is not sent. */
 #include "protocol/log/start_message.h"
 #include "tests/support/suite.h"
 

@@ -1,4 +1,4 @@
-/* What is judged of a mesh: orientation, shape, duplicates, indices; and what is measured. */
+/* Checks of a mesh: orientation, shape, duplicates, indices; and its measurements. */
 #include "tests/unit/mesh_files.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static pl_mesh from(int64_t nv, const double *x, int64_t nt, const int64_t *tets
     return mesh;
 }
 
-/* The mesh of these arrays is refused with one fault. */
+/* The mesh of these arrays is rejected with one fault. */
 static void check_refuses(const double *x, int64_t nv, const int64_t *tets, int64_t nt,
                           pl_mesh_orientation orientation, const char *code, const char *got)
 {
@@ -181,7 +181,7 @@ START_TEST(measures_are_right)
 }
 END_TEST
 
-/* A shared face is inside; what is left is in the order of the tetrahedra. */
+/* A shared face is inside; the others are in the order of the tetrahedra. */
 START_TEST(the_surface_is_in_a_fixed_order)
 {
     const int64_t tets[] = {0, 1, 2, 3, 1, 2, 3, 4};

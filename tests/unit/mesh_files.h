@@ -1,5 +1,5 @@
-/* mesh_files.h - what the mesh tests share: files as exact blocks, so that a read past the end is
- * seen by the address sanitizer, and one-line reads. */
+/* mesh_files.h - shared by the mesh tests: files as exact blocks, so that the address sanitizer detects a read past the
+ * end, and one-line reads. */
 #ifndef PLIANT_TESTS_UNIT_MESH_FILES_H
 #define PLIANT_TESTS_UNIT_MESH_FILES_H
 
@@ -115,7 +115,7 @@ static inline void ck_assert_fault(const pl_faults *faults, size_t i, const char
     ck_assert_str_eq(f->pointer, "/bodies/0/mesh");
 }
 
-/* These texts are refused with exactly this one fault. */
+/* These texts are rejected with exactly this one fault. */
 static inline void refused(pl_mesh_format format, const char *a, const char *b, const char *code,
                            const char *got)
 {

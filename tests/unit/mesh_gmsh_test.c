@@ -1,4 +1,4 @@
-/* Gmsh files: those of public projects, and our own of both versions, forms and byte orders. */
+/* Gmsh files: from public projects, and Pliant's own in both versions, forms and byte orders. */
 #include "tests/unit/mesh_files.h"
 
 #include <inttypes.h>
@@ -280,7 +280,7 @@ START_TEST(every_version_form_and_byte_order)
             ck_assert_int_eq(status, PL_OK);
             judge(&mesh, version);
             pl_mesh_clear(&mesh);
-            /* A cut anywhere is refused, but for what follows the elements. */
+            /* A file cut anywhere is rejected, except after the elements. */
             for (size_t cut = 0; cut < w.size; cut++) {
                 writer shorter = w;
                 shorter.size = cut;
@@ -382,7 +382,7 @@ START_TEST(fields_of_every_version_form_and_byte_order)
 }
 END_TEST
 
-/* What is wrong with a section is told, and where. */
+/* An error in a section is reported with its place. */
 START_TEST(faults_of_fields)
 {
     static const struct {
@@ -412,8 +412,8 @@ START_TEST(faults_of_fields)
 }
 END_TEST
 
-/* Sections of one name, as time steps are, count as one field, of which the first is taken that says
- * something of the elements; more than eight names are too many. */
+/* Sections of one name, such as time steps, count as one field; the first one with values for the elements is used.
+ * More than eight names are too many. */
 START_TEST(time_steps_are_one_field)
 {
     for (int names = 8; names <= 9; names++) {

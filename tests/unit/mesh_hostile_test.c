@@ -6,7 +6,7 @@
 #include <glob.h>
 #include <math.h>
 
-/* What a reader hands out must be whole. */
+/* A reader's result must be complete. */
 static void check_result(pl_status status, pl_mesh *mesh, pl_faults *faults)
 {
     if (status == PL_OK) {

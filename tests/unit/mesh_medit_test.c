@@ -1,4 +1,4 @@
-/* Medit files: free form, references, empty and unknown sections, refused elements, faults. */
+/* Medit files: free form, references, empty and unknown sections, rejected elements, faults. */
 #include "tests/unit/mesh_files.h"
 
 START_TEST(public_file_is_read)
@@ -72,7 +72,7 @@ START_TEST(faults_are_located)
 }
 END_TEST
 
-/* A vertex without its reference shifts all that follow: where that began is told. */
+/* A vertex without its reference shifts everything after it: the start of the shift is reported. */
 START_TEST(lost_numbers_are_traced)
 {
     bad(HEAD "Vertices\n4\n0 0 0 0\n1 0 0\n0 1 0 0\n0.5 0 1 0\n" TET "End", "mesh_syntax",

@@ -78,7 +78,7 @@ START_TEST(ranges_leave_out_what_is_flat)
 }
 END_TEST
 
-/* Flat is what the checks refuse, by size too. */
+/* Flat means what the checks reject, by size too. */
 START_TEST(flat_is_what_a_scene_refuses)
 {
     static const int64_t tets[] = {0, 1, 2, 3};
@@ -120,7 +120,7 @@ START_TEST(the_worst_are_found)
 }
 END_TEST
 
-/* Triangles where there are no tetrahedra: regular, and right-angled; nothing of ropes. */
+/* Triangles if there are no tetrahedra: regular, and right-angled; nothing for ropes. */
 START_TEST(triangles_are_judged)
 {
     double x[] = {0, 0, 0, 1, 0, 0, 0.5, sqrt(3) / 2, 0, 0, 1, 0};

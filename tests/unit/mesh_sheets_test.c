@@ -1,5 +1,4 @@
-/* Triangles and edges: generated cloth and rope, inline ones, what is wrong with them and what is
- * measured; closed surfaces. */
+/* Triangles and edges: generated cloth and rope, inline ones, errors and measurements; closed surfaces. */
 #include "tests/unit/mesh_files.h"
 
 #include <math.h>

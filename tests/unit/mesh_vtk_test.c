@@ -1,5 +1,5 @@
-/* VTK files: those that VTK 9.1 wrote (meshes/), of both formats and every way of packing, those of
- * public projects, and their faults. */
+/* VTK files: written by VTK 9.1 (meshes/), in both formats and every kind of packing, from public projects, and
+ * faults. */
 #include "tests/unit/mesh_files.h"
 
 #include <math.h>
@@ -178,7 +178,7 @@ START_TEST(faults_of_the_xml_format)
 }
 END_TEST
 
-/* What is told of an array's size is held against the counts before any memory is taken. */
+/* An array's declared size is compared with the counts before any memory is allocated. */
 START_TEST(sizes_that_lie)
 {
     pl_blob blob = load(OWN "two_raw_zlib.vtu");
@@ -196,7 +196,7 @@ START_TEST(sizes_that_lie)
 }
 END_TEST
 
-/* Files of the world; the fixtures as their list says: one is turned round, one is of version 5.1. */
+/* Files from other projects; the fixtures as listed: one is inverted, one is of version 5.1. */
 START_TEST(files_of_others)
 {
     accepted(PL_MESH_VTK, MESHES "drake_torus.vtk", NULL, 115, 286, -1);

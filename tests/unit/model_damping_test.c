@@ -102,8 +102,7 @@ static const struct {
 };
 enum { COUNT = sizeof FUNCTIONS / sizeof *FUNCTIONS };
 
-/* What a fixture has in the place of a number of columns: bends, of a strain that is a vector and 0, or 1.3, at
- * rest, and hinges. */
+/* A fixture's entry in place of a number of columns: bends with a vector strain and rest angle 0 or 1.3, and hinges. */
 enum { BENDS = 4, BENT, HINGES };
 
 /* Of what bends: without corrections of a turn; a strain rate is the rate of F; of hinges all stiffness is even
@@ -465,8 +464,8 @@ START_TEST(so_is_every_function_merged_with_the_energy)
 }
 END_TEST
 
-/* A merged term has the energy of both, takes away what the function alone does, and reports as elastic what
- * is elastic: what it has where nothing moves. */
+/* A merged term has the energy of both, dissipates what the function alone dissipates, and reports the elastic part as
+ * elastic: its energy when nothing moves. */
 START_TEST(a_merged_term_is_the_sum)
 {
     for (int k = 0; k < COUNT; k++) {
@@ -495,8 +494,8 @@ START_TEST(a_merged_term_is_the_sum)
 }
 END_TEST
 
-/* K of pressed elements is not definite, and Rayleigh's R of a turn below 0: it is bounded there, by a
- * hundredth of its stiffness, and has the derivatives of what it is. */
+/* K of compressed elements is not definite, and Rayleigh's R of a rotation is below 0: it is bounded there by a
+ * hundredth of its stiffness, and has consistent derivatives. */
 START_TEST(rayleigh_has_a_lower_bound)
 {
     static const double turns[] = {0.1, 0.2, 0.5, 1, 3}, pressed[] = {0.97, 0.8, 0.4, 0.05};
@@ -504,7 +503,7 @@ START_TEST(rayleigh_has_a_lower_bound)
     double least = 0;
     for (int i = 0; i < 20; i++) {
         fixture f;
-        double drawn_out[3 * POINTS]; /* where the step begins, so that K is definite there */
+        double drawn_out[3 * POINTS]; /* start of the step, so that K is definite there */
         open_fixture(&f, &d, 3, PL_MATERIAL_COROTATED);
         for (int e = 0; e < 3 * POINTS; e++)
             drawn_out[e] = 1.02 * f.xp[e];

@@ -1,4 +1,4 @@
-/* The term-group table: every function against what it is defined by, on every instruction set. */
+/* The term-group table: every function compared with its definition, on every instruction set. */
 #include "engine/model/model.h"
 #include "engine/model/groups/isa.h"
 #include "engine/model/groups/tets.h"
@@ -154,7 +154,7 @@ START_TEST(hessian_diagonal_is_the_hessian_s)
 }
 END_TEST
 
-/* <D x, W^2 q> = <x, D^T W^2 q> for every group, and D^T W^2 D is what `stiffness` says. */
+/* <D x, W^2 q> = <x, D^T W^2 q> for every group, and D^T W^2 D equals `stiffness`. */
 START_TEST(transpose_and_stiffness_belong_to_reduce)
 {
     pl_run *r = pl_run_open(1, SCENE);
@@ -284,7 +284,7 @@ START_TEST(instruction_sets_agree_bit_for_bit)
         pl_stage stage = {0};
         OPS[isa]->admm_local(&g, &stage, &local, 0, g.blocks);
         free(u[isa]), free(z[isa]);
-        u[isa] = u_old, z[isa] = z_old; /* where the new ones went */
+        u[isa] = u_old, z[isa] = z_old; /* where the new ones were written */
         ck_assert_mem_eq(z[isa], z[0], values * sizeof(double));
         ck_assert_mem_eq(u[isa], u[0], values * sizeof(double));
         ck_assert_mem_eq(c[isa], c[0], count * sizeof(double));
@@ -302,7 +302,7 @@ START_TEST(instruction_sets_agree_bit_for_bit)
 }
 END_TEST
 
-/* Positions that end where memory does: what is read behind the last vertex kills. */
+/* Positions that end at the end of memory: a read behind the last vertex crashes. */
 START_TEST(nothing_behind_the_last_vertex_is_read)
 {
     pl_run *r = pl_run_open(1, SCENE);

@@ -93,8 +93,8 @@ START_TEST(the_energy_is_that_of_a_shifted_range)
 }
 END_TEST
 
-/* The gradient at x is C^T of the force there, so that the renewed multipliers leave it as it is where the
- * constraints hold; renewed again at the same x they grow by k times what is left. */
+/* The gradient at x is C^T of the force there, so the renewed multipliers leave it unchanged if the constraints hold;
+ * renewed again at the same x they grow by k times the remainder. */
 START_TEST(renewed_multipliers_are_the_forces)
 {
     double x[3 * POINTS], due[3 * POINTS], got[3 * POINTS];
@@ -122,7 +122,7 @@ START_TEST(renewed_multipliers_are_the_forces)
 }
 END_TEST
 
-/* `along` is the lengths' derivative where a constraint holds, and `pull` its transpose. */
+/* `along` is the lengths' derivative if a constraint holds, and `pull` its transpose. */
 START_TEST(rows_are_derivatives_of_lengths)
 {
     const double h = 1e-6;

@@ -1,5 +1,5 @@
-/* Hessians that a group makes semidefinite itself: they are, they lie above the Hessian, and where that is
- * semidefinite already they are the same. */
+/* Hessians that a group makes semidefinite itself: they are semidefinite, bound the Hessian from above, and equal it if
+ * that is already semidefinite. */
 #include "engine/model/groups/project.h"
 #include "engine/model/model.h"
 #include "tests/support/lanes_random.h"

@@ -33,9 +33,8 @@ static double density(const pl_material *m, const double s[3], double g[3])
     return psi[3];
 }
 
-/* a through points of its own: with two stretches at 1, differences of the density are those of a
- * less the straight line that keeps rest free of stress. Natural splines keep a straight line, and
- * meet every point. */
+/* a through separate points: with two stretches at 1, differences of the density are those of a minus the straight line
+ * that keeps rest free of stress. Natural splines reproduce a straight line, and pass through every point. */
 START_TEST(splines_meet_their_points)
 {
     const double points[5][2] = {{0.4, 9}, {0.7, 2}, {1.1, 0.5}, {1.6, 3}, {2.2, 11}};
@@ -55,7 +54,7 @@ START_TEST(splines_meet_their_points)
             tilt = (off - first) / (points[1][0] - points[0][0]);
         ck_assert_double_eq_tol(off, first + tilt * (points[k][0] - points[0][0]), 1e-12);
     }
-    /* Beyond the ends it goes on straight. */
+    /* Beyond the ends it continues straight. */
     double near[3], far[3];
     density(&m, (double[]){2.3, 1, 1}, near);
     density(&m, (double[]){9, 1, 1}, far);
@@ -176,8 +175,8 @@ START_TEST(energies_without_stiffness_at_rest_are_refused)
 }
 END_TEST
 
-/* Wang 2016, eq. 17 and 18: what an invertible element is in a step, by its least stretch where the
- * step began, and by that alone. */
+/* Wang 2016, eq. 17 and 18: the state of an invertible element in a step, determined only by its smallest stretch at
+ * the step's start. */
 START_TEST(blends_are_frozen_where_a_step_begins)
 {
     static const double least[] = {0.2, 0.12, 0.1, 0.04, -0.3};
@@ -216,7 +215,7 @@ static bool share_a_vertex(const pl_group *g, int64_t i, int64_t k)
     return false;
 }
 
-/* An element that is inside out makes those that share a vertex with it convex, and no others. */
+/* An inverted element makes those that share a vertex with it convex, and no others. */
 START_TEST(blends_spread_to_neighbours)
 {
     pl_run *r = pl_run_open(1, "{'pliant': 1, 'materials': {'m': {'invertible': true}},"

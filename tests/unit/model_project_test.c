@@ -46,8 +46,8 @@ static void compose(int n, const double *Q, const double *e, double *block, int 
 static const int32_t SIZES[] = {3, 6, 12, 24};
 static const char *const ISAS[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-/* Two blocks: one with eigenvalues of both signs over ten decades, some the same, and a lane of
- * nothing; one that is semidefinite and must stay as it is. */
+/* Two blocks: one with eigenvalues of both signs over ten decades, some equal, and a lane of zeros; one that is
+ * semidefinite and must stay unchanged. */
 START_TEST(negative_eigenvalues_go)
 {
     int32_t n = SIZES[_i];

@@ -1,4 +1,4 @@
-/* Selections: every kind picks the vertices it says, and one that picks none is a located fault. */
+/* Selections: every kind picks the documented vertices, and one that picks none is a located fault. */
 #include "engine/model/build/layout.h"
 #include "engine/model/build/select.h"
 #include "tests/support/suite.h"
@@ -23,7 +23,7 @@ static void teardown(void)
     pl_mesh_clear(&mesh);
 }
 
-/* How many vertices `s` picks; each is in `inside`, and all of `inside` are picked. */
+/* The number of vertices that `s` picks; each is in `inside`, and all of `inside` are picked. */
 static int64_t picks(const pl_selection *s, bool (*inside)(const double *))
 {
     int32_t *list = NULL;

@@ -1,5 +1,4 @@
-/* Surfaces of obstacles from files: triangles as they are, tetrahedra by their boundary, and what is
- * refused. */
+/* Surfaces of obstacles from files: triangles unchanged, tetrahedra by their boundary, and rejected files. */
 #include "engine/obstacles/shape.h"
 #include "engine/step/pliant.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,4 @@
-/* Groups of vector terms, made from arrays: every function against what it is defined by, on every
- * instruction set. */
+/* Groups of vector terms, made from arrays: every function compared with its definition, on every instruction set. */
 #include "engine/isa.h"
 #include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
@@ -266,8 +265,8 @@ START_TEST(transpose_and_stiffness_belong_to_reduce)
 }
 END_TEST
 
-/* U(z) + w2/2 |z - v|^2 of one term. For links U is known in closed form; of triangles the energy
- * function is asked, with corners that give z. */
+/* U(z) + w2/2 |z - v|^2 of one term. For links U has a closed form; for triangles the energy function is evaluated at
+ * corners that give z. */
 static double link_objective(const double c[PL_LINK_CONSTANTS], double w2, const double *v,
                              const double *z)
 {
@@ -418,7 +417,7 @@ START_TEST(a_sheet_has_young_and_poisson_of_its_solid)
 }
 END_TEST
 
-/* Projections: onto what is allowed, and no random allowed matrix is nearer. */
+/* Projections: the result is allowed, and no random allowed matrix is nearer. */
 START_TEST(limits_project_to_the_nearest)
 {
     const double c[PL_LIMIT_CONSTANTS] = {1, 0.9, 1.1};

@@ -219,13 +219,13 @@ START_TEST(normal_and_hessian_are_the_distance_s)
         }
         good += worst < 1e-5;
     }
-    ck_assert_int_ge(good, 297); /* the others lie within 1e-6 of where the normal jumps */
+    ck_assert_int_ge(good, 297); /* the others are within 1e-6 of a jump of the normal */
     pl_closed_mesh_destroy(m);
     free(r.vertex), free(r.triangle);
 }
 END_TEST
 
-/* A motion without an origin turns a mesh about the middle of the box around it, as it is placed. */
+/* A motion without an origin rotates a mesh about the middle of its bounding box, after placement. */
 START_TEST(motions_turn_about_the_middle)
 {
     double vertex[24];

@@ -1,5 +1,5 @@
-/* A shape with a margin: what contacts measure is the distance less the margin, of every kind, with the
- * same normal and Hessian; what drawings and metrics measure stays as it was. */
+/* A shape with a margin: contacts measure the distance less the margin, for every kind, with the same normal and
+ * Hessian; drawings and metrics still measure without it. */
 #include "engine/obstacles/distance.h"
 #include "engine/obstacles/shape.h"
 #include "tests/support/suite.h"
@@ -101,7 +101,7 @@ START_TEST(way_into_the_margin_of_a_thin_part_is_seen)
 }
 END_TEST
 
-/* A way past a plate's edge that enters its margin alone, and one that does not. */
+/* A path past a plate's edge that enters only its margin, and one that does not. */
 START_TEST(margin_is_on_the_way)
 {
     pl_obstacle o = {.kind = PL_OBSTACLE_BOX, .size = {2, 0.01, 2}, .margin = 0.05};

@@ -22,8 +22,8 @@ typedef struct sample {
 
 enum { GRID = 160 };
 
-/* Everything is sampled about an axis along y at the origin, then turned and moved as the obstacle
- * is. (s, t) in [0, 1]^2; `part` is one of the surface's patches. False: no such patch. */
+/* Everything is sampled about an axis along y at the origin, then rotated and moved like the obstacle. (s, t) in [0,
+ * 1]^2; `part` is one of the surface's patches. False: no such patch. */
 typedef bool (*patch)(const pl_obstacle *o, int part, double s, double t, double p[3]);
 
 static bool patch_sphere(const pl_obstacle *o, int part, double s, double t, double p[3])
@@ -89,7 +89,7 @@ static bool patch_torus(const pl_obstacle *o, int part, double s, double t, doub
     return part == 0;
 }
 
-/* What is inside, in the same frame, written down another way than by distances. */
+/* The inside, in the same frame, defined other than by distances. */
 static bool solid(const pl_obstacle *o, const double p[3])
 {
     double rho = hypot(p[0], p[2]), y = fabs(p[1]), h = o->height / 2;
@@ -189,8 +189,8 @@ static pl_shape *make(const pl_obstacle *o)
     return s;
 }
 
-/* From the frame of the samples to the scene: any rotation that takes y to the axis, for what is
- * round; Rodrigues' formula on vectors for the box. */
+/* From the samples' frame to the scene: any rotation that takes y to the axis, for round shapes; Rodrigues' formula on
+ * vectors for the box. */
 static void place(const pl_obstacle *o, const double p[3], double out[3])
 {
     const double *k = o->kind == PL_OBSTACLE_BOX ? o->place.rotate_axis : o->axis;
@@ -444,7 +444,7 @@ START_TEST(cone_is_nearest_at_base_rim_flank_or_tip)
 }
 END_TEST
 
-/* Rounding takes the tip of some of them for a place beyond it. */
+/* Rounding puts the tip of some of them beyond it. */
 START_TEST(every_cone_has_a_normal_on_its_tip)
 {
     for (int k = 1; k <= 200; k++) {
@@ -522,7 +522,8 @@ START_TEST(way_through_a_thin_part_is_seen)
 }
 END_TEST
 
-/* What is called clear is outside, also with a margin and in a room; short ways from afar are called so. */
+/* Points reported as clear are outside, also with a margin and in a room; short paths far away are reported as
+ * clear. */
 START_TEST(clear_ways_end_outside)
 {
     int clear = 0;

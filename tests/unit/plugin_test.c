@@ -1,6 +1,5 @@
-/* libpliant_cuda.so as it was built: one symbol, of this build, that answers where there is no device
- * too; and what ptxas said of its kernels: the hot ones keep everything in registers. SKIP where there is
- * no nvcc, and so no plug-in. */
+/* The built libpliant_cuda.so: one symbol, from this build, that also answers without a device; and ptxas's report on
+ * its kernels: the hot ones keep everything in registers. SKIP without nvcc, and so without a plug-in. */
 #include "engine/backends/plugin.h"
 #include "tests/support/suite.h"
 
@@ -126,8 +125,8 @@ START_TEST(hot_kernels_spill_nothing)
 }
 END_TEST
 
-/* The programs for a machine with a GPU: they say that there is none, or find its results right; and what
- * they compare is right by the kernels run on the host. */
+/* The programs for a machine with a GPU: they report its absence, or that its results are right; and their reference
+ * results are right with the kernels run on the host. */
 static int status_of(const char *arguments, char *text, size_t size)
 {
     char command[2 * PATH_MAX];
@@ -158,7 +157,7 @@ START_TEST(programs_for_a_gpu)
 }
 END_TEST
 
-/* tests/gpu/sanitize with a compute-sanitizer that keeps what it is told, and ends with `status`. */
+/* tests/gpu/sanitize with a compute-sanitizer that records its arguments, and ends with `status`. */
 static int sanitized(int status, const char *environment, char *text, size_t size)
 {
     char folder[] = "/tmp/pliant-sanitize-XXXXXX", path[64], command[2 * PATH_MAX];

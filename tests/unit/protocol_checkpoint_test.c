@@ -1,5 +1,4 @@
-/* Checkpoints: what was written is read back, damage is never taken for a state, and the newest
- * good one is found. */
+/* Checkpoints: they read back as written, damage is never mistaken for a state, and the newest good one is found. */
 #include "protocol/log/checkpoint.h"
 #include "protocol/log/record.h"
 
@@ -214,7 +213,7 @@ START_TEST(newest)
 }
 END_TEST
 
-/* A write that fails leaves the slot as it was, and no temporary. */
+/* A write that fails leaves the slot unchanged, and no temporary file. */
 START_TEST(failed_write)
 {
     put(0, 10, 1);

@@ -1,5 +1,5 @@
-/* A directory made durable as a whole: once for all that wait, and file by file where that cannot be trusted. The
- * calls that go to the disk are this program's own, and counted. */
+/* A directory made durable as a whole: once for all that wait, and file by file if that cannot be trusted. The calls
+ * that reach the disk are this program's own, and counted. */
 #include "protocol/log/directory_sync.h"
 
 #include "tests/unit/protocol_files.h"
@@ -117,7 +117,7 @@ START_TEST(much_unwritten)
 }
 END_TEST
 
-/* After an error of one its successors are not believed. */
+/* After an error of one call its successors are not trusted. */
 START_TEST(errors)
 {
     whole_fails = true;
@@ -145,7 +145,7 @@ static void *sync_one(void *context)
     return NULL;
 }
 
-/* What is asked for while one is under way waits for the next, all together: the one that runs may have passed it. */
+/* Requests made during a sync wait together for the next one: the running one may already have passed them. */
 START_TEST(together)
 {
     pthread_t first, others[TOGETHER];
@@ -156,7 +156,7 @@ START_TEST(together)
         usleep(1000);
     for (int i = 0; i < TOGETHER; i++)
         ck_assert_int_eq(pthread_create(&others[i], NULL, sync_one, &done), 0);
-    usleep(200000); /* so that they wait; one that comes late makes a third */
+    usleep(200000); /* so that they wait; a late one causes a third */
     ck_assert_int_eq(done, 0);
     held = false;
     pthread_join(first, NULL);

@@ -49,7 +49,7 @@ static void move(int64_t k, double *x)
     }
 }
 
-/* Contact in frame k: nothing near anything in frame 0, none at all in frame 3 where it is `lost`. */
+/* Contact in frame k: nothing near anything in frame 0, none at all in frame 3 if it is `lost`. */
 static void contact_of(int64_t k, bool lost, char *text, size_t size)
 {
     if (lost && k == 3)
@@ -107,7 +107,7 @@ static const struct {
     double got;
     int64_t frame;
 } rows[] = {
-    /* vertices: where, when, which, what of them */
+    /* vertices: place, time, which ones, which quantity */
     {"'quantity':'position','component':'y','equals':16", true, 16, 4},
     {"'quantity':'position','component':'y','at':'start','max':0", true, 0, 0},
     {"'quantity':'position','component':'y','at':0.5,'equals':1", true, 1, 1},
@@ -190,7 +190,7 @@ START_TEST(each_row_has_its_outcome)
 }
 END_TEST
 
-/* What is not there holds no bound, and says so. */
+/* A missing value satisfies no bound, and is reported. */
 START_TEST(missing_numbers_fail)
 {
     static const char height[] =
@@ -243,7 +243,7 @@ START_TEST(nothing_near_is_far_away)
 }
 END_TEST
 
-/* Documents that do not go together are refused. */
+/* Documents that do not match are rejected. */
 START_TEST(foreign_topology_is_refused)
 {
     static const char scene[] =

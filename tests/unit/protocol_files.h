@@ -18,7 +18,7 @@ typedef struct temporary {
 
 static inline void temporary_create(temporary *t)
 {
-    /* In memory where there is such a place: these tests sync often and would wait for a disk. */
+    /* In memory if possible: these tests sync often and would wait for a disk. */
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(t->path, sizeof t->path, "%s/pliant-protocol-XXXXXX", parent);
     ck_assert_ptr_nonnull(mkdtemp(t->path));

@@ -59,7 +59,7 @@ static const pl_frame_variant variants[] = {
 enum { VARIANTS = sizeof variants / sizeof *variants };
 static const int32_t surface[] = {0, 2, 5, 6};
 
-/* Values of one field are those of the stored frame, to half a step of the box where quantised. */
+/* Values of one field equal those of the stored frame, to half a step of the box if quantised. */
 static void check_field(const pl_frame_variant *v, const pl_frame_header *h, const char *body,
                         int field)
 {
@@ -173,7 +173,7 @@ START_TEST(test_refusals)
     stored.length--;
     ck_assert_int_eq(pl_frame_variant_encode(&all, &stored, payload, NULL, 0, &bytes, &size),
                      PL_INVALID);
-    /* What is quantised already is not taken for numbers. */
+    /* Quantised values are not mistaken for numbers. */
     stored = stored_frame(PL_DTYPE_F32);
     const pl_frame_variant u16 = {.dtype = PL_DTYPE_U16};
     ck_assert_int_eq(pl_frame_variant_encode(&u16, &stored, payload, NULL, 0, &bytes, &size),

@@ -174,7 +174,7 @@ START_TEST(lost_segments)
     second[40] ^= 1; /* the header of the epoch that each segment begins with */
     put_file(t.fd, "log/0001-0001.seg", second, size);
     assert_recovered(writers, N);
-    /* And that of frame 4096; its metrics tell where it belongs. */
+    /* The same for frame 4096; its metrics show its place. */
     second[pl_record_size(strlen(epoch)) + 40] ^= 1;
     put_file(t.fd, "log/0001-0001.seg", second, size);
     writers[PL_SEGMENT_FRAMES] = -1;

@@ -1,4 +1,4 @@
-/* JSON in and out, problem reports, metrics. What the writer writes is judged by jansson. */
+/* JSON input and output, problem reports, metrics. The writer's output is checked with jansson. */
 #include "engine/scene/scene.h"
 #include "protocol/text/json.h"
 #include "protocol/log/metrics_json.h"
@@ -280,7 +280,7 @@ START_TEST(metrics)
 }
 END_TEST
 
-/* Contact between bodies: null where there is none. */
+/* Contact between bodies: null without contact. */
 START_TEST(metrics_of_contact)
 {
     pl_body bodies[] = {{.name = "a\"b"}, {.name = "ball"}, {.name = "cloth"}};
@@ -332,7 +332,7 @@ START_TEST(metrics_of_contact)
 }
 END_TEST
 
-/* Times are no part of what a frame is; everything else is, to the last bit. */
+/* A frame's identity excludes times; everything else counts, to the last bit. */
 START_TEST(metrics_alike)
 {
     static const char record[] =

@@ -1,4 +1,4 @@
-/* What is not to be kept of a log: gone, told as such, and nothing else with it. */
+/* Pruned parts of a log: removed, reported as such, and nothing else with them. */
 #include "protocol/log/log_prune.h"
 
 #include "tests/unit/protocol_log_files.h"
@@ -24,7 +24,7 @@ static pl_log_outcome part_of(pl_log_reader *r, int64_t k, pl_log_part part)
     return pl_log_find(r, k, part, &range);
 }
 
-/* Only the last are kept, and a quarter of them more; an earlier reader and a later attempt go on. */
+/* Only the last frames are kept, and a quarter more; an earlier reader and a later attempt continue. */
 START_TEST(prune_last)
 {
     enum { LAST = 100, FRAMES = 1000 };
@@ -82,7 +82,7 @@ static int records_on_disk(int type, int64_t every)
     return n;
 }
 
-/* Of older frames every seventh stays; metrics stay all; what is damaged is not taken for pruned. */
+/* Of older frames every seventh stays; all metrics stay; damaged frames are not mistaken for pruned ones. */
 START_TEST(prune_every)
 {
     enum { LAST = 64, FRAMES = 500, EVERY = 7 };
@@ -125,7 +125,7 @@ START_TEST(prune_every)
 }
 END_TEST
 
-/* A head that was lost is made again of what is there; nothing is invented. */
+/* A lost head is rebuilt from the segments; nothing is invented. */
 START_TEST(prune_then_lose_head)
 {
     const pl_log_keep keep = {.last = 64};

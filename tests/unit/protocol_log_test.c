@@ -1,5 +1,5 @@
-/* The log: what is committed is read back bit for bit whatever happens to the files around it, and
- * what is damaged is never taken for data. */
+/* The log: committed data reads back bit for bit, whatever happens to the files around it, and damage is never mistaken
+ * for data. */
 #include "tests/unit/protocol_log_files.h"
 #include "tests/support/suite.h"
 
@@ -236,7 +236,7 @@ static void flip_each_byte(bool with_index, bool sealed)
                       outcome == (k < frames ? PL_LOG_CORRUPT : PL_LOG_NOT_YET));
             bad += outcome != PL_LOG_OK;
         }
-        /* At the end of an open segment, and with no index to tell, damage is a torn tail. */
+        /* At the end of an open segment without an index, damage is a torn tail. */
         ck_assert(with_index || sealed || hit != 2 || bad == 0 || frames == 2);
         /* Only the epoch record and padding may be hit without anybody noticing. */
         bool epoch = i < PL_RECORD_HEADER + 16;
@@ -321,7 +321,7 @@ START_TEST(damaged_index)
 }
 END_TEST
 
-/* An index whose entries are good but of other places in the segment leads nobody astray. */
+/* An index with valid entries for other places in the segment misleads nobody. */
 START_TEST(shifted_index)
 {
     size_t size;
@@ -382,9 +382,9 @@ START_TEST(damaged_head)
     killed_after_three();
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         put_file(t.fd, "head.json", heads[i], strlen(heads[i]));
-        assert_readable(3); /* the segments tell the chain */
+        assert_readable(3); /* the segments determine the chain */
     }
-    pl_log_writer *w = open_writer(2, 3); /* and a new attempt goes on from there */
+    pl_log_writer *w = open_writer(2, 3); /* and a new attempt continues from there */
     write_frames(w, 3, 5);
     assert_readable(5);
     pl_log_writer_close(w);
@@ -398,19 +398,19 @@ START_TEST(attempts_chain)
     pl_log_writer *w = open_writer(1, 0);
     write_frames(w, 0, 10);
     ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
-    w = open_writer(2, 6); /* goes on inside a sealed segment */
+    w = open_writer(2, 6); /* continues inside a sealed segment */
     assert_readable(6);
     write_frames(w, 6, 12);
     assert_readable(12);
     pl_log_writer *killed = w;
-    w = open_writer(3, 12); /* goes on after an open one, as after a crash */
+    w = open_writer(3, 12); /* continues after an open one, as after a crash */
     write_frames(w, 12, 20);
     assert_readable(20);
     pl_log_writer *none;
     ck_assert_int_eq(pl_log_writer_open(t.fd, 4, 25, NULL, &none), PL_INVALID);
     ck_assert_int_eq(pl_log_writer_close(w), PL_OK);
     assert_readable(20);
-    /* What the stale worker still writes, nobody reads; it cannot publish either. */
+    /* Nobody reads what the stale worker still writes, and it cannot publish. */
     write_frames(killed, 12, 15);
     assert_readable(20);
     ck_assert_int_eq(pl_log_writer_close(killed), PL_INVALID);
@@ -457,7 +457,7 @@ START_TEST(reader_follows_the_new_attempt)
 }
 END_TEST
 
-/* An attempt that goes on takes back nothing but a torn tail, however the one before ended. */
+/* A continuing attempt removes only a torn tail, however the previous one ended. */
 START_TEST(goes_on_after_the_last_frame)
 {
     pl_log_writer *w = open_writer(1, PL_LOG_CONTINUE);
@@ -558,8 +558,8 @@ static void assert_notes(pl_log_reader *r, int64_t frame, const char *expected)
     ck_assert_str_eq(all, expected);
 }
 
-/* Notes are of the frame that follows them: also where the segment is rolled in between, and not where the
- * worker ended before the frame. */
+/* Notes belong to the frame after them: also if the segment is rolled in between, but not if the worker ended before
+ * the frame. */
 START_TEST(notes_before_frames)
 {
     pl_log_writer *w;
@@ -590,8 +590,8 @@ START_TEST(notes_before_frames)
 }
 END_TEST
 
-/* A writer learns that it was superseded; and a head of an older attempt, renamed late, is put
- * right by the newer one. */
+/* A writer learns that it was superseded; and a head of an older attempt, renamed late, is corrected by the newer
+ * one. */
 START_TEST(fenced)
 {
     pl_log_writer *old = open_writer(1, 0);
@@ -623,8 +623,8 @@ static void limit_files(rlim_t bytes)
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* The limit on a file's size stands in for a full disk: writes fall short, then fail. For every
- * limit inside the third frame: two frames are readable, and the third can be tried again. */
+/* A limit on file size simulates a full disk: writes fall short, then fail. For every limit inside the third frame: two
+ * frames are readable, and the third can be retried. */
 START_TEST(full_disk)
 {
     signal(SIGXFSZ, SIG_IGN);

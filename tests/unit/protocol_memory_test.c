@@ -1,7 +1,7 @@
-/* Memory that runs out anywhere in the protocol is said so: the n-th allocation fails, or all from the
- * n-th on, for every n until the work is done, or every k-th where they are more than MOST. Nothing crashes, nothing is
- * lost, and nothing is taken for another mistake. The protocol's allocations come through here by the linker (--wrap in the Makefile), and jansson's with them:
- * protocol/text/json_load.c makes them. */
+/* Lack of memory anywhere in the protocol is reported: the n-th allocation fails, or all from the n-th on, for every n
+ * until the work is done, or every k-th if there are more than MOST. Nothing crashes, nothing is lost, and nothing is
+ * mistaken for another error. The linker routes the protocol's allocations through here (--wrap in the Makefile),
+ * including jansson's: protocol/text/json_load.c makes them. */
 #include "engine/scene/change.h"
 #include "engine/scene/scene.h"
 #include "protocol/scene/branch_json.h"
@@ -43,7 +43,7 @@ void __wrap_free(void *at);
 /* ---- the allocator ---- */
 
 enum { SLOTS = 1 << 16 };
-static void *held[SLOTS]; /* what was given and not taken back, by address */
+static void *held[SLOTS]; /* allocated and not freed, by address */
 static long calls, live, first = LONG_MAX, last = LONG_MAX; /* that fail */
 static bool counting;
 
@@ -137,7 +137,7 @@ void __wrap_free(void *at)
     __real_free(at);
 }
 
-/* ---- what is tried ---- */
+/* ---- the operations ---- */
 
 typedef enum outcome { DONE, NO_MEMORY, WRONG } outcome;
 
@@ -295,8 +295,8 @@ static outcome show(void)
     return of_text(pl_notes_scene_shown(scene_text, scene_size, &size));
 }
 
-/* Tokens of every length around those at which the lexer's buffer grows, and after each of them what asks for
- * as much at once: an item more than an array or an object has room for, a string, a key of seven letters. */
+/* Tokens of every length around those at which the lexer's buffer grows, each followed by an allocation of the same
+ * size: one item more than an array or an object has room for, a string, a key of seven letters. */
 static char *make_tokens(void)
 {
     char *text, filler[300];
@@ -320,7 +320,7 @@ static char *make_tokens(void)
 static outcome tokens(void)
 {
     bool was = counting;
-    counting = false; /* the text itself is none of what is tried */
+    counting = false; /* the text itself does not count */
     static char *text;
     text = text ? text : make_tokens();
     counting = was;
@@ -336,7 +336,7 @@ static outcome tokens(void)
     return o;
 }
 
-/* Fills the lexer's buffer to the last byte; what is allocated for it last is of twice that size. */
+/* Fills the lexer's buffer to the last byte; the last allocation for it is twice that size. */
 static outcome word(void)
 {
     pl_json *document = pl_json_parse("\"thirteen more\"", 15, NULL);
@@ -461,7 +461,7 @@ static outcome try(outcome (*work)(void), long from, long to)
     return o;
 }
 
-/* So many n at most; fewer under sanitizers, where each takes ten times as long. */
+/* At most this many n; fewer under sanitizers, where each takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
 enum { MOST = 250 };
 #else

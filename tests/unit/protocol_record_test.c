@@ -79,8 +79,7 @@ START_TEST(header_layout)
 }
 END_TEST
 
-/* Every flipped bit of a header is found, but for those of the payload's CRC, which the payload
- * finds. */
+/* Every flipped bit of a header is detected, except in the payload's CRC, which the payload reveals. */
 START_TEST(header_bits)
 {
     unsigned char b[PL_RECORD_HEADER];
@@ -134,7 +133,7 @@ START_TEST(frame_header)
 }
 END_TEST
 
-/* Values of elements stand behind those of the vertices; how many is what is left of the length. */
+/* Element values come after those of the vertices; their number follows from the remaining length. */
 START_TEST(elements)
 {
     unsigned char b[PL_FRAME_HEADER];
@@ -157,8 +156,7 @@ START_TEST(elements)
 }
 END_TEST
 
-/* Points of contact stand behind all else. Their number is in the header, so that both they and elements can be of any
- * number. */
+/* Contact points come last. Their number is in the header, so that both they and elements can have any number. */
 START_TEST(contacts)
 {
     enum { VERTICES = 5 * 12, ELEMENTS = 7 * 12, POINTS = 3 * 36 };

@@ -1,6 +1,5 @@
-/* Scenes: scenes_good/ decodes, and its effective form decodes to itself; every scene of
- * scenes_bad/ has beside it the outcome and all the faults, "code pointer" a line, that it must be
- * answered with. */
+/* Scenes: scenes_good/ decodes, and its effective form decodes to itself; beside every scene of scenes_bad/ is a file
+ * with the expected outcome and all faults, "code pointer" per line. */
 #include "engine/scene/contact_between.h"
 #include "engine/scene/scene.h"
 #include "protocol/text/json.h"
@@ -284,7 +283,7 @@ START_TEST(contact_between_two_bodies)
 }
 END_TEST
 
-/* Contact is on where method and device support it, unless the scene says no. */
+/* Contact is on if method and device support it, unless the scene says no. */
 START_TEST(contact_follows_the_method)
 {
     static const struct {
@@ -591,7 +590,7 @@ START_TEST(bounds)
 }
 END_TEST
 
-/* Heights take no upload, which is what a mesh of as many numbers is advised to be. */
+/* Heights accept no upload; for that many numbers a mesh is recommended. */
 START_TEST(large_heightfields_are_advised_well)
 {
     pl_scene s;
@@ -669,7 +668,7 @@ START_TEST(outline)
     ck_assert_int_eq(o.cores, 2);
     ck_assert_str_eq(o.method, "admm");
     ck_assert(o.contact);
-    ck_assert_int_eq(o.upload_count, 3); /* the one that is named twice counts once */
+    ck_assert_int_eq(o.upload_count, 3); /* one named twice counts once */
     ck_assert_uint_eq(strlen(o.uploads[0].hash), 64);
     ck_assert_uint_eq(strncmp(o.uploads[0].hash, "abab", 4), 0);
     ck_assert_str_eq(o.uploads[0].pointer, "/bodies/2/mesh/upload");

@@ -1,5 +1,5 @@
-/* The scene's JSON Schema: every scene that decodes fits it, and of those that do not, what a schema
- * can say it refuses. */
+/* The scene's JSON Schema: every scene that decodes fits it, and it rejects those invalid scenes that a schema can
+ * detect. */
 #include "protocol/scene/schema.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/suite.h"
@@ -29,7 +29,7 @@ static void stop(void)
 
 typedef void (*see_scene)(const char *name, json_t *scene);
 
-/* Every .json of a folder beside this file's, those that are no JSON left out. */
+/* Every .json file of a folder beside this file's, except those that are not JSON. */
 static int each_scene(const char *folder, see_scene see)
 {
     char path[700], base[512];
@@ -92,7 +92,7 @@ START_TEST(good_scenes_fit)
 }
 END_TEST
 
-/* Refused by what no schema can say: names that are not there, sums, orders, sizes together. */
+/* Rejected for reasons beyond any schema: unknown names, sums, orders, combined sizes. */
 /* clang-format off */
 static const char *const beyond[] = {
     "box_too_many_cells.json",

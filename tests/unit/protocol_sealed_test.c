@@ -28,7 +28,7 @@ static void write_document(int64_t format, int64_t value)
     ck_assert_ptr_null(w.text);
 }
 
-/* Reads as `since` has it; what is read must be the document. */
+/* Reads as specified by `since`; the result must be the document. */
 static bool readable(int32_t since, int32_t format)
 {
     pl_json *document;

@@ -117,7 +117,7 @@ START_TEST(head_must_make_sense)
 }
 END_TEST
 
-/* Of a pruned log the chain may begin late, and tells what was thinned. */
+/* The chain of a pruned log may begin late, and records what was thinned. */
 START_TEST(head_of_a_pruned_log)
 {
     static pl_segment segments[] = {{1, 4, 300, 100, 4000, 7}, {2, 0, 400, -1, -1, 0}};
@@ -209,7 +209,7 @@ START_TEST(preflight_written_and_read)
 }
 END_TEST
 
-/* A child that takes the lock, says so, and lives until it is killed. */
+/* A child that takes the lock, reports it, and lives until it is killed. */
 static pid_t start_holder(void)
 {
     int says[2];

@@ -1,5 +1,5 @@
-/* pl_verify on logs as crashes and restarts leave them: what is no damage is not called one, and
- * what is, is found in open segments, cut ones and those of several attempts. */
+/* pl_verify on logs left by crashes and restarts: it reports no damage in good logs, and finds damage in open segments,
+ * cut ones and those of several attempts. */
 #include "protocol/log/log.h"
 #include "protocol/log/verify.h"
 
@@ -83,7 +83,7 @@ START_TEST(nothing_yet)
 }
 END_TEST
 
-/* A worker that was killed: its segment is open, and what it was just writing is no damage. */
+/* A killed worker: its segment is open, and its unfinished write is not damage. */
 START_TEST(torn_tail)
 {
     int64_t frames, lost;
@@ -101,7 +101,7 @@ START_TEST(torn_tail)
 }
 END_TEST
 
-/* What the index lists was committed: its damage is none of a torn tail. */
+/* Records listed in the index were committed: damage to them is not a torn tail. */
 START_TEST(damaged_tail)
 {
     int64_t frames, lost;
@@ -122,7 +122,7 @@ START_TEST(attempts)
     write_frames(first, 0, 6);
     pl_log_writer *second = open_writer(2, 4);
     write_frames(second, 4, 9);
-    write_frames(first, 6, 8); /* stale: nobody reads it, and it is no damage */
+    write_frames(first, 6, 8); /* stale: nobody reads it, and it is not damage */
     assert_sound(9);
     ck_assert_int_eq(pl_log_writer_close(second), PL_OK);
     ck_assert_int_eq(pl_log_writer_close(first), PL_INVALID);
@@ -136,7 +136,7 @@ START_TEST(attempts)
 }
 END_TEST
 
-/* exit.json tells of frames that neither head nor segments have. */
+/* exit.json names frames that neither head nor segments have. */
 START_TEST(fewer_than_the_end_tells)
 {
     int64_t frames, lost;
@@ -149,7 +149,7 @@ START_TEST(fewer_than_the_end_tells)
     e.frames = 7;
     ck_assert_int_eq(pl_exit_write(t.fd, &e), PL_OK);
     ck_assert_uint_eq(damages("log", &frames, &lost), 1);
-    e.attempt = 0; /* of an earlier attempt: it says nothing of this one */
+    e.attempt = 0; /* of an earlier attempt: says nothing about this one */
     ck_assert_int_eq(pl_exit_write(t.fd, &e), PL_OK);
     assert_sound(5);
 }

@@ -56,7 +56,7 @@ START_TEST(test_no_memory_for_the_queue)
     char folder[] = "/tmp/pliant-table-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(folder));
     pl_counters *counters = calloc(1, sizeof *counters);
-    _Atomic bool ready = false; /* so that it tells nobody */
+    _Atomic bool ready = false; /* so that it notifies nobody */
     pl_sessions_setup setup = {.store = pl_store_open(folder, true, counters),
                                .state_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
                                .counters = counters,

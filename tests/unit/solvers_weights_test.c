@@ -1,4 +1,4 @@
-/* The rule of ADMM's weights: how concave elements are, what weights that gives, and the matrix of it. */
+/* The rule for ADMM's weights: how concave elements are, the resulting weights, and the matrix with them. */
 #include "engine/solvers/weights.h"
 #include "tests/support/host_array.h"
 #include "tests/support/scene_run.h"
@@ -130,7 +130,7 @@ START_TEST(sheets_buckle_as_theory_says)
 }
 END_TEST
 
-/* Up where it is needed, in a step's beginning and in its course, and down when nothing needs it. */
+/* Up where needed, at a step's beginning and during it, and down when nothing needs it. */
 START_TEST(weights_follow_the_rule)
 {
     workshop w = open_workshop("neo_hookean");
@@ -164,13 +164,13 @@ START_TEST(weights_follow_the_rule)
     }
     double ratio = rest->groups[0].weight[0] / w.backend->model->groups[0].weight[0];
     ck_assert_double_lt(ratio, 0.5);
-    ck_assert_double_eq_tol(pl_numbers(u)[0], ratio, 1e-12); /* w^2 u is what it was */
+    ck_assert_double_eq_tol(pl_numbers(u)[0], ratio, 1e-12); /* w^2 u is unchanged */
     w.backend->ops->memory->release(w.backend, u);
     close_workshop(&w);
 }
 END_TEST
 
-/* The reweighed matrix is the one of a model that was built with such weights: 4 is a level. */
+/* The reweighted matrix equals that of a model built with such weights: 4 is a level. */
 START_TEST(matrix_is_that_of_the_weights)
 {
     workshop w = open_workshop("neo_hookean");

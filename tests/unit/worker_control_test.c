@@ -1,5 +1,4 @@
-/* control.log as the worker reads it: pieces, damage, and commands that lie across what is read in
- * one go. */
+/* control.log as the worker reads it: pieces, damage, and commands that span the boundaries of reads. */
 #include "protocol/log/record.h"
 #include "server/worker/control_reader.h"
 #include "tests/support/suite.h"
@@ -97,8 +96,8 @@ START_TEST(test_pieces)
 }
 END_TEST
 
-/* Damage of any length up to where the command lies across the first 64 KiB, then two windows of
- * it: the command after it is found. */
+/* Damage of any length up to where the command spans the first 64 KiB, then two windows of it: the command after it is
+ * found. */
 START_TEST(test_after_damage)
 {
     static const size_t lengths[] = {8, 4096, 65536 - 64, 65536 - 8, 65536, 131072 - 8, 262144};

@@ -15,7 +15,7 @@ static const pl_contact_metrics touching = {.on = true,
                                             .friction_work = 0.25,
                                             .rounds = 2};
 
-/* What a probe shows of a frame with this contact. */
+/* A probe's value in a frame with this contact. */
 static double probe(pl_expectation of, const pl_contact_metrics *contact)
 {
     pl_session_scene s = {.scene = {.output = {.probes = &of, .probe_count = 1}}};

@@ -1,4 +1,4 @@
-/* The syncer of a worker's log: what it was asked to do is done, even if it is stopped at once. */
+/* The syncer of a worker's log: requested work is done, even if the syncer is stopped at once. */
 #include "server/worker/log_syncer.h"
 
 #include "tests/support/suite.h"
@@ -27,7 +27,7 @@ START_TEST(test_stop)
 }
 END_TEST
 
-/* Asked again while the first is not done: refused; afterwards: done. */
+/* Requested again before the first is done: rejected; afterwards: done. */
 START_TEST(test_one_at_a_time)
 {
     pl_log_writer *log = open_writer(1, 0);

@@ -1,4 +1,4 @@
-// For everybody: axe on every page, by the keyboard alone, and by a finger on a phone. axe finds what a program can
+// Accessibility: axe on every page, use by the keyboard alone, and by a finger on a phone. axe finds what a program can
 // find; `PLIANT_LONG=1` runs it in both themes at both sizes.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const go = (page, where) =>
         location.hash = hash;
     }, where);
 
-// Sessions, a failed one among them, and a sweep.
+// Several sessions, including a failed one, and a sweep.
 async function fill(daemon) {
     const { id } = await daemon.submit(scene({ name: 'falls', time: { step: 0.02, steps: 20 } }));
     const other = await daemon.submit(scene({ name: 'falls, too', time: { step: 0.02, steps: 20 } }));
@@ -37,7 +37,7 @@ async function fill(daemon) {
     return { id, failed: failed.id, sweep: sweep.id };
 }
 
-// Every page by its name, one after the other: go there, wait until it is there, and look at it.
+// Every page by its name, one after the other: open it, wait until it is loaded, and inspect it.
 async function visit(page, { id, failed, sweep }, look) {
     const there = {
         list: ['/sessions', () => page.locator('.list li').first().waitFor()],
@@ -68,7 +68,7 @@ async function visit(page, { id, failed, sweep }, look) {
     }
 }
 
-// axe's serious and critical findings, a line each.
+// axe's serious and critical findings, one per line.
 async function faults(page, place) {
     if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
     const { violations } = await page.evaluate(() =>
@@ -124,7 +124,7 @@ const tests = {
         const { id } = await fill(daemon);
         const page = await watch(daemon, id);
         const focused = (what) => page.evaluate((get) => document.activeElement[get], what);
-        // The tabs are one stop of the tab key; arrows go along them, and leave the frame as it is.
+        // The tabs are one stop of the tab key; arrows move along them, and do not change the frame.
         await page.getByRole('tab', { name: 'values' }).focus();
         await page.keyboard.press('ArrowRight');
         await page.getByRole('tab', { name: 'scene', selected: true }).waitFor();
@@ -146,7 +146,7 @@ const tests = {
         }
         await page.keyboard.press('Escape');
         await help.waitFor({ state: 'detached' });
-        // The state is said where it changes, and the page has the session's name.
+        // A change of state is announced, and the page's title has the session's name.
         await page.getByRole('status').getByText('falls succeeded').waitFor({ state: 'attached' });
         check((await page.title()) === 'falls · Pliant', await page.title());
         await quiet(page);

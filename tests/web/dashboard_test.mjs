@@ -1,5 +1,5 @@
-// A session as it is watched: frames that move, the scrubber, curves of several sessions, a pin that is
-// dragged, a failure's reason, a daemon that goes and comes back, and names that are nothing but text.
+// Watching a session: moving frames, the scrubber, curves of several sessions, dragging a pin, a failure's reason, a
+// daemon that stops and returns, and names that are only ever text.
 import {
     changed,
     check,
@@ -18,12 +18,12 @@ import {
 } from './rig.mjs';
 import { canvasOf, frameOf, shownBox, watch } from './watching.mjs';
 
-// The browser itself says so in its console when the daemon is away, or on its way.
+// The browser logs an error in its console when the daemon is down or starting.
 const AWAY = /net::ERR_(CONNECTION|SOCKET|EMPTY|INCOMPLETE)\w*|status of 503/;
 
 const PICKED = [224, 33, 138];
 
-// The vertices of a frame in m, one after the other.
+// The vertices of a frame in m, in a row.
 async function positionsOf(daemon, id, frame) {
     await until(async () => (await daemon.call('GET', `/v1/sessions/${id}`)).progress.frame >= frame, 'a frame');
     const accept = { Accept: 'application/x-ndjson' };
@@ -49,7 +49,7 @@ await run({
         await quiet(page);
     },
 
-    // The answer to a request that was overtaken by the stream.
+    // The reply to a request that the stream overtook.
     async an_older_answer_changes_no_state(daemon) {
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id);
@@ -174,7 +174,7 @@ await run({
         check((await count(page, page.locator('#saved'), [0, 114, 178])) > 200, 'no curve in the picture');
         await shot(page, 'curves-picture');
         await page.evaluate(() => document.getElementById('saved').remove());
-        // A zoom of one chart is that of all; a double click shows all frames again.
+        // Zooming one chart zooms all; a double click shows all frames again.
         const time = charts.locator('.cell').nth(2).locator('.plot');
         const over = await energy.locator('.u-over').boundingBox();
         const drag = [0.2, 0.5].map((part) => [over.x + part * over.width, over.y + over.height / 2]);
@@ -219,7 +219,7 @@ await run({
         await quiet(page);
     },
 
-    // It is brought along and stays turned: a control's keyframe counts from the scene's place.
+    // It is moved and keeps its rotation: a control's keyframe is relative to the scene's place.
     async a_turned_pin_stays_turned(daemon) {
         const turn = { axis: [1, 0, 0], degrees: 70 };
         const pins = [
@@ -236,7 +236,7 @@ await run({
         const place = await until(() => pinIn(page, canvasOf(page)), 'a pin in the picture');
         const box = await canvasOf(page).boundingBox();
         const controls = async () => (await daemon.call('GET', `/v1/sessions/${id}/controls`)).items;
-        // The mouse comes there at once, so that all it sends is of that place; the pin is there 3 frames later.
+        // The mouse arrives at once, so that all controls are for that place; the pin is there 3 frames later.
         const drag = async (x, y) => {
             const { length } = await controls();
             await page.mouse.move(box.x + place[0], box.y + place[1]);
@@ -260,14 +260,14 @@ await run({
         check(kept, `it turns to ${JSON.stringify(rotate)}`);
         check(translate[1] > 0.25, `it is brought to ${translate}`);
         const x = await positionsOf(daemon, id, last.frame + 8);
-        // Of the -x side the vertices 0 and 48 lie along z, 1 m apart.
+        // On the -x side the vertices 0 and 48 are along z, 1 m apart.
         const [a, b] = [x.slice(0, 3), x.slice(3 * 48, 3 * 48 + 3)];
         const degrees = (Math.atan2(a[1] - b[1], b[2] - a[2]) * 180) / Math.PI;
         check(Math.abs(degrees - 70) < 0.5, `it stands at ${degrees} degrees`);
         await quiet(page);
     },
 
-    // Effects end after the picture that follows: until then the view that is taken away hears of keys and frames.
+    // Effects end after the next picture: until then the view being removed still receives keys and frames.
     async a_view_is_left_while_its_camera_moves(daemon) {
         const { id } = await daemon.submit(scene());
         await daemon.over(id);
@@ -289,7 +289,7 @@ await run({
         await quiet(page);
     },
 
-    // How far it was is asked for before it ends, and told after its end was.
+    // Its progress is requested before it ends, and arrives after its end.
     async an_answer_that_is_late_changes_no_end(daemon) {
         const { id } = await daemon.submit(endless({ name: 'ends' }));
         const page = await open(daemon);
@@ -315,8 +315,8 @@ await run({
         await quiet(page);
     },
 
-    // What was sent before is at hand only from the next frame on, for which the worker is held: where a pin is taken
-    // again meanwhile it goes on from where that will have brought it.
+    // The worker is held, because earlier controls are in effect only from the next frame on: if a pin is grabbed again
+    // meanwhile, the drag continues from where they will have moved it.
     async a_pin_is_dragged_again_before_it_has_come(daemon) {
         const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
         const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins }));
@@ -325,7 +325,7 @@ await run({
         const place = await until(() => pinIn(page, canvasOf(page)), 'a pin in the picture');
         const box = await canvasOf(page).boundingBox();
         const at = [box.x + place[0], box.y + place[1]];
-        // The mouse comes there at once, so that all it sends is of that place.
+        // The mouse arrives at once, so that all controls are for that place.
         const drag = async (x, y) => {
             await page.mouse.move(...at);
             await page.mouse.down();
@@ -381,7 +381,7 @@ await run({
         await page.getByRole('slider', { name: 'Frame' }).fill('20');
         await first.getByText('frame 20, by iteration').waitFor();
         await until(async () => changed(seen, await look(page, plot)) > 3, 'another frame in the curves');
-        // It was opened where the box had come to rest; where it fell from is in view as well.
+        // It was opened after the box had come to rest; its start is in view as well.
         await until(async () => (await count(page, canvasOf(page), 'warm')) > 5000, 'the box in the air');
         const rows = await daemon.call('GET', `/v1/sessions/${id}/probes`);
         const [, , height] = rows.trim().split('\n')[21].split(',').map(Number);
@@ -392,7 +392,7 @@ await run({
         await quiet(page);
     },
 
-    // Its mark on the time line, the vertex in the picture, and what is advised filled into its scene.
+    // Its mark on the timeline, the vertex in the picture, and the advice filled into its scene.
     async a_failure_says_why(daemon) {
         const solver = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12 };
         const { id } = await daemon.submit(
@@ -424,7 +424,7 @@ await run({
         await quiet(page);
     },
 
-    // What to know before trusting a session, in the list and in the panel; and nothing where there is nothing.
+    // Warnings of a session, in the list and in the panel; nothing without warnings.
     async warnings_are_told(daemon) {
         const solver = { method: 'admm', iterations: 1, tolerance: 1e-9 };
         const odd = await daemon.submit(
@@ -454,7 +454,7 @@ await run({
         await quiet(page);
     },
 
-    // A session whose worker makes no progress is told in the list, with why.
+    // The list shows a session whose worker makes no progress, with the reason.
     async a_stalled_session_is_told(daemon) {
         const { id } = await daemon.submit(endless({ name: 'stuck' }));
         const page = await open(daemon);
@@ -473,7 +473,7 @@ await run({
         await quiet(page);
     },
 
-    // An element deep inside is outlined, whose corners a frame does not bring otherwise.
+    // An element deep inside is outlined, although frames do not normally contain its corners.
     async a_failed_element_is_outlined(daemon) {
         const squeezed = [{ time: 0.05 }, { time: 0.06, translate: [-1.5, 0, 0] }];
         const { id } = await daemon.submit(
@@ -515,7 +515,7 @@ await run({
     async it_survives_a_restart(daemon) {
         const { id } = await daemon.submit(endless());
         const page = await watch(daemon, id, { allow: [AWAY] });
-        // It takes its leave of its streams, or not.
+        // It closes its streams properly, or not.
         for (const signal of ['SIGTERM', 'SIGKILL']) {
             await daemon.end(signal);
             await page.locator('.banner').waitFor();
@@ -561,7 +561,7 @@ await run({
         await quiet(page);
     },
 
-    // As just after its start, when all pages come back at once.
+    // As just after its start, when all pages reconnect at once.
     async a_session_opened_while_the_daemon_is_busy_comes(daemon) {
         const { id } = await daemon.submit(scene());
         await daemon.over(id);

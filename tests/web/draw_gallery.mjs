@@ -1,6 +1,6 @@
-// Draws the gallery's pictures, clients/web/pictures, by hand: tests/web/run tests/web/draw_gallery.mjs. Those that are
-// there stay; ONLY=part-of-a-name draws those scenes again. A scene that takes more than SECONDS (100) is drawn in its
-// quick form. Chromium makes WebP of `pliant export`'s PNG.
+// Draws the gallery's pictures, clients/web/pictures, by hand: tests/web/run tests/web/draw_gallery.mjs. Existing
+// pictures stay; ONLY=part-of-a-name draws those scenes again. A scene that takes more than SECONDS (100) is drawn in
+// its quick form. Chromium converts `pliant export`'s PNG to WebP.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const SCENES = 'clients/scenes',
     WIDTH = 320,
     HEIGHT = 240,
     QUALITY = 0.72;
-// Which part of a run shows most; of others the end.
+// The frame of a run that shows most; by default the end.
 const AT = {
     chain: 0.8,
     cloth_on_a_ball: 0.75,
@@ -47,7 +47,7 @@ const build = resolve(process.env.PLIANT_BUILD ?? 'build');
 
 const seconds = Number(process.env.SECONDS ?? 100);
 
-// False where it was not over in time.
+// False if it did not end in time.
 function pliant(words, timeout) {
     const { status, error, stderr } = spawnSync(join(build, 'pliant'), words, { encoding: 'utf8', timeout });
     if (error?.code === 'ETIMEDOUT') return false;

@@ -1,5 +1,5 @@
-// From the gallery to a session, the editor with its form, its faults and its estimate, mesh files, and
-// what a session is taken along by.
+// From the gallery to a session; the editor with its form, faults and estimate; mesh files; and the ways to share a
+// session.
 import { createHash } from 'node:crypto';
 import {
     changed,
@@ -25,7 +25,7 @@ const go = (page, where) =>
     }, where);
 const text = textOf;
 const status = (page) => page.locator('.estimate');
-// The browser says each refusal in its console, and a scene that is being written is refused.
+// The browser logs each rejection in its console, and a scene being edited is rejected.
 const REFUSED = /status of 4(00|22)/;
 
 // The numbers of lines with a mark beside them.
@@ -43,14 +43,14 @@ const markedText = (page) => page.locator('.cm-lintRange-error').allInnerTexts()
 
 const bytesOf = async (download) => Buffer.concat(await (await download.createReadStream()).toArray());
 
-// How long a film is, and its first and last picture as 48 x 32 grey values.
+// The duration of a film, and its first and last picture as 48 x 32 grey values.
 async function playFilm(page, webm) {
     const other = await page.context().newPage();
     const found = await other.evaluate(async (data) => {
         const video = document.createElement('video');
         const at = (seconds) =>
             new Promise((done) => {
-                // It may have been found and not be there to be drawn, which then leaves all transparent.
+                // The element may exist before it can be drawn, which gives transparent pixels.
                 video.onseeked = function draw() {
                     const context = new OffscreenCanvas(48, 32).getContext('2d');
                     context.drawImage(video, 0, 0, 48, 32);
@@ -170,7 +170,7 @@ await run({
             await page.waitForTimeout(100); // a list takes no key in its first 75 ms
             await page.keyboard.press('Enter');
         };
-        // Keys of the object, without those that it has; each with what it is.
+        // Keys of the object, except those that it has; each with its description.
         await goBehind(page, '"solver": {');
         await page.keyboard.press('Control+Space');
         await until(async () => (await offered()).includes('iterations'), 'keys of the solver');
@@ -181,7 +181,7 @@ await run({
         await choose('iterations');
         await page.keyboard.type('30,');
         check((await text(page)).includes('"solver": {"iterations": 30, "method"'), await text(page));
-        // Values that are listed, and names that the scene gives.
+        // Values from the schema's lists, and names from the scene.
         await goBehind(page, '"method": "auto');
         await page.keyboard.press('Control+Space');
         await until(async () => (await offered()).includes('newton'), 'methods');
@@ -191,13 +191,13 @@ await run({
         await page.keyboard.press('Control+Space');
         await until(async () => (await offered()).join() === 'rubber', 'the material');
         await page.keyboard.press('Escape');
-        // What is at the cursor, and under the pointer.
+        // The key at the cursor, and under the pointer.
         await goBehind(page, '"young');
         await page.locator('.json .about').getByText(/materials\.rubber\.young.*Young's modulus/).waitFor();
         await page.locator('.cm-line').getByText('"poisson"').hover();
         await page.locator('.cm-tooltip-hover').getByText("Poisson's ratio").waitFor();
         await shot(page, 'hover');
-        // A change of the form is one step back for the text; the cursor stays where it is.
+        // A change in the form is one undo step in the text; the cursor stays.
         await page.getByLabel('density').fill('1200');
         await until(async () => (await text(page)).includes('"density": 1200'), 'the density');
         await page.getByLabel(TEXT).focus();
@@ -215,7 +215,7 @@ await run({
         await quiet(page);
     },
 
-    // In 3-D, without a session: what is written moves there, and a fault leaves the last picture.
+    // In 3-D, without a session: edits move objects there, and a fault leaves the last picture.
     async the_scene_is_seen_before_it_runs(daemon) {
         const page = await open(daemon, { allow: [REFUSED] });
         await go(page, '/scenes?draft=1');
@@ -377,7 +377,7 @@ await run({
         const { seconds, first, last } = await playFilm(page, webm);
         check(Math.abs(seconds - 1.1) < 0.02, `a film of ${seconds} s`);
         check(first.some((value) => Math.abs(value - first[0]) > 20), 'its first picture is blank');
-        // Of a film that stands still 130 grey values change, by what the encoder makes of it; of this one 400.
+        // In a film that stands still the encoder changes 130 grey values; in this one 400 change.
         check(changed(first, last) > 250, `only ${changed(first, last)} of it moves`);
         await page.getByLabel('Body to export').selectOption('box');
         await page.getByLabel('surface only').check();
@@ -422,7 +422,7 @@ await run({
         const end = page.getByRole('button', { name: 'end the film' });
         const speed = (times) => page.locator('.timeline select').selectOption(`${times}`);
         const play = () => page.getByRole('button', { name: 'Play' }).click();
-        // At a tenth of the speed it is 4.7 s long; ended, what there is of it comes.
+        // At a tenth of the speed it is 4.7 s long; when ended, the part so far is offered.
         await speed(0.1);
         await play();
         const [begun] = await Promise.all([
@@ -435,7 +435,7 @@ await run({
         ]);
         const part = await playFilm(page, await bytesOf(begun));
         check(part.seconds > 0.03 && part.seconds < 4, `an ended film of ${part.seconds} s`);
-        // Whoever moves the player meanwhile, it has every moment: 13 pictures, the last for 0.7 s.
+        // Even if the user moves the player meanwhile, it has every moment: 13 pictures, the last for 0.7 s.
         await speed(1);
         await play();
         const [whole] = await Promise.all([

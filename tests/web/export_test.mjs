@@ -48,7 +48,7 @@ await run(
             const { id } = await daemon.submit(scene({ time: { step: 0.01, steps: 2 } }));
             await daemon.over(id);
             const bytes = await exported(daemon, id, '');
-            bytes[bytes.length - 6] ^= 0xff; // of the last vertex, whose bounds were told
+            bytes[bytes.length - 6] ^= 0xff; // of the last vertex, whose bounds were written
             const { issues } = await validateBytes(bytes);
             check(issues.numErrors > 0, 'the validator finds nothing');
         },

@@ -1,5 +1,5 @@
-// The list of sessions: its order and what a row tells, small pictures, several sessions at once, and that list and
-// panel agree.
+// The list of sessions: its order, the contents of a row, small pictures, several sessions at once, and agreement of
+// list and panel.
 import { check, endless, open, quiet, run, scene, shot, sleep, until } from './rig.mjs';
 
 const rows = (page) => page.locator('.list li');
@@ -9,7 +9,7 @@ const short = (name, more = {}) => scene({ name, time: { step: 0.01, steps: 3 },
 const tick = (page, name) => page.getByLabel(`select ${name}`, { exact: true });
 const button = (page, name) => page.getByRole('toolbar').getByRole('button', { name });
 
-// The keys of pictures that the browser keeps, [user, ID]; `more` are put there first.
+// The keys of the browser's stored pictures, [user, ID]; `more` are added first.
 const stored = (page, more = []) =>
     page.evaluate(async (records) => {
         const done = (request) => new Promise((go) => (request.onsuccess = () => go(request.result)));
@@ -32,7 +32,7 @@ function sayYes(page) {
 }
 
 await run({
-    // Their times are in whole seconds, and IDs are random: the order is that of submission all the same.
+    // Their times are in whole seconds, and IDs are random: still, the order is that of submission.
     async the_newest_is_first(daemon) {
         const submit = async (from, to) => {
             for (let i = from; i < to; i++) await daemon.submit(short(`n${i}`));
@@ -116,7 +116,7 @@ await run({
         await quiet(page);
     },
 
-    // A branch begins at a time of its own, so its time by its frames is not the length of a frame.
+    // A branch has its own start time, so its time divided by its frames is not the length of a frame.
     async a_branch_has_its_own_time_left(daemon) {
         const { id } = await daemon.submit(short('trunk', { time: { step: 0.01, steps: 400 } }));
         await daemon.over(id);
@@ -131,7 +131,7 @@ await run({
             location.hash = hash;
         }, `/sessions/${id}`);
         const line = item(page, 'twig').locator('.line').first();
-        // 1000 s are left, as it goes at real time; by 4 s in its first second it would be far more.
+        // 1000 s are left, because it runs in real time; extrapolating 4 s in its first second would give far more.
         const seconds = async () => {
             const [, minutes, rest] = /(\d+):(\d\d) left/.exec(await line.innerText()) ?? [];
             return 60 * minutes + Number(rest);
@@ -177,7 +177,7 @@ await run({
         await page.getByRole('status').getByText('3 cancelled').waitFor();
         check(/^Cancel 3 sessions\?/.test(asked[0]), asked[0]);
         await Promise.all(Object.values(ids).map((id) => daemon.over(id)));
-        // One is refused: the others go, and it says which, and why; trying again does it.
+        // One is rejected: the others succeed, and the page says which failed, and why; trying again succeeds.
         const refuse = (route) =>
             route.request().method() === 'DELETE'
                 ? route.fulfill({ status: 409, json: { status: 409, detail: 'it is held', faults: [] } })
@@ -219,7 +219,7 @@ await run({
         await page.getByText('3 selected').waitFor();
         await page.keyboard.press('Escape');
         await until(async () => (await page.getByRole('toolbar').count()) === 0, 'none');
-        // A picture that is asked for while its session goes is a 404, which the browser's console tells.
+        // A picture requested while its session is being deleted gives a 404, which the browser's console logs.
         await until(async () => (await page.locator('.thumb[data-frame="3"]').count()) === 3, 'their pictures');
         const asked = sayYes(page);
         await page.keyboard.press('Delete');
@@ -329,7 +329,7 @@ await run({
         );
     },
 
-    // Only of those in sight.
+    // Only for visible sessions.
     async rows_have_pictures(daemon) {
         for (let i = 0; i < 30; i++) await daemon.submit(short(`p${i}`));
         const { items } = await daemon.call('GET', '/v1/sessions');
@@ -360,7 +360,8 @@ await run({
         await page.locator('.list ul').evaluate((list) => list.scrollTo(0, list.scrollHeight));
         await until(async () => (await rows(page).last().locator('[data-frame="3"]').count()) === 1, 'the last one');
         await shot(page, 'thumbs');
-        // They are there again after a reload, without a request. The oldest go, and others'; a logout leaves none.
+        // They are shown again after a reload, without a request. The oldest and other users' are removed; a logout
+        // removes all.
         await until(async () => (await stored(page)).length === 400, 'the oldest to go');
         await page.reload();
         asked = 0;

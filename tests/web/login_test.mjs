@@ -1,15 +1,15 @@
-// Getting in, and out: a token, a code, a share link; what is refused.
+// Login and logout: a token, a code, a share link; and rejections.
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle, check, endless, open, quiet, run, scene, until } from './rig.mjs';
 
 const LOGIN = 'Token or one-time code';
-// The browser says each answer of 401 in the console.
+// The browser logs each 401 in the console.
 const REFUSED = /status of 401/;
 
 await run({
-    // List and view with all that they load, a film's encoder too; and what the editor adds to them.
+    // List and view with everything that they load, including a film's encoder; and the editor's additional files.
     async the_bundle_is_small() {
         const file = (name) => readFileSync(resolve('build/web/dist/assets', name));
         const sum = (names) => [...names].reduce((all, name) => all + gzipSync(file(name), { level: 9 }).length, 0);
@@ -95,7 +95,7 @@ await run({
         await quiet(page);
     },
 
-    // A share link lets people look: no action, no other page, and nothing is asked that it may not ask.
+    // With a share link people can view: no action, no other page, and no request that it may not make.
     async guests_can_only_look(daemon) {
         const { id } = await daemon.submit(endless({ name: 'shown' }));
         const { url } = await daemon.call('POST', `/v1/sessions/${id}/links`, {});
@@ -117,7 +117,7 @@ await run({
         await quiet(page);
     },
 
-    // As those with a login whose token only reads.
+    // Like users whose token only reads.
     async readers_see_what_they_may_do(daemon) {
         const { id } = await daemon.submit(endless({ name: 'shown' }));
         const { token } = await daemon.call('POST', '/v1/tokens', { name: 'reader', scopes: 'read' });
@@ -129,7 +129,7 @@ await run({
         await quiet(page);
     },
 
-    // Somebody else's page can neither frame this one nor read what it gets.
+    // A page of another origin can neither frame this one nor read its replies.
     async a_foreign_page_gets_nothing(daemon) {
         const page = await open(daemon, { allow: [/frame-ancestors|X-Frame-Options|CORS|ERR_FAILED/] });
         await until(

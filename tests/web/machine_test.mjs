@@ -1,5 +1,5 @@
-// The page of the machine: what runs and waits, who had it over the last day, who used how much; and what of that a
-// user sees who is no administrator.
+// The page of the machine: running and waiting sessions, its users over the last day, usage; and the parts that
+// ordinary users see.
 import { check, endless, open, quiet, run, scene, shot, until } from './rig.mjs';
 
 const go = (page, where) =>
@@ -11,7 +11,7 @@ const bytesOf = async (download) => Buffer.concat(await (await download.createRe
 
 let made = 0;
 
-// A user of a name that no test before it has used: {name, token, submit}.
+// A user with a name that no earlier test has used: {name, token, submit}.
 async function person(daemon, what) {
     const name = `${what}${++made}`;
     await daemon.call('POST', '/v1/users', { name });
@@ -90,7 +90,7 @@ run({
         await quiet(page);
     },
 
-    // The chart follows: what runs ends, and another time is chosen.
+    // The chart updates: running sessions end, and another time range is chosen.
     async the_picture_follows(daemon) {
         const { id } = await daemon.submit(endless({ name: 'ends soon' }));
         const page = await open(daemon);

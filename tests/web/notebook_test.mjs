@@ -1,4 +1,4 @@
-// Frames in a notebook: the view of `session.view()`, in a cell of a page that is not ours.
+// Frames in a notebook: the view of `session.view()`, in a cell of a foreign page.
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { changed, check, look, open, quiet, run, scene, shot, until } from './rig.mjs';

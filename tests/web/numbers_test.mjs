@@ -1,10 +1,10 @@
-// What the picture is made of, in numbers: normals, and the fields that it is coloured by. Columns of the
-// metrics, and what a failure's advice comes to.
+// The numbers behind the picture: normals, and the fields that colour it. Columns of the metrics, and the changes that
+// follow a failure's advice.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { check, run } from './rig.mjs';
 
-// A part of the page, with those that it imports.
+// A part of the page, with its imports.
 function addressOf(name) {
     const text = readFileSync(resolve('clients/web/src', name), 'utf8');
     const whole = text.replace(/ from '\.\/([\w.]+)'/g, (_, other) => ` from '${addressOf(other)}'`);
@@ -31,7 +31,7 @@ globalThis.history = { replaceState: (_, __, address) => (bar.hash = address) };
 const { route } = await part('route.js');
 const near = (a, b) => Math.abs(a - b) < 1e-5;
 
-// Two right triangles, folded along the y axis by 90 degrees, and a vertex of neither.
+// Two right triangles, folded along the y axis by 90 degrees, and an isolated vertex.
 function folded() {
     const body = { triangles: [0, 1, 2, 0, 2, 3], edges: [3, 4], first_vertex: 0, vertices: 5 };
     const surface = new Surface({ vertices: 5, bodies: [body] }, null);
@@ -60,8 +60,8 @@ function areaOf({ index, triangles, position: x }) {
 }
 
 await run({
-    // A cut fills the cube's cross-section once, on the plane, also where the plane passes through vertices, and a
-    // linear field is exact on it.
+    // A cut fills the cube's cross-section once, on the plane, also if the plane passes through vertices, and a linear
+    // field is exact on it.
     async tetrahedra_are_closed_by_their_cut() {
         const { tets, positions } = cube();
         const cut = new Cut(tets);
@@ -90,7 +90,7 @@ await run({
         }
     },
 
-    // Shadows by default: on a graphics card, of not too many triangles, as long as pictures come fast.
+    // Shadows by default: on a graphics card, with not too many triangles, while pictures are fast.
     async shadows_are_left_where_they_are_slow() {
         const card = 'ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x00002504) Direct3D11 vs_5_0 ps_5_0)';
         const processor = 'ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero)), SwiftShader driver)';
@@ -122,7 +122,7 @@ await run({
         check(new MetricsTable().frameAt(0.35, 0.1) === 3, 'without metrics');
     },
 
-    // Sessions in one picture share the memory of frames: those that were not used lately go first.
+    // Sessions in one picture share the memory of frames: the least recently used go first.
     async frames_are_forgotten() {
         const store = new FrameStore(() => '');
         for (let number = 0; number < 10; number++) store.put({ number, bytes: 100 });
@@ -173,7 +173,7 @@ await run({
         );
     },
 
-    // Every side once, against its length in frame 0: twice as long along y leaves the others.
+    // Every edge once, relative to its length in frame 0: stretching along y leaves the others unchanged.
     async stretch_is_the_mean_over_sides() {
         const surface = folded();
         check(surface.sides.length === 2 * 6, `${surface.sides.length / 2} sides`);
@@ -212,8 +212,8 @@ await run({
         check(near(out[0], 4) && near(out[2], 2), `heights ${out}`);
     },
 
-    // A sheet of two triangles that is made longer by a tenth along x: E = ((1.1^2 - 1) / 2, 0), S = 2 mu / (1 - nu)
-    // (E, nu E). Beside it a tetrahedron that keeps its shape.
+    // A sheet of two triangles stretched by a tenth along x: E = ((1.1^2 - 1) / 2, 0), S = 2 mu / (1 - nu) (E, nu E).
+    // Beside it a tetrahedron that keeps its shape.
     async sheets_have_stress() {
         const sheet = { name: 'sheet', first_vertex: 0, vertices: 4, tets: 0, sheet_triangles: 2 };
         const solid = { name: 'solid', first_vertex: 4, vertices: 4, tets: 1, sheet_triangles: 0 };
@@ -247,7 +247,7 @@ await run({
         );
     },
 
-    // Once from the first frame to the newest; then it follows that. Who chooses a frame meanwhile stays there.
+    // Plays once from the first frame to the newest, then follows that. A frame chosen meanwhile stays.
     async a_run_plays_once() {
         const player = new Player();
         player.setNewest(9);
@@ -290,7 +290,7 @@ await run({
         check(alone.startsWith('frame,time,ms/whole,ms/out\n0,0,1,0.9\n'), alone);
     },
 
-    // A column for each two bodies that touch; none of a body on itself, and none where there is no contact.
+    // A column for each pair of touching bodies; none for a body with itself, and none without contact.
     async forces_between_bodies_are_columns() {
         const table = new MetricsTable();
         const force = (a, b, ...f) => ({ between: [a, b], force: f });
@@ -327,7 +327,7 @@ await run({
         check(changesOf({ failure: { code: 'intersection', advice: old } }, scene).length === 2, 'no number');
     },
 
-    // None of the bars covers another, and what fits below goes there.
+    // No bar covers another, and each is as low as it fits.
     async bars_have_places_of_their_own() {
         const bar = (begin, end, cores) => ({ begin, end, cores });
         const bars = [bar(0, 0.5, 2), bar(0.2, 1, 1), bar(0.3, 0.4, 1), bar(0.5, 0.9, 1), bar(0.45, 0.9, 2)];

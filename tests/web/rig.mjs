@@ -1,5 +1,5 @@
-// What the dashboard's tests share: a daemon on loopback with a temporary state, Chromium, and the last
-// line that tests/run-tests reads. A test is an async function; whatever it opens is closed after it.
+// Shared by the dashboard's tests: a daemon on loopback with a temporary state, Chromium, and the last line that
+// tests/run-tests reads. A test is an async function; everything that it opens is closed after it.
 import { spawn } from 'node:child_process';
 import {
     closeSync,
@@ -19,13 +19,13 @@ import { basename, join, resolve } from 'node:path';
 const build = resolve(process.env.PLIANT_BUILD ?? 'build');
 const seen = resolve('build/web/seen');
 const { chromium } = createRequire(join(process.env.PLIANT_RIG, 'package.json'))('playwright-core');
-// Ends of what hangs, far beyond what a busy machine takes: the slowest test, some 10 s.
+// Timeouts for hanging tests, far beyond what a busy machine needs: the slowest test takes some 10 s.
 const PATIENCE_MS = 120000,
     TEST_MS = 480000;
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// The condition's value once it is one; fails after a while.
+// The condition's value once it is truthy; fails after a while.
 export async function until(condition, what, ms = PATIENCE_MS) {
     let pause = 25;
     for (const end = Date.now() + ms; ; pause = Math.min(1.2 * pause, 100)) {

@@ -1,4 +1,4 @@
-/* What every command asks of its command line, and how it says what is wrong. */
+/* Helpers for command-line options and error messages, used by all commands. */
 #include "clients/cli/base/command.h"
 
 #include "protocol/text/problem.h"

@@ -1,4 +1,4 @@
-/* The faults of a scene as blocks of text: where, what was found, what was expected, what to do. */
+/* The faults of a scene as blocks of text: where, found, expected, remedy. */
 #include "clients/cli/base/command.h"
 
 #include "protocol/text/problem.h"

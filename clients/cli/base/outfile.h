@@ -1,5 +1,5 @@
-/* outfile.h - an output file that appears whole or not at all: written beside its place under a
- * temporary name and renamed when it is done.
+/* outfile.h - an output file that appears whole or not at all: it is written under a temporary name in the same folder
+ * and renamed when complete.
  */
 #ifndef PLIANT_CLIENTS_CLI_BASE_OUTFILE_H
 #define PLIANT_CLIENTS_CLI_BASE_OUTFILE_H
@@ -18,14 +18,13 @@ typedef struct pl_outfile {
 
 /* PL_IO with errno, or PL_NO_MEMORY. */
 pl_status pl_outfile_open(pl_outfile *f, const char *path);
-/* Failures are kept in f->error and told by pl_outfile_commit. */
+/* Failures are kept in f->error and reported by pl_outfile_commit. */
 void pl_outfile_write(pl_outfile *f, const void *data, size_t size);
 __attribute__((format(printf, 2, 3))) void pl_outfile_printf(pl_outfile *f, const char *format,
                                                              ...);
-/* A text as a field of a CSV file: in quotes where it holds a comma, a quote or a line's end
- * (RFC 4180). */
+/* Write a text as a field of a CSV file: quoted if it contains a comma, a quote or a line end (RFC 4180). */
 void pl_outfile_csv_text(pl_outfile *f, const char *text);
-/* Close and rename into place: PL_IO with errno where anything failed, and then nothing is left. */
+/* Close and rename into place. PL_IO with errno if anything failed; then no file is left. */
 pl_status pl_outfile_commit(pl_outfile *f);
 void pl_outfile_abandon(pl_outfile *f);
 

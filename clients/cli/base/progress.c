@@ -50,7 +50,7 @@ void pl_progress_hardship(const pl_progress *p, char out[PL_PROGRESS_TEXT])
 double pl_progress_residual(const pl_metrics_digest *d)
 {
     if (isfinite(d->primal_residual) || isfinite(d->dual_residual))
-        return fmax(d->primal_residual, d->dual_residual); /* fmax passes a NaN over */
+        return fmax(d->primal_residual, d->dual_residual); /* fmax ignores a NaN */
     return d->gradient_norm;
 }
 
@@ -88,7 +88,7 @@ static double fraction(const pl_progress *p)
     return fmax(0, fmin(1, done));
 }
 
-/* `brief` says the same with fewer words, so that a bar fits beside it on 80 columns. */
+/* `brief` uses fewer words, so that a bar fits beside it in 80 columns. */
 static int write_numbers(const pl_progress *p, bool brief, char out[PL_PROGRESS_TEXT])
 {
     const pl_metrics_digest *d = &p->latest;

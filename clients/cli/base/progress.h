@@ -1,4 +1,4 @@
-/* progress.h - how far a session is, as text. */
+/* progress.h - a session's progress, as text. */
 #ifndef PLIANT_CLIENTS_CLI_BASE_PROGRESS_H
 #define PLIANT_CLIENTS_CLI_BASE_PROGRESS_H
 
@@ -12,15 +12,15 @@ typedef struct pl_progress {
     double ms_frame;            /* smoothed; NaN: not known */
     double last_plain, started; /* monotonic s */
     int64_t last_plain_frame;
-    int64_t noted, halved; /* frames seen after frame 0; of them, with such a step */
+    int64_t noted, halved; /* frames seen after frame 0; those of them with a halved step */
 } pl_progress;
 
 enum { PL_PROGRESS_TEXT = 512 };
 
 void pl_progress_init(pl_progress *p, int64_t frames);
-/* Take a frame's metrics in. */
+/* Add a frame's metrics. */
 void pl_progress_note(pl_progress *p, const pl_metrics_digest *digest);
-/* What the solver stopped at: the largest of the residuals that the method computes; NaN: none. */
+/* The largest residual that the method computes, where the solver stopped; NaN: none. */
 double pl_progress_residual(const pl_metrics_digest *digest);
 
 /* "72/120  60%  residual 3.1e-07  ..." without bar or colour. */
@@ -28,12 +28,12 @@ void pl_progress_plain(const pl_progress *p, char out[PL_PROGRESS_TEXT]);
 /* The same with a bar, cut to fit `t->columns`. */
 void pl_progress_line(const pl_progress *p, const pl_terminal *t, char out[PL_PROGRESS_TEXT]);
 
-/* Show it: in place on a terminal, else as a line at most every 2 s. */
+/* Show it: in place on a terminal, otherwise as a line at most every 2 s. */
 void pl_progress_show(pl_progress *p, pl_terminal *t);
-/* The last state as a finished line. */
+/* Print the last state as a finished line. */
 void pl_progress_end(pl_progress *p, pl_terminal *t);
 
-/* What was hard for the solver and is no warning, as a sentence; "" where nothing was. */
+/* A sentence about what was hard for the solver without being a warning; "" if nothing was. */
 void pl_progress_hardship(const pl_progress *p, char out[PL_PROGRESS_TEXT]);
 
 /* "0:04", "12:30", "1:02:03". */

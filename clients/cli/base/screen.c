@@ -17,7 +17,7 @@
 static struct termios before, during;
 static volatile sig_atomic_t taken;
 
-/* These are called from handlers of signals: nothing but system calls. */
+/* These are called from signal handlers: only system calls are allowed. */
 static void put(const char *text, size_t size)
 {
     while (size > 0) {
@@ -58,13 +58,13 @@ static void stop_by(int signal_number)
     int kept = errno;
     give();
     raise(SIGSTOP);
-    take(); /* it goes on */
+    take(); /* it continues */
     errno = kept;
 }
 
 static void wake_by(int signal_number)
 {
-    (void)signal_number; /* poll ends, and the next picture has the new size */
+    (void)signal_number; /* poll returns, and the next picture has the new size */
 }
 
 bool pl_screen_open(void)
@@ -110,7 +110,7 @@ void pl_screen_draw(const char *text)
         size_t length = strcspn(line, "\n");
         bool last = !line[length] || !line[length + 1];
         put(line, length);
-        put("\x1b[K", 3); /* what an earlier picture left of the line */
+        put("\x1b[K", 3); /* the rest of an earlier picture's line */
         if (!last)
             put("\r\n", 2);
         line += length + (line[length] == '\n');
@@ -124,5 +124,5 @@ int pl_screen_key(double seconds)
     char byte = 0;
     if (poll(&watched, 1, (int)(1000 * seconds)) != 1)
         return 0;
-    return read(STDIN_FILENO, &byte, 1) == 1 ? (unsigned char)byte : 'q'; /* it is closed */
+    return read(STDIN_FILENO, &byte, 1) == 1 ? (unsigned char)byte : 'q'; /* input is closed */
 }

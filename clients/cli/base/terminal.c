@@ -30,7 +30,7 @@ void pl_terminal_init(pl_terminal *t, FILE *stream)
         t->columns = atoi(columns);
 }
 
-/* Bytes of the character that begins here, 0 where it is none that may be shown. */
+/* Length in bytes of the character that begins here; 0 if it must not be shown. */
 static int character(const unsigned char *c)
 {
     int n = c[0] < 0x80   ? 1

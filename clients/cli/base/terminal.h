@@ -1,4 +1,4 @@
-/* terminal.h - what the terminal can show, and the one line that is updated in place. */
+/* terminal.h - the terminal's abilities, and the one line that is updated in place. */
 #ifndef PLIANT_CLIENTS_CLI_BASE_TERMINAL_H
 #define PLIANT_CLIENTS_CLI_BASE_TERMINAL_H
 
@@ -7,18 +7,18 @@
 #include <stdio.h>
 
 typedef struct pl_terminal {
-    bool tty;    /* standard error is a terminal that moves its cursor */
+    bool tty;    /* standard error is a terminal with cursor movement */
     bool colour; /* and NO_COLOR is not set */
-    bool utf8;   /* the locale's characters */
-    int columns; /* 80 where it cannot be told */
-    bool live;   /* an updated line stands unfinished */
+    bool utf8;   /* the locale uses UTF-8 */
+    int columns; /* 80 if unknown */
+    bool live;   /* an unfinished updated line is on the screen */
 } pl_terminal;
 
-/* Asks the environment about the stream (standard output or standard error). */
+/* Query the environment about the stream (standard output or standard error). */
 void pl_terminal_init(pl_terminal *t, FILE *stream);
 
-/* `text` for a terminal, into `out`, `columns` wide: cut where it is longer, blanks behind where it is shorter, and what
- * could move the cursor or change colours replaced by '?'. A character is a column. */
+/* Write `text` to `out`, exactly `columns` wide: cut if longer, padded with blanks if shorter. Characters that could
+ * move the cursor or change colours become '?'. Each character counts as one column. */
 void pl_terminal_cell(const char *text, int columns, char *out, size_t size);
 
 typedef enum pl_style {
@@ -43,10 +43,10 @@ void pl_terminal_ago(const pl_terminal *t, const char *time, char *out, size_t s
 void pl_terminal_update(pl_terminal *t, const char *line);
 void pl_terminal_finish(pl_terminal *t);
 
-/* Ctrl-C: the first sets a flag that loops look at, a second ends the program. */
+/* Ctrl-C: the first sets a flag that loops check; a second ends the program. */
 void pl_interrupt_catch(void);
 bool pl_interrupted(void);
-/* Call this before the second ends it; system calls only. */
+/* Call this before a second Ctrl-C ends the program; only system calls are allowed in it. */
 void pl_interrupt_before_end(void (*call)(void));
 /* The second also kills this child; 0: none. */
 void pl_interrupt_kills(pid_t pid);

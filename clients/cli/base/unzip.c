@@ -16,7 +16,7 @@ static bool broken(pl_unzip *z)
     return false;
 }
 
-/* The local header is whole: how much there is of name and extra fields. */
+/* The local header is complete: read the lengths of name and extra fields. */
 static bool measure(pl_unzip *z)
 {
     uint64_t magic = number(z->head, 4), name = number(z->head + 26, 2);
@@ -32,7 +32,7 @@ static bool measure(pl_unzip *z)
     return true;
 }
 
-/* Size and name are there. A name leads nowhere but into the folder. */
+/* Size and name are known. A name must not lead out of the folder. */
 static bool begin(pl_unzip *z)
 {
     char name[PL_UNZIP_NAME + 1];
@@ -59,7 +59,7 @@ static bool end(pl_unzip *z)
     return z->end(z->context);
 }
 
-/* Some bytes of a header: how many were taken, or -1. */
+/* Consume some bytes of a header. Returns how many, or -1. */
 static ptrdiff_t feed_head(pl_unzip *z, const unsigned char *at, size_t size)
 {
     if (z->have == 0)
@@ -67,7 +67,7 @@ static ptrdiff_t feed_head(pl_unzip *z, const unsigned char *at, size_t size)
     size_t n = z->want - z->have < size ? z->want - z->have : size;
     memcpy(z->head + z->have, at, n);
     z->have += n;
-    /* The directory's end alone, of an archive without members, is shorter than a header. */
+    /* In an archive without members, the end of the directory is shorter than a header. */
     if (z->have == z->want && z->want == PL_UNZIP_HEADER && !measure(z))
         return -1;
     if (!z->done && z->have == z->want && !begin(z))

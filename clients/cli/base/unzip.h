@@ -1,5 +1,5 @@
-/* unzip.h - the files of a zip archive of stored members that comes in pieces of any size. For what the
- * daemon sends as a series: each member says its size before its bytes.
+/* unzip.h - extracts the files of a zip archive that arrives in pieces of any size. Members must be stored, not
+ * compressed, and each must give its size before its bytes, as in the series that the daemon sends.
  */
 #ifndef PLIANT_CLIENTS_CLI_BASE_UNZIP_H
 #define PLIANT_CLIENTS_CLI_BASE_UNZIP_H
@@ -11,13 +11,13 @@
 enum { PL_UNZIP_HEADER = 30, PL_UNZIP_NAME = 400 };
 
 typedef struct pl_unzip {
-    /* What members hold, one after the other; false stops it. */
+    /* Called for the members, one after the other; returning false stops the extraction. */
     bool (*begin)(void *context, const char *name);
     bool (*write)(void *context, const void *data, size_t size);
     bool (*end)(void *context);
     void *context;
-    bool broken; /* it is no such archive */
-    bool done;   /* the members are over: the directory follows */
+    bool broken; /* not such an archive */
+    bool done;   /* all members have been read: the directory follows */
     /* private */
     unsigned char head[PL_UNZIP_HEADER + PL_UNZIP_NAME + 64];
     size_t have, want;
@@ -25,7 +25,7 @@ typedef struct pl_unzip {
     bool inside;
 } pl_unzip;
 
-/* Take the next bytes in; false where it was stopped or is broken. */
+/* Feed the next bytes. False if extraction was stopped or the archive is broken. */
 bool pl_unzip_feed(pl_unzip *z, const void *data, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Commands about who may do what: tokens, share links, a browser's login, and oneself. */
+/* Commands for credentials: tokens, share links, a browser's login, and the user's own identity. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds of "30m", "12h", "90d"; 0 for "never"; -1 after saying that it is none. */
+/* Seconds of "30m", "12h", "90d"; 0 for "never"; -1 after printing that the text is invalid. */
 static int64_t lifetime(const pl_cli *cli, const char *text)
 {
     static const struct {
@@ -36,7 +36,7 @@ static void print_scopes(const pl_json *value)
 
 /* ---- tokens ---- */
 
-/* POST what --name and --expires say, and `more` options of the same names as keys; print one value of the answer. */
+/* POST --name, --expires and the `more` options, whose keys have the options' names; print one value of the reply. */
 static int make(pl_cli *cli, const char *path, const char *lasts, const char *const *more,
                 const char *shown)
 {
@@ -62,7 +62,7 @@ static int make(pl_cli *cli, const char *path, const char *lasts, const char *co
     return status;
 }
 
-/* DELETE what lies at a path that ends in an id. */
+/* DELETE the object at a path that ends in an id. */
 static int revoke(pl_cli *cli, const char *format, const char *id)
 {
     if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
@@ -127,7 +127,7 @@ int pl_command_share(pl_cli *cli)
     return status;
 }
 
-/* ---- oneself ---- */
+/* ---- the user ---- */
 
 int pl_command_login(pl_cli *cli)
 {

@@ -1,4 +1,4 @@
-/* Commands of who runs a daemon: users, groups, devices, and who changed what. */
+/* Commands for operators: users, groups, devices, and the audit log. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request about what is named by the first argument; `body` is taken. */
+/* Send a request about the object that the first argument names; `body` is taken. */
 static int tell(pl_cli *cli, const char *method, const char *format, char *body)
 {
     char *name = pl_api_escape(cli->arguments[0]);
@@ -28,7 +28,7 @@ static int tell(pl_cli *cli, const char *method, const char *format, char *body)
 
 /* ---- users ---- */
 
-/* "sessions=20,bytes=none" as members of an object; false after saying what is wrong. */
+/* Write "sessions=20,bytes=none" as members of an object; false after printing what is wrong. */
 static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
 {
     static const char *const names[] = {"sessions", "queued",     "running",  "cores", "gpus",
@@ -57,7 +57,7 @@ static bool put_limits(const pl_cli *cli, pl_json_writer *w, const char *text)
     return good;
 }
 
-/* --limit and --share; false after saying what is wrong. */
+/* Write --limit and --share; false after printing what is wrong. */
 static bool put_limit_options(pl_cli *cli, pl_json_writer *w)
 {
     const char *limits = pl_cli_option(cli, "--limit");
@@ -69,7 +69,7 @@ static bool put_limit_options(pl_cli *cli, pl_json_writer *w)
     return !limits || put_limits(cli, w, limits);
 }
 
-/* A user's body from the options; malloc'ed, NULL after saying what is wrong. */
+/* A user's body from the options; malloc'ed, NULL after printing what is wrong. */
 static char *describe_user(pl_cli *cli, const char *name)
 {
     pl_json_writer w = {0};
@@ -85,7 +85,7 @@ static char *describe_user(pl_cli *cli, const char *name)
     return pl_api_body(&w, good);
 }
 
-/* The same of a group. */
+/* The same for a group. */
 static char *describe_group(pl_cli *cli, const char *name)
 {
     pl_json_writer w = {0};
@@ -184,7 +184,7 @@ int pl_group_remove(pl_cli *cli)
     return tell(cli, "DELETE", "/v1/groups/%s", NULL);
 }
 
-/* A request about the second argument's membership of the first. */
+/* Send a request about the membership of the second argument in the first. */
 static int tell_member(pl_cli *cli, const char *method, char *body)
 {
     char *user = pl_api_escape(cli->arguments[1]), *path = NULL;

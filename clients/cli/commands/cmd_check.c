@@ -1,11 +1,11 @@
-/* check: whether stored sessions show what their scenes expect. */
+/* check: compares stored sessions with the expectations of their scenes. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/session/check_session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A session that did not succeed shows nothing, whatever its frames are. */
+/* A session that did not succeed fails the check, whatever its frames contain. */
 static int check_state(pl_session_source *s)
 {
     char state[32] = "unknown";

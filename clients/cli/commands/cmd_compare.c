@@ -1,4 +1,4 @@
-/* compare: several methods on one frame, from the same state. */
+/* compare: runs several methods on one frame, from the same state. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/draw/compare_report.h"
 #include "clients/cli/session/compare_result.h"
@@ -20,7 +20,7 @@ typedef struct comparer {
     pl_compare_scene scene;
     pl_compare_result result;
     pl_temp_dir scratch;
-    size_t taken; /* bytes of compare.ndjson */
+    size_t taken; /* bytes of compare.ndjson that were read */
 } comparer;
 
 static bool fill_scratch(comparer *c)
@@ -43,7 +43,7 @@ static bool fill_scratch(comparer *c)
     return true;
 }
 
-/* Lines that are new and whole. */
+/* Read new complete lines. */
 static void take_lines(comparer *c)
 {
     char *text;

@@ -1,4 +1,4 @@
-/* pliant completion: scripts for shells, made of the tables of commands and options. */
+/* pliant completion: scripts for shells, generated from the tables of commands and options. */
 
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* What a value or an argument may be, told from how the help names it. */
+/* The kind of a value or an argument, derived from the help. */
 typedef enum kind {
     ANYTHING,
     FILES,
@@ -49,14 +49,14 @@ static kind kind_of(const char *text)
     return islower((unsigned char)*text) && strchr(text, '|') ? WORDS : ANYTHING;
 }
 
-/* "f32|f64" with blanks between. */
+/* Print "f32|f64" with blanks in between. */
 static void put_words(const char *text)
 {
     for (; *text; text++)
         putchar(*text == '|' ? ' ' : *text);
 }
 
-/* The items of an option that takes a list, as "a|b"; NULL: it takes none. */
+/* The items of an option that takes a list, as "a|b"; NULL: the option takes no list. */
 static const char *items_of(const pl_option *o)
 {
     static char methods[400];
@@ -101,7 +101,7 @@ static const pl_option *option_at(const pl_command *c, int i)
     return i < PL_OPTIONS_MAX && c->options[i].name ? &c->options[i] : NULL;
 }
 
-/* In single quotes, for any of the shells. */
+/* Print in single quotes, for any of the shells. */
 static void put_quoted(const char *text)
 {
     putchar('\'');
@@ -170,7 +170,7 @@ static void put_bash_arguments(const pl_command *c)
     }
 }
 
-/* Options that take a value; those of one command with its name before. */
+/* Print the options that take a value; those of a single command with its name in front. */
 static void put_valued(void)
 {
     for (const pl_option *o = pl_global_options; o->name; o++)
@@ -277,7 +277,7 @@ static void print_bash(void)
 
 /* ---- zsh ---- */
 
-/* zsh runs the script of bash, whose functions its bashcompinit understands. */
+/* zsh runs the script of bash; its bashcompinit understands these functions. */
 static void print_zsh(void)
 {
     puts("autoload -Uz bashcompinit && bashcompinit");

@@ -1,4 +1,4 @@
-/* contacts: print where bodies touch each other or themselves, of each frame. */
+/* contacts: prints where bodies touch each other or themselves, for each frame. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/session/session_source.h"
 #include "protocol/text/json.h"

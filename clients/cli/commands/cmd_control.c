@@ -1,4 +1,4 @@
-/* pliant control, step, branch and probes: steering a session of a daemon, and what it shows. */
+/* pliant control, step, branch and probes: steers a daemon's session, and shows its probes. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 #include "protocol/scene/control_json.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All of a file, malloc'ed and with a NUL behind; NULL with errno. */
+/* Read a whole file, malloc'ed with a NUL at the end; NULL with errno. */
 static char *read_all(FILE *file, size_t limit)
 {
     char *text = malloc(limit + 2);
@@ -24,7 +24,7 @@ static char *read_all(FILE *file, size_t limit)
     return text;
 }
 
-/* The control as the argument has it: itself, or what is in the file that it names. */
+/* The control in the argument: JSON text, or the name of a file. */
 static char *read_control(const char *argument)
 {
     const char *begin = argument + strspn(argument, " \t\r\n");
@@ -40,8 +40,8 @@ static char *read_control(const char *argument)
     return text;
 }
 
-/* POST to a session and print its reply: with --json as it is, else a line that says `done` and the reply's
- * `key`. Takes `body`. */
+/* POST to a session and print its reply: with --json unchanged, otherwise a line with `done` and the reply's `key`.
+ * Takes `body`. */
 static int tell(pl_cli *cli, const char *id, const char *path, char *body, const char *done,
                 const char *key)
 {
@@ -152,7 +152,7 @@ int pl_command_step(pl_cli *cli)
     return worst;
 }
 
-/* Page by page: a table has as many rows as the daemon gives at once. */
+/* Page by page: a table has as many rows as the daemon returns at once. */
 int pl_command_probes(pl_cli *cli)
 {
     enum { PAGE = 10000 };

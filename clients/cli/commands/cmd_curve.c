@@ -1,4 +1,4 @@
-/* curve: force against stretch of materials, measured on a cube by the solver. */
+/* curve: force over stretch of materials, measured on a cube by the solver. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/draw/chart.h"
 #include "clients/cli/session/curve_scene.h"
@@ -24,13 +24,13 @@ typedef struct curve {
     int64_t count;
     double stretch[2 * POINTS_MAX + 1], stress[2 * POINTS_MAX + 1]; /* 1; Pa */
     int64_t unconverged;
-    char end[2][400]; /* why it ends early, in compression and in tension; or "" */
+    char end[2][400]; /* why it ends early, in compression and in tension, or "" */
 } curve;
 
-/* One branch's points as they come. */
+/* One branch's points, as they arrive. */
 typedef struct branch {
     curve *curve;
-    double stretch; /* where it goes */
+    double stretch; /* target stretch */
     int64_t steps, count;
     double x[POINTS_MAX], y[POINTS_MAX];
 } branch;
@@ -120,7 +120,7 @@ static int measure_branch(pl_cli *cli, const pl_curve_material *material, branch
     return status;
 }
 
-/* Compression and tension each go from the rest shape. */
+/* Compression and tension each start at the rest shape. */
 static int measure(pl_cli *cli, const pl_curve_material *material, double from, double to,
                    int64_t points, curve *c)
 {
@@ -150,7 +150,7 @@ static int measure(pl_cli *cli, const pl_curve_material *material, double from, 
 
 /* ---- showing ---- */
 
-/* Between the two points around x; NaN outside. */
+/* Interpolate between the two points around x; NaN outside. */
 static double at(const curve *c, double x)
 {
     for (int64_t i = 0; i + 1 < c->count; i++)
@@ -223,7 +223,7 @@ static char *encode(const curve *curves, int32_t count)
     return pl_json_finish(&w, NULL);
 }
 
-/* What each file is written of. */
+/* Contents of the files. */
 typedef struct document {
     const curve *curves;
     int32_t count;

@@ -1,4 +1,4 @@
-/* pliant edit, queue and meshes: what one says about a session, what waits, and what one has uploaded. */
+/* pliant edit, queue and meshes: edits a session's notes, and lists waiting sessions and uploaded meshes. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/listing.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- edit ---- */
 
-/* "run=8,old=": each sets a label, or without a value takes it away. False where that is no list. */
+/* "run=8,old=": each sets a label, or without a value removes it. False if the text is not such a list. */
 static bool put_labels(pl_json_writer *w, const char *text)
 {
     char *copy = strdup(text), *rest = copy;
@@ -22,14 +22,14 @@ static bool put_labels(pl_json_writer *w, const char *text)
         if (!good)
             break;
         *equals = 0;
-        pl_json_set_string(w, one, equals[1] ? equals + 1 : NULL); /* NULL is null: away with it */
+        pl_json_set_string(w, one, equals[1] ? equals + 1 : NULL); /* NULL is null: remove it */
     }
     pl_json_end_object(w);
     free(copy);
     return good;
 }
 
-/* "last=40,every=10,days=3", or "all" and nothing else. False where that is no list. */
+/* "last=40,every=10,days=3", or "all" alone. False if the text is not such a list. */
 static bool put_retention(pl_json_writer *w, const char *text)
 {
     static const char *const names[] = {"last", "every", "days"};
@@ -62,7 +62,7 @@ static bool put_retention(pl_json_writer *w, const char *text)
     return good;
 }
 
-/* What the options say as a merge patch, malloc'ed; NULL after saying what is wrong. */
+/* The options as a merge patch, malloc'ed; NULL after printing what is wrong. */
 static char *build_patch(const pl_cli *cli, int *status)
 {
     pl_json_writer w = {0};

@@ -1,4 +1,4 @@
-/* events: what happens to sessions, by long polls. */
+/* events: prints session events, by long polls. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 
@@ -20,7 +20,7 @@ static void print_event(const pl_cli *cli, const pl_json *event)
            *message ? ": " : "", message);
 }
 
-/* One page of events after *since, which goes on; *over where none will come any more. */
+/* Read one page of events after *since, which is advanced; *over is set when no more will come. */
 static int take_page(pl_cli *cli, const char *where, int64_t *since, bool wait, bool *over)
 {
     char path[200];

@@ -1,6 +1,6 @@
-/* export: a run as files for other programs, or a picture of a frame. A session here is exported here;
- * one of a daemon comes from it, as the same bytes; where the connection is cut it goes on behind the
- * last byte that came. */
+/* export: a run as files for other programs, or a picture of a frame. A local session is exported locally; a daemon's
+ * session is exported by the daemon, with identical bytes. A broken download is resumed after the last byte
+ * received. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/export_files.h"
 #include "clients/cli/draw/drawing.h"
@@ -12,15 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define GIVE_UP_AFTER 120.0 /* s in which nothing comes */
-#define PASSED        20e6 /* bytes a second that a daemon makes anew at least, to pass over them */
+#define GIVE_UP_AFTER 120.0 /* s without any bytes */
+/* lowest rate, bytes per second, at which a daemon regenerates bytes to skip them */
+#define PASSED 20e6
 
 typedef struct exporting {
     pl_cli *cli;
     pl_session_source source;
     pl_export_order order;
     pl_export_files files;
-    int64_t bytes, told; /* that came of a daemon, and were shown */
+    int64_t bytes, told; /* received from a daemon, and shown */
 } exporting;
 
 /* ---- from a directory ---- */
@@ -29,7 +30,7 @@ static int fail_export(const exporting *e, const pl_export_fault *fault)
 {
     switch (fault->why) {
     case PL_EXPORT_STOPPED:
-        return e->files.status; /* it was said */
+        return e->files.status; /* it was printed */
     case PL_EXPORT_NO_SHAPE:
     case PL_EXPORT_UNREADABLE:
         return pl_cli_fail(e->cli, PL_EXIT_FILE, "%s", fault->text);
@@ -128,8 +129,7 @@ static bool on_bytes(void *context, const char *data, size_t size)
                               : pl_export_files_write(&a->e->files, data, size);
 }
 
-/* A session that goes on is taken as far as it was when it was looked at, so that what is asked for once
- * more is the same. */
+/* A running session is exported as far as it was at the first look, so that a repeated request gives the same bytes. */
 static char *address(const exporting *e)
 {
     pl_export_order now = e->order, *o = &now;
@@ -173,7 +173,7 @@ static int check_arrival(exporting *e, const arriving *a, pl_http_outcome outcom
                          : pl_cli_fail(e->cli, PL_EXIT_UNREACHABLE, "the archive is incomplete");
 }
 
-/* All of it, or what is missing of the export of this tag. */
+/* Request all of it, or the missing rest of the export with this tag. */
 static pl_http_outcome ask(arriving *a, char tag[80], pl_http_answer *answer)
 {
     char match[100], *path = address(a->e);
@@ -196,15 +196,15 @@ static pl_http_outcome ask(arriving *a, char tag[80], pl_http_answer *answer)
     return outcome;
 }
 
-/* How it goes on after a cut. */
+/* State of the retries. */
 typedef struct retrying {
-    int64_t before;     /* bytes there were when it was asked for */
-    double since, wait; /* nothing has come since then; the pause, s */
-    int barren;         /* answers since then that brought nothing */
+    int64_t before;     /* bytes before the request */
+    double since, wait; /* time since which nothing came; the pause, s */
+    int barren;         /* replies without bytes since then */
 } retrying;
 
-/* Whether it was cut and is to be asked for again, after a pause. A daemon that is there and sends nothing
- * more, or will not, is believed, unless it says that it is busy. */
+/* True if the transfer broke and should be requested again, after a pause. If a reachable daemon sends no more bytes,
+ * or rejects the request, its reply is final, unless it says that it is busy. */
 static bool goes_on(exporting *e, pl_http_outcome outcome, const pl_http_answer *answer,
                     const char *tag, retrying *r)
 {
@@ -228,7 +228,7 @@ static bool goes_on(exporting *e, pl_http_outcome outcome, const pl_http_answer 
     r->before = e->bytes;
     if (outcome == PL_HTTP_UNREACHABLE)
         pl_api_find_again(e->cli);
-    return e->cli->client; /* after Ctrl-C the next call ends at once, and says so */
+    return e->cli->client; /* after Ctrl-C the next call ends at once and reports it */
 }
 
 static int export_there(exporting *e)
@@ -257,7 +257,7 @@ static int export_there(exporting *e)
 
 /* ---- the command ---- */
 
-/* `ending` of a series, else NULL. */
+/* `ending`: of a series, else NULL. */
 static int export_to(exporting *e, const char *path, const char *ending)
 {
     int status = pl_export_files_open(&e->files, e->cli, path, ending);
@@ -295,7 +295,7 @@ static int export_all(exporting *e, const char *path)
     return status;
 }
 
-/* Pictures and films, which are drawn here wherever the session is. */
+/* Pictures and films are drawn locally, wherever the session is. */
 static int draw(pl_cli *cli, pl_session_source *source, const char *path, const char *what)
 {
     struct stat st;
@@ -312,8 +312,7 @@ static int draw(pl_cli *cli, pl_session_source *source, const char *path, const 
     return status;
 }
 
-/* The format that is asked for, or that the path's ending tells; those that are drawn are none of the
- * others'. */
+/* The format that was given, or that the path's ending implies; drawn formats are separate from the others. */
 static bool choose_format(const char *given, const char *path, pl_export_format *out,
                           const char **drawn)
 {
@@ -326,7 +325,7 @@ static bool choose_format(const char *given, const char *path, pl_export_format 
     return *drawn || pl_export_format_parse(name, out);
 }
 
-/* What is asked for, before anybody looks at the session. An exit status. */
+/* Read the order from the options, before reading the session. Returns an exit status. */
 static int read_order(pl_cli *cli, const char *path, pl_export_order *order, const char **drawn)
 {
     const char *given = pl_cli_option(cli, "--format");

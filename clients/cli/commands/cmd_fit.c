@@ -1,4 +1,4 @@
-/* pliant fit: find the parameter values with which a scene matches measurements. */
+/* pliant fit: finds the parameter values with which a scene matches measurements. */
 #include "clients/cli/commands/sweep_follow.h"
 
 #include <inttypes.h>

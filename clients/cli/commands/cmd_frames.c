@@ -1,4 +1,4 @@
-/* frames: list a session's frames, or write them to files as they are made. */
+/* frames: lists a session's frames, or writes them to files as they are made. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/base/outfile.h"
 #include "clients/cli/session/session_source.h"
@@ -16,7 +16,7 @@ typedef struct frame_writer {
     int status;
 } frame_writer;
 
-/* The positions as they are stored: float32 or float64. */
+/* Write the positions as stored: float32 or float64. */
 static pl_status write_npy(const char *path, const pl_session_frame *frame)
 {
     pl_npy_shape shape = {
@@ -65,7 +65,7 @@ static bool on_raw(void *context, const char *data, size_t size)
     return f->error == 0;
 }
 
-/* Append "&KEY=VALUE" for the options that the daemon reads, its words their own. */
+/* Append "&KEY=VALUE" for the options that the daemon reads, with their words unchanged. */
 static void append_form(const pl_cli *cli, char *query, size_t room)
 {
     static const char *const options[] = {"--dtype", "--vertices", "--fields", "--max-fps",

@@ -1,5 +1,5 @@
-/* mesh: what is in a mesh file, how its elements are shaped, the same in another format, and a surface
- * filled with tetrahedra. Files are read by pliant-preflight, in its sandbox, as uploads are. */
+/* mesh: the contents of a mesh file, the quality of its elements, conversion to another format, and a surface filled
+ * with tetrahedra. pliant-preflight reads the files in its sandbox, like uploads. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/session/mesh_file.h"
 #include "clients/cli/session/tetrahedralise.h"

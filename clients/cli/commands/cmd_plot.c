@@ -12,7 +12,7 @@
 
 enum { PATH_MAX_LENGTH = 64, MARGIN = 9, NAMES_MAX = 160 };
 
-/* Words that stand for several metrics. */
+/* Words for groups of metrics. */
 static const struct {
     const char *word, *metrics;
 } groups[] = {{"residuals", "primal_residual,dual_residual,gradient_norm"},
@@ -25,7 +25,7 @@ const char pl_plot_words[] = "residuals|energies|contact|time";
 typedef struct collector {
     char paths[PL_PLOT_SERIES_MAX][PATH_MAX_LENGTH];
     int32_t count;
-    bool named;                         /* the user named each metric, no group */
+    bool named;                         /* the user named each metric, and no group */
     double *values[PL_PLOT_SERIES_MAX]; /* [capacity] */
     double first_frame, last_frame;
     int64_t rows, capacity;
@@ -76,14 +76,14 @@ static bool choose(const char *what, collector *c)
     return c->count > 0;
 }
 
-/* ---- names that are not there ---- */
+/* ---- unknown names ---- */
 
 typedef struct names {
     char text[NAMES_MAX][PATH_MAX_LENGTH];
     size_t count;
 } names;
 
-/* Each number of a record by its path, such as energy/kinetic. */
+/* List each number of a record by its path, such as energy/kinetic. */
 static void list_numbers(const pl_json *value, const char *path, names *out)
 {
     for (size_t i = 0; pl_json_is_object(value) && i < pl_json_count(value); i++) {
@@ -124,8 +124,8 @@ static int fail_unknown(const pl_cli *cli, const collector *c, const char *missi
     return status;
 }
 
-/* Take the series that have a number in some frame. A method leaves metrics that it does not compute null: those of
- * a group are left out, but a metric that was named must be there. */
+/* Take the series that have a number in some frame. Metrics that a method does not compute are null: in a group they
+ * are left out, but a metric that was named must be present. */
 static int fill(const pl_cli *cli, const collector *c, const char *what, pl_plot *plot)
 {
     for (int32_t i = 0; i < c->count; i++) {

@@ -1,4 +1,4 @@
-/* run: a scene simulated here, by the same preflight and worker that a daemon starts. */
+/* run: simulates a scene locally, with the same preflight and worker that a daemon starts. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/session/check_session.h"
 #include "clients/cli/session/merge_patch.h"
@@ -25,9 +25,9 @@ typedef struct runner {
     pl_progress progress;
     pl_log_reader *reader; /* while the worker is watched */
     int64_t printed;       /* frames whose metrics were printed, with --json */
-    int64_t frames;        /* the last one's number; 0 where the scene cannot be read */
-    bool gpu;              /* the scene asks for one */
-    bool stopping;         /* that Ctrl-C asked it to stop was said */
+    int64_t frames;        /* the last one's number; 0 if the scene cannot be read */
+    bool gpu;              /* the scene asks for a GPU */
+    bool stopping;         /* the message that Ctrl-C asked it to stop was printed */
 } runner;
 
 static void report_accepted(const runner *r, const pl_preflight *p)
@@ -63,7 +63,7 @@ static int preflight(runner *r)
     return status;
 }
 
-/* Take in the metrics that are new, every one: the summary counts frames. With --json print them. */
+/* Read all new metrics, because the summary counts frames. With --json, print them. */
 static void look(void *context, bool stopping)
 {
     runner *r = context;
@@ -93,7 +93,7 @@ static void look(void *context, bool stopping)
     }
 }
 
-/* Watch the worker until it ends; its wait status. */
+/* Watch the worker until it ends; returns its wait status. */
 static int watch(runner *r, pid_t pid)
 {
     bool interrupted;
@@ -169,7 +169,7 @@ static int outcome(const runner *r, const pl_exit *e)
                                                 : PL_EXIT_FAILED;
 }
 
-/* What the worker left, once it has ended. */
+/* Report the worker's results after its end. */
 static int conclude(const runner *r, int state)
 {
     pl_exit e;
@@ -199,8 +199,8 @@ static const char *plugin_of(const runner *r)
     return pl_cli_option(r->cli, "--gpu-plugin");
 }
 
-/* Learn what a run needs of its scene, and whether this machine has the device that it asks for. What else
- * is wrong with the scene, preflight says. */
+/* Read from the scene what a run needs, and check that this machine has the device that it asks for. Preflight reports
+ * all other errors of the scene. */
 static int know_scene(runner *r, const char *text, size_t length)
 {
     pl_outline outline;
@@ -247,8 +247,7 @@ static int simulate(runner *r, int64_t threads, int32_t attempt)
     return conclude(r, state);
 }
 
-/* The scene's own quick form: "metadata.quick", a merge patch to the scene as it is written, mesh
- * files and all. */
+/* The scene's own quick form: "metadata.quick", a merge patch for the scene as written, including mesh files. */
 static int make_quick(pl_cli *cli, char **text, size_t *length)
 {
     pl_json *document = pl_json_parse(*text, *length, NULL);
@@ -291,7 +290,7 @@ static int read_scene(pl_cli *cli, pl_scene_files *scene)
     return status;
 }
 
-/* Of the directory. */
+/* The same for the directory's scene. */
 static int know_own_scene(runner *r)
 {
     char *text;
@@ -303,7 +302,7 @@ static int know_own_scene(runner *r)
     return status;
 }
 
-/* Frames that are there already are not shown again. */
+/* Existing frames are not shown again. */
 static int resume(runner *r, int64_t threads)
 {
     int32_t attempt;

@@ -1,4 +1,4 @@
-/* pliant server: daemons by name. */
+/* pliant server: manages named daemons. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/servers.h"
 
@@ -8,7 +8,7 @@
 
 typedef int (*change)(pl_cli *cli, pl_servers *servers, char error[PL_SERVER_ERROR]);
 
-/* Read the configuration, and what `then` makes of it; it says what went wrong by an empty or filled `error`. */
+/* Read the configuration and call `then` on it. `error` is empty, or says what went wrong. */
 static int with_servers(pl_cli *cli, change then)
 {
     char error[PL_SERVER_ERROR] = "";
@@ -63,7 +63,7 @@ int pl_server_list(pl_cli *cli)
 
 /* ---- add ---- */
 
-/* The first word of standard input, static; NULL where there is none. */
+/* The first word of standard input, static; NULL if empty. */
 static const char *read_standard(void)
 {
     static char line[4096];
@@ -73,8 +73,8 @@ static const char *read_standard(void)
     return *line ? line : NULL;
 }
 
-/* The file that a server's token is in, malloc'ed in *out, written where the token itself was given; *out stays NULL
- * where none is. */
+/* The file of a server's token, malloc'ed in *out; written if the token itself was given. *out stays NULL without a
+ * token. */
 static int place_token(pl_cli *cli, const pl_servers *servers, char **out,
                        char error[PL_SERVER_ERROR])
 {

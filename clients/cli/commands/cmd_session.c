@@ -1,4 +1,4 @@
-/* Commands that ask or tell the daemon one thing about a session. */
+/* Commands that make one request about a session. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/session/follow.h"
 #include "clients/cli/commands/listing.h"
@@ -33,7 +33,7 @@ static int print_text(pl_cli *cli, const char *path)
     return status;
 }
 
-/* Print what is at a path of the session that the first argument names. */
+/* Print the document at a path of the session that the first argument names. */
 static int print_of_session(pl_cli *cli, const char *path_format,
                             int (*print)(pl_cli *cli, const char *path))
 {
@@ -114,7 +114,7 @@ int pl_command_version(pl_cli *cli)
 
 /* ---- list and show ---- */
 
-/* Each code of a session's warnings once, in a row of the list. */
+/* Print each code of a session's warnings once, in a row of the list. */
 static void print_codes(const pl_cli *cli, const pl_json *warnings)
 {
     const char *before = "";
@@ -163,7 +163,7 @@ static void print_item(const pl_cli *cli, const pl_json *s)
     putchar('\n');
 }
 
-/* malloc'ed; NULL out of memory. */
+/* malloc'ed; NULL: out of memory. */
 static char *list_path(const pl_cli *cli)
 {
     static const char *const filters[] = {"--state", "--label", "--name", "--owner"};

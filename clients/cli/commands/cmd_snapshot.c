@@ -1,4 +1,4 @@
-/* pliant snapshot: states of a session that are kept by name, to branch from them later. */
+/* pliant snapshot: named states of a session, kept as starting points of branches. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 
@@ -59,7 +59,7 @@ static int take_away(pl_cli *cli, const char *path)
     return pl_api_order(cli, "DELETE", path, NULL, NULL);
 }
 
-/* Names go into a path as they are: others than well-formed ones are refused here, by the rule of the daemon. */
+/* Names go into a path unchanged: malformed ones are rejected here, by the daemon's rule. */
 static bool is_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

@@ -1,4 +1,4 @@
-/* submit: a scene with its mesh files to the daemon. */
+/* submit: sends a scene with its mesh files to the daemon. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/uploads.h"
 #include "clients/cli/session/follow.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read the scene and bring its files to the daemon. */
+/* Read the scene and upload its files. */
 static int prepare(pl_cli *cli, pl_scene_files *scene)
 {
     int status = pl_upload_read(cli, cli->arguments[0], scene);

@@ -60,7 +60,7 @@ static int sweep_list(pl_cli *cli)
 
 /* ---- following ---- */
 
-/* How one that is over ended, on standard error. */
+/* Print on standard error how a finished sweep ended. */
 static int outcome(pl_cli *cli, const pl_json *sweep)
 {
     char counts[240];
@@ -204,7 +204,7 @@ static int sweep_submit(pl_cli *cli)
     return status == PL_EXIT_OK && follows ? pl_sweep_watch(cli, id) : status;
 }
 
-/* ---- one of them ---- */
+/* ---- one sweep ---- */
 
 static void print_parts(const pl_json *sweep)
 {
@@ -257,7 +257,7 @@ static int write_file(pl_cli *cli, const char *path, const char *text, size_t si
     return PL_EXIT_OK;
 }
 
-/* What --format says, else the ending of --output, else csv, or json with --json; NULL: none of them. */
+/* The value of --format, else the ending of --output, else csv, or json with --json; NULL: unknown. */
 static const char *format_of(const pl_cli *cli)
 {
     static const char *const formats[] = {"csv", "json", "npz"};

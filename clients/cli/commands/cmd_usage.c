@@ -1,4 +1,4 @@
-/* pliant usage: who used how much of the machine. */
+/* pliant usage: the machine's usage by user, group or day. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "/v1/usage?by=day&from=...", of the options; malloc'ed, NULL without memory. */
+/* "/v1/usage?by=day&from=...", from the options; malloc'ed, NULL: out of memory. */
 static char *build_path(const pl_cli *cli, const char *by)
 {
     static const char *const keys[] = {"from", "to", "user", "group"};

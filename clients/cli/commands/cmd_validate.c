@@ -1,4 +1,4 @@
-/* validate: every fault of a scene, by a daemon or, with --here, by the check that pliant run makes. */
+/* validate: lists every fault of a scene, checked by a daemon or, with --here, by the same check as pliant run. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/commands/uploads.h"
 #include "clients/cli/base/progress.h"

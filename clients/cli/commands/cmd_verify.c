@@ -1,4 +1,4 @@
-/* verify: every file of a session directory against its checksums. */
+/* verify: checks every file of a session directory against its checksums. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 #include "clients/cli/base/progress.h"
@@ -20,7 +20,7 @@ enum { BAR = 30 };
 
 /* ---- the directory ---- */
 
-/* The one session of a daemon's state directory whose id begins so; no daemon is asked. */
+/* Open the only session of a daemon's state directory whose id begins like this, without asking a daemon. */
 static int open_by_id(const pl_cli *cli, const char *id, int *out)
 {
     char name[NAME_MAX + 1] = "", under[16];
@@ -70,7 +70,7 @@ typedef struct verify_progress {
     double shown, started;
 } verify_progress;
 
-/* A line that is updated in place; a log that is read in less than a moment shows none. */
+/* A line that is updated in place; not shown for a log that is read within a moment. */
 static bool show_progress(void *context, uint64_t done, uint64_t total)
 {
     verify_progress *p = context;
@@ -93,7 +93,7 @@ static bool show_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 static void print_damage(const pl_cli *cli, const pl_damage *d)
 {
@@ -168,9 +168,9 @@ static void print_json(const pl_verify_report *r, double seconds)
     free(text);
 }
 
-/* ---- computing it once more ---- */
+/* ---- recomputing ---- */
 
-/* The worker's report of a replay is one line; 1 where a frame differs. */
+/* The worker's report of a replay is one line. Returns 1 if a frame differs. */
 static int replay(const pl_cli *cli, int dir_fd)
 {
     char link[64], path[PATH_MAX + 1], text[1024];

@@ -1,4 +1,4 @@
-/* pliant watch: sessions as a table that is drawn again and again, or as text where there is no terminal. */
+/* pliant watch: sessions as a table that is redrawn continually, or as text without a terminal. */
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/net/api.h"
 #include "clients/cli/base/screen.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPAN = 240 }; /* frames that the bars are of */
+enum { SPAN = 240 }; /* frames covered by the bars */
 
 #define LIVE_EVERY  1.0 /* s */
 #define PLAIN_EVERY 10.0
@@ -20,12 +20,12 @@ typedef struct watcher {
     char ids[PL_WATCH_ROWS][PL_ID_TEXT]; /* of the arguments */
     int id_count;
     bool live;
-    char trouble[256]; /* why the last look failed, or "" */
+    char trouble[256]; /* why the last request failed, or "" */
 } watcher;
 
 /* ---- looking ---- */
 
-/* GET, as text, without a word where it fails: the view says so. */
+/* GET as text, without printing errors: the view shows them. */
 static char *fetch(watcher *w, const char *path, const char *accept, size_t *size)
 {
     pl_http_answer answer;
@@ -58,7 +58,7 @@ static pl_json *fetch_json(watcher *w, const char *path)
     return value;
 }
 
-/* The row of a session, with the bars that it had. */
+/* The row of a session, keeping its bars. */
 static pl_watch_row row_of(const watcher *w, const pl_json *session)
 {
     pl_watch_row row = {.bars_of = -1};
@@ -87,7 +87,7 @@ static void look_at_bars(watcher *w, pl_watch_row *row)
     free(lines);
 }
 
-/* All rows anew, the bars of the first `shown` of them; false where the daemon did not answer. */
+/* Refresh all rows, and the bars of the first `shown` rows; false if the daemon did not reply. */
 static bool look(watcher *w, int shown)
 {
     static pl_watch_row found[PL_WATCH_ROWS];
@@ -156,7 +156,7 @@ static bool all_over(const watcher *w)
     return w->id_count > 0;
 }
 
-/* Until it is quit, all that were named have ended, or Ctrl-C. */
+/* Runs until the user quits, all named sessions have ended, or Ctrl-C. */
 static int watch(watcher *w, double every)
 {
     int rows, columns;
@@ -200,7 +200,7 @@ int pl_command_watch(pl_cli *cli)
     if (!w)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     w->cli = cli;
-    pl_json *first = NULL; /* what goes wrong at once is said, and ends it */
+    pl_json *first = NULL; /* an error at the first look is printed and ends the command */
     int status = pl_api_get(cli, "/v1/sessions?limit=1", &first);
     pl_json_free(first);
     for (int i = 0; i < cli->argument_count && status == PL_EXIT_OK; i++)
@@ -215,7 +215,7 @@ int pl_command_watch(pl_cli *cli)
         w->live = !cli->json && cli->out.tty && pl_screen_open();
         status = watch(w, every > 0 ? every : w->live ? LIVE_EVERY : PLAIN_EVERY);
         pl_screen_close();
-        if (w->live) /* how things stood, as the picture is gone */
+        if (w->live) /* print the final state, because the picture is gone */
             show_as_lines(w);
     }
     free(w);

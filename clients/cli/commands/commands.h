@@ -1,13 +1,13 @@
-/* commands.h - the table of commands, their functions, and the help that is made of the table. */
+/* commands.h - the table of commands, their functions, and the help generated from the table. */
 #ifndef PLIANT_CLIENTS_CLI_COMMANDS_COMMANDS_H
 #define PLIANT_CLIENTS_CLI_COMMANDS_COMMANDS_H
 
 #include "clients/cli/base/command.h"
 
-/* NULL-terminated by a row without name. */
+/* Ends with a row without a name. */
 extern const pl_command pl_commands[];
 extern const pl_option pl_global_options[];
-/* What ends the help: ids, exit statuses. */
+/* The end of the help: ids and exit statuses. */
 extern const char pl_help_end[];
 /* Find a command by name or alias; NULL after printing an error if none matches. */
 const pl_command *pl_command_find(const pl_cli *cli, const char *name);

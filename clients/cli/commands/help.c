@@ -1,4 +1,4 @@
-/* Finds commands in the table, and prints help and manual page from the tables of commands and options. */
+/* Finds commands in the table, and prints help and manual page, generated from the tables of commands and options. */
 
 #include "clients/cli/commands/commands.h"
 #include "protocol/text/problem.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 500 }; /* as many as the daemon gives at once */
+enum { PAGE = 500 }; /* as many as the daemon returns at once */
 
 /* malloc'ed, or NULL. */
 static char *page_path(const char *path, int64_t limit, const char *cursor)
@@ -15,7 +15,7 @@ static char *page_path(const char *path, int64_t limit, const char *cursor)
     return n < 0 ? NULL : whole;
 }
 
-/* Of a page's "next", which is a text or a number; malloc'ed, NULL on the last one. */
+/* A page's "next", a text or a number; malloc'ed, NULL on the last page. */
 static char *cursor_of(const pl_json *page)
 {
     const char *text = pl_json_string(page, "next", NULL);

@@ -1,4 +1,4 @@
-/* sweep_follow.h - submitting a sweep or a fit, and following it. */
+/* sweep_follow.h - submits a sweep or a fit, and follows it. */
 #ifndef PLIANT_CLIENTS_CLI_COMMANDS_SWEEP_FOLLOW_H
 #define PLIANT_CLIENTS_CLI_COMMANDS_SWEEP_FOLLOW_H
 
@@ -6,7 +6,7 @@
 #include "clients/cli/net/api.h"
 #include "protocol/text/json.h"
 
-/* Post the file of the first argument; prints the ID (with --json: the sweep, unless it is followed). */
+/* Post the file of the first argument. Prints the ID (with --json: the sweep, unless it is followed). */
 int pl_sweep_post(pl_cli *cli, bool follows, char id[PL_ID_TEXT]);
 /* Show progress until the sweep ends or Ctrl-C, which does not affect the sweep. */
 int pl_sweep_watch(pl_cli *cli, const char *id);

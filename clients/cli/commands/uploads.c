@@ -13,7 +13,7 @@
 typedef struct upload {
     pl_cli *cli;
     const pl_scene_file *file;
-    double shown; /* when */
+    double shown; /* time of the last progress line */
 } upload;
 
 static void on_sent(void *context, uint64_t done, uint64_t total)
@@ -30,7 +30,7 @@ static void on_sent(void *context, uint64_t done, uint64_t total)
     u->shown = now;
 }
 
-/* Whether the daemon has the mesh, and this user may use it. */
+/* Ask whether the daemon has the mesh and this user may use it. */
 static int ask(pl_cli *cli, const char *path, bool *present)
 {
     pl_http_answer answer;
@@ -106,7 +106,7 @@ int pl_upload_files(pl_cli *cli, const pl_scene_files *scene)
             continue;
         status = put(cli, file, path);
         if (status != PL_EXIT_OK)
-            worst = status; /* go on: every bad file is named at once */
+            worst = status; /* continue, so that every bad file is named */
     }
     return worst;
 }

@@ -1,11 +1,11 @@
-/* uploads.h - a scene's mesh files on their way to the daemon. */
+/* uploads.h - uploads a scene's mesh files to the daemon. */
 #ifndef PLIANT_CLIENTS_CLI_COMMANDS_UPLOADS_H
 #define PLIANT_CLIENTS_CLI_COMMANDS_UPLOADS_H
 
 #include "clients/cli/net/api.h"
 #include "clients/cli/session/scene_files.h"
 
-/* Read the scene at a path ("-": the standard input). What is wrong with it or its mesh files is printed. An exit
+/* Read the scene at a path ("-": standard input). Errors in it or its mesh files are printed. Returns an exit
  * status. */
 int pl_upload_read(pl_cli *cli, const char *path, pl_scene_files *scene);
 /* Upload each file that the daemon does not have, or says this user may not use. */

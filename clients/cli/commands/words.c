@@ -39,8 +39,8 @@ static bool check_value(const pl_cli *cli, const pl_option *o, const char *value
 
 /* ---- options ---- */
 
-/* Judge one option word; `value` is what stands after '=', `next` the following word. Returns how
- * many words it took, or -1 after saying what is wrong. */
+/* Parse one option word; `value` is the part after '=', `next` the following word. Returns the number of words
+ * consumed, or -1 after printing what is wrong. */
 static int take_option(pl_cli *cli, const char *name, const char *value, const char *next)
 {
     const char *known[PL_OPTIONS_MAX + 8];
@@ -106,7 +106,7 @@ static const pl_verb *find_verb(const pl_cli *cli, const char *name)
     return NULL;
 }
 
-/* "token revoke ID", as it should have been; static. */
+/* "token revoke ID", the correct usage; static. */
 static const char *usage_of(const pl_cli *cli)
 {
     static char text[320];
@@ -142,12 +142,12 @@ bool pl_words_take_last(const pl_command *c, const pl_verb *verb)
 {
     for (int i = 0; i < PL_OPTIONS_MAX && c->options[i].name; i++)
         if (strcmp(c->options[i].name, PL_LAST) == 0)
-            return false; /* an option of its own */
+            return false; /* one of its own options */
     const char *arguments = verb ? verb->arguments : c->arguments;
     return arguments && strstr(arguments, "ID");
 }
 
-/* An exit status where the words end the program, else -1. */
+/* An exit status if the words end the program, else -1. */
 static int take_words(pl_cli *cli, int argc, char **argv)
 {
     bool options_end = false;

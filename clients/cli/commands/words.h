@@ -1,4 +1,4 @@
-/* words.h - reads the words of a command line by the table of commands, and knows the values that options take. */
+/* words.h - parses the words of a command line by the table of commands, and knows the values that options take. */
 #ifndef PLIANT_CLIENTS_CLI_COMMANDS_WORDS_H
 #define PLIANT_CLIENTS_CLI_COMMANDS_WORDS_H
 

@@ -1,4 +1,4 @@
-/* axis.h - where the labels of an axis stand. */
+/* axis.h - positions of an axis's labels. */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_AXIS_H
 #define PLIANT_CLIENTS_CLI_DRAW_AXIS_H
 

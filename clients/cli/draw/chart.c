@@ -10,7 +10,7 @@
 enum { PANEL_W = 460, PANEL_H = 320, LEFT = 90, GAP = 100, TOP = 62, BOTTOM = 58, LEGEND_W = 250 };
 static const double DECADES_MAX = 14;
 
-/* Okabe and Ito's colours, told apart by most eyes, in two dash patterns. */
+/* Okabe and Ito's colours, which most people can tell apart, in two dash patterns. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#000000", "#8c564b"};
 enum { COLOURS = sizeof colours / sizeof *colours };
@@ -107,7 +107,7 @@ static double at_y(const panel *p, double value)
     return p->top + PANEL_H * (1 - fmin(1, fmax(0, t)));
 }
 
-/* The i-th tick's place on the axis; false beyond its end. Decades count from the top. */
+/* The i-th tick's position on the axis; false beyond its end. Decades count from the top. */
 static bool tick(const axis *a, int i, double *place, char text[48])
 {
     double at = a->log ? a->hi - i * a->step : a->lo + i * a->step;

@@ -1,8 +1,8 @@
 /* chart.h - curves as an SVG file: one or two panels side by side that share a legend.
  *
- * Axes are linear or logarithmic; a logarithmic one covers at most 14 decades below its largest
- * value. Points that are not finite, or not above 0 on a logarithmic axis, break the curve. Text is
- * drawn by the viewer's sans-serif; nothing is fetched, so a file stands for itself.
+ * Axes are linear or logarithmic; a logarithmic axis covers at most 14 decades below its largest value. Points that are
+ * not finite, or not above 0 on a logarithmic axis, break the curve. Text uses the viewer's sans-serif font; the file
+ * refers to no other file.
  */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_CHART_H
 #define PLIANT_CLIENTS_CLI_DRAW_CHART_H

@@ -127,7 +127,7 @@ static void print_table(const pl_cli *cli, const pl_compare_result *r)
     }
 }
 
-/* Up to where rounding is all that is left. */
+/* The rows up to the point where only rounding is left. */
 static int64_t rows_drawn(const pl_compared *c)
 {
     int64_t reached = pl_compared_reach(c, 1e-13);
@@ -191,7 +191,7 @@ int pl_compare_report_print(pl_cli *cli, const pl_compare_report *about, const p
 
 /* ---- files ---- */
 
-/* What each file is written of. */
+/* Contents of the files. */
 typedef struct document {
     const pl_compare_report *about;
     const pl_compare_result *result;

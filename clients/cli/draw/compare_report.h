@@ -11,10 +11,10 @@ typedef struct pl_compare_report {
     bool hard; /* constraints that the objective does not contain */
 } pl_compare_report;
 
-/* Table and plot on standard output, or with --json the document that compare.json is. */
+/* Print table and plot on standard output, or with --json the same document as compare.json. */
 int pl_compare_report_print(pl_cli *cli, const pl_compare_report *about,
                             const pl_compare_result *result);
-/* DIR/compare.svg, .csv and .json. */
+/* Write DIR/compare.svg, .csv and .json. */
 int pl_compare_report_write(pl_cli *cli, const pl_compare_report *about,
                             const pl_compare_result *result, const char *directory);
 

@@ -143,7 +143,7 @@ static bool pick(void *context, const pl_session_frame *f)
     return false;
 }
 
-/* The frame of the picture, with what is drawn of the session then. */
+/* Fetch the picture's frame, and move the session's shape to its time. */
 static int fetch(pl_drawing *d, int64_t frame, picked *out)
 {
     int status = pl_session_source_frames(d->source, frame, frame, 1, false, pick, out);
@@ -178,7 +178,7 @@ int pl_draw_png(pl_drawing *d)
     if (!read_frame(d->cli, d->source->frames - 1, &frame) ||
         pl_field_choose(d->cli, &d->field) != PL_EXIT_OK)
         return PL_EXIT_USAGE;
-    int status = pl_drawing_picture(d, &picture); /* before anything is read */
+    int status = pl_drawing_picture(d, &picture); /* before reading anything */
     if (status == PL_EXIT_OK)
         status = fetch(d, frame, &chosen);
     if (status == PL_EXIT_OK)

@@ -1,5 +1,5 @@
-/* drawing.h - a session's frames as pictures: what `pliant export` to .png and to films shares. Each
- * function gives an exit status, or false, and has said what failed.
+/* drawing.h - a session's frames as pictures: shared by `pliant export` to .png and to films. Each function returns an
+ * exit status, or false, after printing the error.
  */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
 #define PLIANT_CLIENTS_CLI_DRAW_DRAWING_H
@@ -19,22 +19,22 @@ typedef struct pl_drawing {
     int status;
 } pl_drawing;
 
-/* Note the failure in d->status and say it. Return false. */
+/* Record the failure in d->status and print it. Returns false. */
 bool pl_drawing_fail_file(pl_drawing *d, const char *path);
 bool pl_drawing_fail_memory(pl_drawing *d);
-/* Whether the frame fits the topology and is one of those that were counted; else that is said. */
+/* True if the frame fits the topology and was one of those counted; otherwise prints the error. */
 bool pl_drawing_fits(pl_drawing *d, const pl_session_frame *f);
 /* Count the frame as drawn and show progress. */
 void pl_drawing_note(pl_drawing *d);
-/* --from, --to and --every. */
+/* Read --from, --to and --every. */
 int pl_drawing_choose(pl_drawing *d);
-/* All frames of the film to `take`, as far as they can be had. */
+/* Pass all available frames of the film to `take`. */
 int pl_drawing_frames(pl_drawing *d, pl_take_frame take, void *context);
-/* --size, --azimuth and --elevation into a picture of the session's shape; PL_EXIT_USAGE after saying
- * what is wrong. */
+/* Set up a picture of the session's shape from --size, --azimuth and --elevation. PL_EXIT_USAGE after printing what is
+ * wrong. */
 int pl_drawing_picture(const pl_drawing *d, pl_picture *out);
 
-/* The vertices of the picture, with their colours where a field is asked for. */
+/* Set the picture's vertices, and their colours if a field was chosen. */
 void pl_drawing_place(pl_drawing *d, pl_picture *picture, const float *positions);
 
 int pl_draw_png(pl_drawing *d);

@@ -1,5 +1,5 @@
-/* Films: frames drawn in software, one after the other, into ffmpeg. The camera stands where everything
- * that moves stays in view, which a look at some of the frames tells. */
+/* Films: frames drawn in software, one after the other, piped into ffmpeg. The camera is placed so that everything that
+ * moves stays in view, judged by a sample of the frames. */
 #include "clients/cli/draw/drawing.h"
 #include "clients/cli/base/outfile.h"
 
@@ -15,21 +15,21 @@
 
 extern char **environ;
 
-enum { LOOKS = 64 }; /* frames that the camera is placed by */
+enum { LOOKS = 64 }; /* frames sampled to place the camera */
 
 typedef struct film {
     pl_drawing *d;
     pl_picture picture;
-    float box[6], bodies[6]; /* of all that is framed, and of the bodies alone */
+    float box[6], bodies[6]; /* of everything framed, and of the bodies alone */
     double times[LOOKS];
     int64_t looked;
     double fps, speed;
     pl_outfile out;
     pid_t pid; /* of ffmpeg */
     int pipe;
-    float *held; /* the frame before, which is shown until the next one's time; NULL: none yet */
+    float *held; /* previous frame, shown until the next one's time; NULL: none yet */
     double held_time, first_time;
-    int64_t shown; /* pictures in the film */
+    int64_t shown; /* pictures in the film so far */
 } film;
 
 /* ---- where the camera stands ---- */
@@ -61,7 +61,7 @@ static bool look_at(void *context, const pl_session_frame *frame)
     return true;
 }
 
-/* What of the obstacles is near the bodies, at the times that were looked at. */
+/* Include the parts of obstacles near the bodies, at the sampled times. */
 static void take_in_obstacles(film *f)
 {
     float centre[3], size = 0;
@@ -105,7 +105,7 @@ static int place_camera(film *f)
 
 /* ---- ffmpeg ---- */
 
-/* Raw pictures from its standard input to the file's temporary name; its errors are seen as they are. */
+/* Start ffmpeg: raw pictures from its standard input to the file's temporary name; its errors are shown unchanged. */
 static int start(film *f)
 {
     const char *kind = f->d->what;
@@ -138,7 +138,7 @@ static int start(film *f)
                            : pl_cli_fail(f->d->cli, PL_EXIT_FAILED, "ffmpeg: %s", strerror(error));
 }
 
-/* It ends when it has seen the end of the pictures. */
+/* ffmpeg ends after the last picture. */
 static int finish(film *f)
 {
     int state = 0;
@@ -150,7 +150,7 @@ static int finish(film *f)
                : pl_cli_fail(f->d->cli, PL_EXIT_FAILED, "ffmpeg failed: no film");
 }
 
-/* False where ffmpeg reads no more: finish() says so. */
+/* False if ffmpeg has stopped reading; finish() reports it. */
 static bool feed(const film *f, const unsigned char *rgb)
 {
     size_t left = 3 * (size_t)f->picture.width * (size_t)f->picture.height;
@@ -166,8 +166,7 @@ static bool feed(const film *f, const unsigned char *rgb)
 
 /* ---- pictures ---- */
 
-/* The frame that is held as often as the film's pictures come before `until`; one that none falls on is
- * not drawn. */
+/* Show the held frame for each picture of the film before `until`; a frame without any picture is not drawn. */
 static bool show_held(film *f, double until)
 {
     int64_t end = (int64_t)ceil((until - f->first_time) * f->fps / f->speed - 1e-6);

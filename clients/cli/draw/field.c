@@ -26,7 +26,7 @@ static const uint32_t viridis[] = {0x440154, 0x482475, 0x414487, 0x355f8d, 0x2a7
 static const uint32_t diverging[] = {0x3b4cc0, 0x6282ea, 0x8db0fe, 0xb8d0f9, 0xdddddd,
                                      0xf5c4ad, 0xf49a7b, 0xde604d, 0xb40426};
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 int pl_field_choose(const pl_cli *cli, pl_field *out)
 {
@@ -49,7 +49,7 @@ int pl_field_choose(const pl_cli *cli, pl_field *out)
                        "--range: got '%s', expected LOW:HIGH of the field of --colour", range);
 }
 
-/* ---- what it needs ---- */
+/* ---- data ---- */
 
 typedef struct first {
     float *x;
@@ -146,7 +146,7 @@ static double distance(const float *a, const float *b)
                 pow((double)a[2] - (double)b[2], 2));
 }
 
-/* A share of a mean over what is about each corner. */
+/* Add a contribution to the mean at each corner. */
 static void add(pl_field *f, int corners, const int32_t *corner, double value, double weight)
 {
     for (int k = 0; k < corners; k++) {

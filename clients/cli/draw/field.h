@@ -1,5 +1,6 @@
-/* field.h - what a picture is coloured by: a number of each vertex from its place and that in frame 0, as the
- * dashboard has them. Stress is von Mises' of Hooke's law on the Green strain, with the material's moduli.
+/* field.h - the quantity that colours a picture: a number for each vertex, from its position and its position in frame
+ * 0, as in the dashboard. Stress is the von Mises stress of Hooke's law applied to the Green strain, with the
+ * material's moduli.
  */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_FIELD_H
 #define PLIANT_CLIENTS_CLI_DRAW_FIELD_H
@@ -23,19 +24,19 @@ typedef struct pl_field {
     float *weight;   /* [vertices], of the elements whose mean a value is */
     float *colour;   /* [vertices][3], linear light */
     double *modulus; /* [bodies][2]: shear modulus, Poisson's ratio; of stress alone */
-    bool fixed;      /* the range is given: it does not follow the values */
+    bool fixed;      /* the range was given and does not follow the values */
     double low, high;
 } pl_field;
 
-/* --colour and --range, before anything is read; PL_EXIT_USAGE after saying what is wrong. */
+/* Read --colour and --range, before any data is read. PL_EXIT_USAGE after printing what is wrong. */
 int pl_field_choose(const pl_cli *cli, pl_field *out);
-/* Reads the data that the field needs; returns an exit status. The shape gets its tetrahedra for stress. */
+/* Read the data that the field needs. Returns an exit status. For stress, the shape's tetrahedra are read too. */
 int pl_field_open(pl_session_source *s, pl_session_shape *shape, pl_field *out);
-/* Values of positions [vertices][3]; the range takes them in. */
+/* Compute the values for positions [vertices][3] and widen the range to include them. */
 void pl_field_measure(pl_field *f, const pl_shape *mesh, const float *positions);
-/* Colours of the values in the range. */
+/* Compute colours from the values and the range. */
 void pl_field_paint(pl_field *f, int64_t vertices);
-/* The range, in words. */
+/* Print the range. */
 void pl_field_say(const pl_field *f, const pl_cli *cli);
 void pl_field_clear(pl_field *f);
 

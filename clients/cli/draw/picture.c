@@ -1,5 +1,5 @@
-/* Deferred: the camera's raster says which triangle each sample sees, then every sample is lit on
- * its own, in linear light, and 2 x 2 samples make a pixel. The ground is a ray and a plane. */
+/* Deferred shading: the camera's raster gives the triangle that each sample sees, then every sample is lit separately,
+ * in linear light, and 2 x 2 samples are averaged to a pixel. The ground is intersected analytically. */
 #include "clients/cli/draw/picture.h"
 
 #include "clients/cli/draw/raster.h"
@@ -22,7 +22,7 @@ typedef struct stage {
     pl_raster image, shadow;
     pl_vec centre; /* of the bodies */
     float radius;  /* of a sphere about the bodies */
-    float spread;  /* of one about all that casts shadows */
+    float spread;  /* radius of a sphere around everything that casts shadows */
     float spacing; /* of the grid, m */
     float low;     /* of the bodies */
     pl_vec key, fill;
@@ -48,7 +48,7 @@ static pl_vec colour_of(const unsigned char rgb[3])
     return vec(to_linear(rgb[0] / 255.0f), to_linear(rgb[1] / 255.0f), to_linear(rgb[2] / 255.0f));
 }
 
-/* ---- where everything is ---- */
+/* ---- placement ---- */
 
 static void measure(stage *s)
 {
@@ -75,7 +75,7 @@ static void measure(stage *s)
     s->spacing = decade * (lead < 2 ? 0.5f : lead < 5 ? 1 : 2);
 }
 
-/* The corners that may have to be seen: the solid's, or those of the box that is given. */
+/* The corners that may have to be in view: the solid's, or those of the given box. */
 static int64_t corner_count(const stage *s)
 {
     return s->picture->box ? 8 : 3 * s->solid.triangles;
@@ -88,15 +88,15 @@ static pl_vec corner_at(const stage *s, int64_t i)
                : s->solid.corner[i];
 }
 
-/* Whether a corner must be seen: every one of the bodies, and of an obstacle what is near them. */
+/* True if a corner must be in view: all of the bodies' corners, and an obstacle's near them. */
 static bool is_framed(const stage *s, int64_t corner)
 {
     return s->picture->box || corner < 3 * s->solid.body_triangles ||
            vec_length(vec_sub(s->solid.corner[corner], s->centre)) < 1.6f * s->radius;
 }
 
-/* The nearest eye on the line along `back` from which every corner that matters lies inside the
- * picture with a margin, then once more about the middle of what is seen. */
+/* Find the nearest eye on the line along `back` from which all framed corners are inside the picture with a margin;
+ * then repeat it around the middle of the visible part. */
 static void aim_camera(stage *s)
 {
     const pl_picture *p = s->picture;
@@ -145,7 +145,7 @@ static pl_status place_planes(stage *s)
             s->planes[s->plane_count++] = g->obstacle[k];
     if (s->plane_count > 0)
         return PL_OK;
-    /* No floor in the scene: the grid hangs a little below what is there. */
+    /* Without a floor in the scene, the grid is a little below everything. */
     float low = s->low;
     for (int64_t i = 0; i < 3 * s->solid.triangles && !s->picture->box; i++)
         low = fminf(low, s->solid.corner[i].y);
@@ -178,8 +178,8 @@ static void aim_lights(stage *s)
 
 /* ---- light ---- */
 
-/* A hash of the sample's place turns the taps, so that the shadow's edge is grain, not bands; the
- * 2 x 2 samples of a pixel then average it away. */
+/* A hash of the sample's position rotates the taps, so that the shadow's edge is grainy rather than banded; averaging a
+ * pixel's 2 x 2 samples then removes the grain. */
 static float grain(int32_t x, int32_t y)
 {
     uint32_t h = (uint32_t)x * 0x9e3779b1u ^ (uint32_t)y * 0x85ebca77u;
@@ -187,8 +187,8 @@ static float grain(int32_t x, int32_t y)
     return (float)((h ^ (h >> 13)) & 0xffff) / 65536.0f;
 }
 
-/* How much of the key light reaches a point, 0 to 1: taps on a sunflower disc in the light's map,
- * wider the farther the thing in the way, as a lamp of some size has it. */
+/* The fraction of the key light that reaches a point, 0 to 1: taps on a sunflower disc in the light's map, wider for
+ * more distant occluders, as with an extended light source. */
 static float lit(const stage *s, pl_vec point, pl_vec normal, float turn)
 {
     float texel = 1 / s->light.scale, slope = 1 - clampf(vec_dot(normal, s->key), 0, 1);
@@ -211,7 +211,7 @@ static float lit(const stage *s, pl_vec point, pl_vec normal, float turn)
             if (x < 0 || y < 0 || x >= SHADOW_SIZE || y >= SHADOW_SIZE)
                 continue;
             float depth = s->shadow.depth[(size_t)y * SHADOW_SIZE + (size_t)x];
-            /* Slopes of the surface itself must not count as something in the way. */
+            /* The slope of the surface itself must not count as an occluder. */
             if (depth >= q.z - bias - r * texel * 0.8f)
                 continue;
             blocked += 1;
@@ -249,12 +249,12 @@ static pl_vec background(const stage *s, pl_vec ray)
     return vec_mix(vec(0.72f, 0.76f, 0.81f), vec(0.91f, 0.94f, 0.97f), t);
 }
 
-/* 1 on a grid line, 0 between, with edges as wide as a sample is there. */
+/* 1 on a grid line, 0 in between, with edges as wide as a sample. */
 static float grid_line(float coordinate, float spacing, float width, float sample)
 {
     float distance = fabsf(coordinate / spacing - roundf(coordinate / spacing)) * spacing;
     float cover = clampf((width / 2 + sample / 2 - distance) / fmaxf(sample, 1e-9f), 0, 1);
-    /* A line thinner than a sample covers only its part of it. */
+    /* A line thinner than a sample covers only a fraction of it. */
     return cover * fminf(1, width / fmaxf(sample, 1e-9f));
 }
 
@@ -272,14 +272,14 @@ static float grid(const stage *s, float u, float v, float sample_u, float sample
     return fmaxf(line, major * fade);
 }
 
-/* The planes' colour where the ray meets one before `depth`; false where it meets none. */
+/* The planes' colour if the ray hits one before `depth`; false if not. */
 static bool shade_plane(const stage *s, const pl_drawn_obstacle *o, pl_vec ray, float *distance,
                         float turn, pl_vec *colour)
 {
     pl_vec n = vec_of(o->normal), u, v;
     float facing = vec_dot(n, ray);
     if (facing > -1e-4f)
-        return false; /* seen from behind it would hide the bodies */
+        return false; /* seen from behind, it would hide the bodies */
     float t = vec_dot(n, vec_sub(vec_of(o->point), s->camera.eye)) / facing;
     if (!(t > 0) || t >= *distance)
         return false;
@@ -302,7 +302,7 @@ static bool shade_plane(const stage *s, const pl_drawn_obstacle *o, pl_vec ray, 
     return true;
 }
 
-/* The mesh's edges, drawn where its triangles are large enough on the screen to be told apart. */
+/* The mesh's edges, drawn if its triangles are large enough on the screen. */
 static float edge_line(const stage *s, int32_t m, const float w[3])
 {
     pl_vec p[3];
@@ -334,7 +334,7 @@ static pl_vec shade_solid(const stage *s, size_t at, pl_vec ray, float turn)
     n = vec_unit(n);
     const pl_vec *c = s->solid.corner + 3 * (int64_t)m;
     if (vec_dot(vec_cross(vec_sub(c[1], c[0]), vec_sub(c[2], c[0])), ray) > 0)
-        n = vec_scale(n, -1); /* the back of a sheet: no solid shows one */
+        n = vec_scale(n, -1); /* the back of a sheet; a solid's back is never visible */
     if (vec_dot(n, ray) > 0)
         n = vec_sub(n, vec_scale(ray, 1.001f * vec_dot(n, ray))); /* bend to the silhouette */
     n = vec_unit(n);

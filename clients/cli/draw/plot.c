@@ -26,8 +26,8 @@ static bool usable(bool linear, double value)
     return isfinite(value) && (linear || value > 0);
 }
 
-/* The axis covers the values. A logarithmic one has at most 10 decades down from the largest:
- * rounding noise below that would flatten what matters. */
+/* The axis covers the values. A logarithmic axis spans at most 10 decades below the largest value: rounding noise
+ * further down would flatten the interesting part. */
 static bool range(const pl_plot *plot, canvas *c)
 {
     c->linear = plot->linear;
@@ -81,8 +81,8 @@ static void set_dot(canvas *c, int x, int y, int32_t series)
         *dot = (unsigned char)(series + 1);
 }
 
-/* A column of dots stands for several frames or a part of one: the span of its values is drawn,
- * joined with the column before, so that a spike is never lost. */
+/* A column of dots covers several frames or a fraction of one. It shows the range of their values, joined to the
+ * previous column, so that a spike is never lost. */
 static void draw_series(canvas *c, const pl_plot *plot, int32_t series)
 {
     const double *values = plot->series[series].values;
@@ -112,8 +112,7 @@ static void draw_series(canvas *c, const pl_plot *plot, int32_t series)
     }
 }
 
-/* A character of the plot: the braille pattern of its 2 x 4 dots in the colour of the series that
- * has most of them. */
+/* A character of the plot: the braille pattern of its 2 x 4 dots, in the colour of the series with the most dots. */
 static int32_t cell(const canvas *c, int column, int row, unsigned *pattern)
 {
     static const unsigned char bits[DOTS_Y][DOTS_X] = {{1, 8}, {2, 16}, {4, 32}, {64, 128}};
@@ -161,7 +160,7 @@ static void print_row(const canvas *c, const pl_plot *plot, int row, const pl_te
     fputc('\n', out);
 }
 
-/* The column of a value of the horizontal axis. */
+/* The column of a value on the horizontal axis. */
 static int column_of(const pl_plot *plot, double value)
 {
     double span = plot->x_last - plot->x_first;

@@ -1,5 +1,5 @@
-/* raster.h - triangles to pixels: a view (camera or light), and the buffer that says which triangle
- * is nearest at each pixel and where on it. Shading happens afterwards, once a pixel.
+/* raster.h - rasterises triangles: a view (camera or light), and a buffer with the nearest triangle at each pixel and
+ * the position on it. Shading follows, once per pixel.
  */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_RASTER_H
 #define PLIANT_CLIENTS_CLI_DRAW_RASTER_H
@@ -10,11 +10,11 @@
 
 #include <stdint.h>
 
-/* Looks from `eye` against `back` (unit, from the scene to the eye). */
+/* Looks from `eye` along -`back` (unit vector from the scene to the eye). */
 typedef struct pl_view {
     pl_vec eye, right, up, back;
-    float scale;  /* pixels a unit of right / depth, or a metre of right if orthographic */
-    float cx, cy; /* pixel of the axis */
+    float scale;  /* pixels per unit of right / depth, or per metre of right if orthographic */
+    float cx, cy; /* pixel at the axis */
     bool orthographic;
 } pl_view;
 
@@ -35,8 +35,8 @@ pl_vec pl_view_ray(const pl_view *view, float x, float y);
 /* The right-handed frame of a view whose `back` is given. */
 void pl_view_aim(pl_view *view, pl_vec back);
 
-/* Draw corner[3 m .. 3 m + 2] as triangle m. Triangles behind the eye are left out: a camera that
- * frames its scene has none. */
+/* Draw corner[3 m .. 3 m + 2] as triangle m. Triangles behind the eye are skipped; a camera that frames its scene has
+ * none. */
 void pl_raster_triangles(pl_raster *r, const pl_view *view, const pl_vec *corner, int64_t count);
 
 #endif

@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-/* Faces that meet at a larger angle than this keep their own normals: a box has edges. */
+/* Faces that meet at a larger angle keep their own normals: a box has sharp edges. */
 #define CREASE_COSINE 0.64f /* 50 degrees */
 
-/* Twice the area times the unit normal: summed, larger faces weigh more. */
+/* Twice the area times the unit normal: in sums, larger faces weigh more. */
 static pl_vec face_normal(const pl_vec *corner)
 {
     return vec_cross(vec_sub(corner[1], corner[0]), vec_sub(corner[2], corner[0]));
 }
 
-/* Triangles that share vertices: of the bodies, or of an obstacle. */
+/* Triangles that share vertices: the bodies', or an obstacle's. */
 typedef struct surface {
     int64_t vertices, triangles;
     const float *positions;
@@ -20,7 +20,7 @@ typedef struct surface {
     const float *colour; /* NULL: none */
 } surface;
 
-/* The faces about each vertex as lists in one array: start[v] .. start[v + 1]. */
+/* The faces around each vertex, as lists in one array: start[v] .. start[v + 1]. */
 static bool faces_of_vertices(const surface *p, int64_t **start_out, int32_t **faces_out)
 {
     int64_t *start = calloc((size_t)p->vertices + 2, sizeof *start);

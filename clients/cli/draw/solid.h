@@ -1,5 +1,5 @@
-/* solid.h - what the picture draws as triangles: the bodies' surfaces, edges as rods, and obstacles, corner
- * by corner with normals that are smooth except across creases.
+/* solid.h - the triangles of a picture: the bodies' surfaces, edges as rods, and obstacles. Each corner has a normal,
+ * smooth except across creases.
  */
 #ifndef PLIANT_CLIENTS_CLI_DRAW_SOLID_H
 #define PLIANT_CLIENTS_CLI_DRAW_SOLID_H
@@ -20,7 +20,7 @@ typedef struct pl_geometry {
     int64_t edges;
     const int32_t *edge; /* [edges][2], drawn as thin rods */
     const int32_t *body; /* [vertices] index of the body: its colour */
-    const float *colour; /* [vertices][3] of a field, linear light; NULL: the bodies' own */
+    const float *colour; /* [vertices][3] of a field, linear light; NULL: the bodies' own colours */
     int32_t obstacles;
     const pl_drawn_obstacle *obstacle;
 } pl_geometry;
@@ -35,7 +35,7 @@ typedef struct pl_solid {
 } pl_solid;
 
 pl_status pl_solid_create(const pl_geometry *geometry, pl_solid *out);
-/* The edges as rods of PL_ROD_TRIANGLES each, after the triangles that are there. */
+/* Append the edges as rods of PL_ROD_TRIANGLES triangles each. */
 enum { PL_ROD_SIDES = 6, PL_ROD_TRIANGLES = 2 * PL_ROD_SIDES };
 void pl_solid_add_rods(const pl_geometry *geometry, pl_solid *s);
 

@@ -1,4 +1,4 @@
-/* Edges as the picture draws them: rods as thick as a small part of what is there. */
+/* Edges as drawn in pictures: rods whose thickness is a small fraction of the scene's size. */
 #include "clients/cli/draw/solid.h"
 
 /* Of the diagonal of the box around all vertices. */
@@ -15,7 +15,7 @@ static float extent(const pl_geometry *p)
     return vec_length(vec_sub(hi, lo));
 }
 
-/* The prism's sides about the axis from a to b: normals around it, without ends. */
+/* The sides of a prism around the axis from a to b, with radial normals and without ends. */
 static void add_rod(pl_vec a, pl_vec b, float radius, int32_t body, pl_solid *s)
 {
     pl_vec u, v, around[PL_ROD_SIDES];

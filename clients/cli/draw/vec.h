@@ -48,13 +48,13 @@ static inline pl_vec vec_mix(pl_vec a, pl_vec b, float t)
 {
     return vec_add(vec_scale(a, 1 - t), vec_scale(b, t));
 }
-/* The zero vector stays what it is. */
+/* The zero vector is returned unchanged. */
 static inline pl_vec vec_unit(pl_vec a)
 {
     float length = vec_length(a);
     return length > 0 ? vec_scale(a, 1 / length) : a;
 }
-/* Two unit vectors that make a right-handed frame with the unit vector n: u x v = n. */
+/* Two unit vectors that form a right-handed frame with the unit vector n: u x v = n. */
 static inline void vec_frame(pl_vec n, pl_vec *u, pl_vec *v)
 {
     pl_vec other = fabsf(n.x) < 0.9f ? vec(1, 0, 0) : vec(0, 0, 1);

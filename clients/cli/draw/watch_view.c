@@ -23,7 +23,7 @@ bool pl_watch_over(const pl_watch_row *row)
     return place_of(row->state) == 3;
 }
 
-/* ---- what the daemon says ---- */
+/* ---- the daemon's documents ---- */
 
 static void copy(char *out, size_t size, const char *text)
 {
@@ -37,7 +37,7 @@ void pl_watch_take(const pl_json *s, pl_watch_row *row)
     copy(row->state, sizeof row->state, pl_json_string(s, "state", ""));
     row->frame = pl_json_integer(s, "progress/frame", -1);
     row->frames = pl_json_integer(s, "progress/frames", -1);
-    /* Simulated seconds a second, by the frames in one. */
+    /* Simulated seconds per second, converted by the frames in a simulated second. */
     row->rate = pl_json_number(s, "progress/rate", NAN) * (double)row->frame /
                 pl_json_number(s, "progress/time", NAN);
     const char *waits = pl_json_string(s, "queue/reason", "");
@@ -73,7 +73,7 @@ void pl_watch_take_buckets(const char *lines, size_t size, pl_watch_row *row)
     }
 }
 
-/* What the solver stopped at in the newest frames; NaN: not known. */
+/* The residual at which the solver stopped in the newest frames; NaN: unknown. */
 static double last_residual(const pl_watch_row *row)
 {
     return row->bar_count > 0 ? row->bars[row->bar_count - 1] : NAN;

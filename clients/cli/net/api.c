@@ -212,7 +212,7 @@ char *pl_api_path(const char *format, const char *id)
     return path;
 }
 
-/* One page of the list: counts those that begin so, keeping the last. */
+/* Match one page of the list: count the entries with this beginning, and keep the last. */
 static int match_page(pl_cli *cli, const char *list_path, const char *beginning, char **next,
                       int *found, char id[PL_ID_TEXT])
 {
@@ -318,7 +318,7 @@ static int match_names(pl_cli *cli, const char *name, int *found, char id[PL_ID_
     return status;
 }
 
-/* Find a session by its whole ID or by a beginning that only one session has; found 0: neither. */
+/* Find a session by its whole ID or by a unique beginning; found 0: neither. */
 static int match_ids(pl_cli *cli, const char *beginning, int *found, char id[PL_ID_TEXT])
 {
     size_t length = strlen(beginning);

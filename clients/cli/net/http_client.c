@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWER_MAX ((size_t)1 << 30) /* a topology of a large mesh is the largest */
+#define ANSWER_MAX ((size_t)1 << 30) /* the largest reply is the topology of a large mesh */
 
 enum { CONNECT_SECONDS = 10, SILENCE_SECONDS = 40 };
 
@@ -202,7 +202,7 @@ pl_http_outcome pl_http_client_call(pl_http_client *client, const pl_http_call *
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     if (client->socket)
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);
-    if (call->streamed) { /* a stream has a heartbeat, so silence means that it is dead */
+    if (call->streamed) { /* a stream has heartbeats, so silence means that it is dead */
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, SILENCE_SECONDS + (long)call->silence);
     }

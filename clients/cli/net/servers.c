@@ -39,7 +39,7 @@ static bool fail(char error[PL_SERVER_ERROR], const char *what, const char *why)
 
 /* ---- files ---- */
 
-/* All of a file, malloc'ed with a NUL behind; NULL with errno. `st` is the file's. */
+/* Read a whole file, malloc'ed with a NUL at the end; NULL with errno. `st` is the file's. */
 static char *read_file(const char *path, size_t limit, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -62,7 +62,7 @@ static char *read_file(const char *path, size_t limit, struct stat *st)
     return text;
 }
 
-/* The folders above a path. */
+/* Create the folders above a path. */
 static void make_folders(const char *path)
 {
     char *copy = strdup(path);
@@ -74,7 +74,7 @@ static void make_folders(const char *path)
     free(copy);
 }
 
-/* Replace a file, for its user alone; it appears whole. */
+/* Replace a file, readable by its user alone; it appears whole. */
 static bool write_file(const char *path, const char *text, char error[PL_SERVER_ERROR])
 {
     char *beside = NULL;
@@ -155,7 +155,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* One line in place; false where it is none of this file's. */
+/* Parse one line in place; false if it is invalid. */
 static bool take_line(pl_servers *s, char *line)
 {
     pl_server *now = s->count ? &s->items[s->count - 1] : NULL;

@@ -11,7 +11,7 @@
 
 enum { WORD_FILE_MAX = 4096 };
 
-/* A file of one word, such as a token; malloc'ed without white space around it, or NULL. */
+/* Read a file of one word, such as a token; malloc'ed without surrounding white space, or NULL. */
 static char *read_word(const char *path)
 {
     char text[WORD_FILE_MAX];
@@ -60,7 +60,7 @@ static int no_such_server(const pl_cli *cli, const pl_servers *servers, const ch
                        nearest ? nearest : "", nearest ? "?" : "");
 }
 
-/* The server that is meant by name, *found NULL where it is meant by its address or not at all. */
+/* Find a server given by name; *found is NULL if it is given by address or not at all. */
 static int find_named(const pl_cli *cli, const pl_servers *servers, const char *given,
                       const pl_server **found)
 {
@@ -74,7 +74,7 @@ static int find_named(const pl_cli *cli, const pl_servers *servers, const char *
 
 /* ---- the token ---- */
 
-/* Whether a server of this address runs on this machine. */
+/* True if a server with this address runs on this machine. */
 static bool is_here(const char *url)
 {
     static const char *const names[] = {"localhost", "[::1]"};
@@ -91,8 +91,8 @@ static bool is_here(const char *url)
     return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") >= length;
 }
 
-/* That of the environment, or of the state directory: this is the owner's of a daemon here, and goes to no other
- * machine. */
+/* The token of the environment, or of the state directory. The latter is the owner's token of a local daemon and is
+ * never sent to another machine. */
 static int find_token(const pl_cli *cli, bool named, pl_target *t)
 {
     const char *given = cli->token, *file = getenv("PLIANT_TOKEN_FILE");

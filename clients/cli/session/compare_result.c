@@ -68,8 +68,8 @@ static void take_done(pl_compared *c, const pl_json *line)
         c->index[i] = (double)i;
         c->error[i] = NAN;
     }
-    /* Recording measures what the method need not: its time is that of the silent run, shared out
-     * among the iterations as in the recorded one. */
+    /* Recording measures quantities that the method does not need. The time reported is that of the run without
+     * recording, distributed over the iterations in proportion to the recorded times. */
     double recorded = c->time[count - 1];
     for (int64_t i = 0; i < count && recorded > 0; i++)
         c->time[i] *= c->ms / recorded;

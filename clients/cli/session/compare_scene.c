@@ -22,9 +22,9 @@ static const char *const *method_names(void)
     return pl_table_param(pl_table_named("solver"), "method")->choices;
 }
 
-/* ---- where the scene comes from ---- */
+/* ---- the source of the scene ---- */
 
-/* Mesh files of a session directory lie in meshes/HASH. */
+/* Mesh files of a session directory are in meshes/HASH. */
 static int name_meshes(pl_cli *cli, const char *directory, const pl_outline *outline,
                        pl_scene_files *out)
 {
@@ -98,7 +98,7 @@ static int read_base(pl_cli *cli, const char *where, pl_scene_files *out)
 
 /* ---- methods ---- */
 
-/* A number, true or false as it is; anything else as a string. */
+/* Write a number, true or false as such; anything else as a string. */
 static void put_value(pl_json_writer *w, const char *text)
 {
     pl_json *value = NULL;
@@ -193,7 +193,7 @@ static int add_methods(pl_cli *cli, pl_compare_scene *s, const char *methods, in
     return status;
 }
 
-/* On the CPU, wherever the scene is. */
+/* References run on the CPU, wherever the scene runs. */
 static int add_reference(pl_cli *cli, pl_compare_scene *s, const char *entry)
 {
     char words[128];
@@ -204,7 +204,7 @@ static int add_reference(pl_cli *cli, pl_compare_scene *s, const char *entry)
     return status;
 }
 
-/* Whose last objective is taken for the minimum: the first of these that can carry the scene. */
+/* Add the references: the last objective of the first that supports the scene counts as the minimum. */
 static int add_references(pl_cli *cli, pl_compare_scene *s)
 {
     static const char *const references[PL_COMPARE_REFERENCES] = {
@@ -221,7 +221,7 @@ static int add_references(pl_cli *cli, pl_compare_scene *s)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- all together ---- */
 
 static int check_scene(pl_cli *cli, pl_compare_scene *s, int64_t frame)
 {
@@ -250,7 +250,8 @@ static int read_scene(pl_cli *cli, pl_compare_scene *s, int64_t frame)
     s->hard = pl_json_count(pl_json_at(scene, "obstacles")) > 0 &&
               strcmp(pl_json_string(scene, "solver/obstacles", ""), "energy") != 0;
     s->bodies = pl_json_count(pl_json_at(scene, "bodies"));
-    int64_t steps = pl_json_integer(scene, "time/steps", 0); /* the last frame may be a part */
+    /* the last frame may have fewer steps */
+    int64_t steps = pl_json_integer(scene, "time/steps", 0);
     s->step = steps > 0 && s->step > steps ? steps : s->step;
     pl_json_free(scene);
     s->approach = pl_merge_patch_texts(s->base.text, s->base.length,

@@ -29,7 +29,7 @@ static pl_status make_room(int64_t vertices, int64_t triangles, pl_drawn_obstacl
     return PL_OK;
 }
 
-/* Triangles with a vertex that is not there are PL_INVALID. */
+/* Triangles that refer to missing vertices are PL_INVALID. */
 static pl_status read_triangles(const pl_json *vertices, const pl_json *triangles,
                                 pl_drawn_obstacle *out)
 {
@@ -61,7 +61,7 @@ pl_status pl_drawn_obstacle_read(const pl_json *entry, const pl_json *surface,
         return PL_OK;
     }
     if (pl_json_boolean(surface, "inside", false))
-        return PL_INVALID; /* it would hide the bodies in it */
+        return PL_INVALID; /* it would hide the bodies inside it */
     read_vector(pl_json_at(surface, "center"), out->point);
     return read_triangles(pl_json_at(surface, "vertices"), pl_json_at(surface, "triangles"), out);
 }
@@ -86,7 +86,7 @@ static void move_point(const pl_pose *pose, const float *from, float *to)
         to[c] = (float)moved[c];
 }
 
-/* What turns about no given point turns about its centre. */
+/* A motion that turns about no given point turns about the obstacle's centre. */
 void pl_drawn_obstacle_move(const pl_drawn_obstacle *start, const pl_motion *given, double time,
                             pl_drawn_obstacle *out)
 {

@@ -13,13 +13,13 @@
 typedef struct follower {
     pl_cli *cli;
     const char *id;
-    bool lines; /* metrics go to standard output as they come */
+    bool lines; /* print metrics on standard output as they arrive */
     pl_progress progress;
     int64_t next; /* frame */
-    char *line;   /* the beginning of a line that has not come whole yet */
+    char *line;   /* the beginning of an incomplete line */
     size_t length;
     bool ended, no_memory;
-    bool waits; /* it was said that the session is paused, or waits to go on */
+    bool waits; /* it was printed that the session is paused or waits */
     char reason[32];
 } follower;
 
@@ -44,7 +44,7 @@ static bool is_waiting(const char *state)
 
 /* ---- one line of the stream ---- */
 
-/* A heartbeat tells how the session stands. */
+/* A heartbeat gives the session's state. */
 static void take_state(follower *f, const pl_json *event)
 {
     const char *state = pl_json_string(event, "state", "");
@@ -164,8 +164,8 @@ static void report_waiting(follower *f, const pl_json *session, char last[160])
         fprintf(stderr, "%s\n", text);
 }
 
-/* Ask until the session runs or is over; the reply to each question is quick, so that the wait is
- * short for short sessions and sparing for long queues. */
+/* Poll until the session runs or has ended; intervals grow, so that the wait is short for short sessions and polls are
+ * few for long queues. */
 static int wait_for_start(follower *f, int64_t *frames)
 {
     char last[160] = "";
@@ -209,7 +209,7 @@ static void report_failure(pl_cli *cli, const pl_json *session)
         fprintf(stderr, "  %s\n", advice);
 }
 
-/* A rejected session's faults, as in a problem report. */
+/* Print a rejected session's faults, as in a problem report. */
 static void report_faults(pl_cli *cli, const pl_json *session)
 {
     pl_faults faults = {0};
@@ -243,7 +243,7 @@ int pl_follow_outcome(pl_cli *cli, const pl_json *session)
 
 /* ---- the stream ---- */
 
-/* One connection; PL_EXIT_OK where it ended in a way that another one may follow. */
+/* Use one connection; PL_EXIT_OK if it ended in a way that allows another one. */
 static int stream_once(follower *f, bool *reached)
 {
     char *path = NULL;
@@ -263,7 +263,7 @@ static int stream_once(follower *f, bool *reached)
     } else if (f->no_memory || outcome == PL_HTTP_NO_MEMORY) {
         status = pl_cli_fail(f->cli, PL_EXIT_FAILED, "out of memory");
     } else if (outcome == PL_HTTP_ANSWERED && answer.status == 503) {
-        *reached = false; /* a daemon that starts or stops */
+        *reached = false; /* the daemon is starting or stopping */
     } else if (outcome == PL_HTTP_ANSWERED && answer.status >= 300) {
         pl_terminal_finish(&f->cli->err);
         status = pl_api_failed(f->cli, outcome, &answer);
@@ -272,8 +272,8 @@ static int stream_once(follower *f, bool *reached)
     return status;
 }
 
-/* Whether the session is over, where a stream ended without saying so (a session that was over
- * before it began, or one that went past `from`). */
+/* True if the session has ended, when a stream ended without saying so (a session that had ended before, or before
+ * frame `from`). */
 static bool over_now(follower *f)
 {
     char path[80];

@@ -23,7 +23,7 @@ static bool starts(const pl_json *value, char first)
     return found;
 }
 
-/* Member names may hold '/', so that paths cannot name them. */
+/* Member names may contain '/', so that paths cannot be used. */
 static const pl_json *find(const pl_json *object, const char *key)
 {
     const pl_json *value;

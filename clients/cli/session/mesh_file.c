@@ -10,7 +10,7 @@
 
 enum { REPORT_MAX = 1 << 18, PATH_ROOM = 4096, ARGUMENTS_ROOM = 12 };
 
-/* What pliant-preflight is asked, before what it is to do with the mesh. */
+/* The arguments of pliant-preflight before those that say what to do with the mesh. */
 typedef struct file_names {
     char node[PATH_ROOM], ele[PATH_ROOM];
     const char *arguments[ARGUMENTS_ROOM];

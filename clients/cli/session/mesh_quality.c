@@ -31,7 +31,7 @@ static void print_bar(int64_t count, int64_t most, const pl_terminal *terminal)
     putchar('\n');
 }
 
-/* Bins before the first and after the last that has an element are left out. */
+/* Empty bins at either end are left out. */
 static void print_histogram(const pl_json *range, const pl_terminal *terminal)
 {
     const pl_json *edges = pl_json_at(range, "edges"), *counts = pl_json_at(range, "counts");

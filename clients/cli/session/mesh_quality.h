@@ -1,4 +1,4 @@
-/* mesh_quality.h - how the elements of a mesh are shaped, for a terminal: ranges, histograms, the worst. */
+/* mesh_quality.h - prints the quality of a mesh's elements on a terminal: ranges, histograms, the worst. */
 #ifndef PLIANT_CLIENTS_CLI_SESSION_MESH_QUALITY_H
 #define PLIANT_CLIENTS_CLI_SESSION_MESH_QUALITY_H
 

@@ -25,7 +25,7 @@ extern char **environ;
 
 enum { POLL_MS = 50, PREFLIGHT_REFUSED = 1 /* its exit status */ };
 
-/* What a run leaves in its directory, beside log/ and meshes/. */
+/* Files that a run leaves in its directory, besides log/ and meshes/. */
 static const char *const run_files[] = {
     "scene.json",       "effective.json", "preflight.json", "topology.json",
     "triangles.npy",    "tets.npy",       "lock",           "head.json",
@@ -45,7 +45,7 @@ static bool is_empty(int dir_fd)
     return empty;
 }
 
-/* Whether a name in log/ or meshes/ is one that a run writes: 0001-0001.seg and .idx, or a hash. */
+/* True for a name in log/ or meshes/ that a run writes: 0001-0001.seg and .idx, or a hash. */
 static bool is_run_name(const char *name)
 {
     size_t digits = strspn(name, "0123456789-");
@@ -74,7 +74,7 @@ static void clear_run(int dir_fd)
         unlinkat(dir_fd, run_files[i], 0);
 }
 
-/* An exit status; PL_EXIT_OK where the directory is there and free to be used. */
+/* Returns an exit status; PL_EXIT_OK if the directory exists and may be used. */
 static int claim(pl_cli *cli, const char *path, bool force, int dir_fd)
 {
     if (is_empty(dir_fd))
@@ -150,8 +150,7 @@ int pl_run_session_make(pl_cli *cli, const char *path, const pl_scene_files *sce
     return status;
 }
 
-/* A worker reads control.log from its beginning: a pause in a directory that a daemon made would end it
- * at once. */
+/* A worker reads control.log from its beginning: a pause in a directory made by a daemon would end the run at once. */
 static pl_status append_resume(int dir_fd)
 {
     static const char action[] = "{\"action\": \"resume\"}";
@@ -250,12 +249,13 @@ static pl_status start(const char *program, const char *const *arguments, int ou
 
 int pl_run_session_start(pl_cli *cli, const char *program, const char *const *arguments, pid_t *pid)
 {
-    if (start(program, arguments, 2, pid) == PL_OK) /* our standard output is the caller's */
+    /* this program's standard output is the caller's */
+    if (start(program, arguments, 2, pid) == PL_OK)
         return PL_EXIT_OK;
     return pl_cli_fail(cli, PL_EXIT_FAILED, "%s cannot be started: %s", program, strerror(errno));
 }
 
-/* Start it and give `take` what it says, until that returns false. PL_IO where it did not end well. */
+/* Start the program and pass its output to `take`, until that returns false. PL_IO if it failed. */
 static pl_status read_output(const char *program, const char *const *arguments,
                              bool (*take)(void *context, const char *data, size_t size),
                              void *context)
@@ -305,7 +305,7 @@ pl_status pl_run_session_ask(const char *program, const char *const *arguments, 
 
 static bool take_file(void *context, const char *data, size_t size)
 {
-    pl_outfile_write(context, data, size); /* remembers what fails */
+    pl_outfile_write(context, data, size); /* keeps the error */
     return true;
 }
 
@@ -325,7 +325,7 @@ int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool
         poll(&end, 1, POLL_MS);
         if (pl_interrupted() && !*interrupted) {
             *interrupted = true;
-            kill(pid, SIGTERM); /* it is ours and not waited for: the number is nobody else's */
+            kill(pid, SIGTERM); /* our child, not yet reaped: the pid cannot have been reused */
         }
         ended = waitpid(pid, &state, WNOHANG);
         if (look)

@@ -48,7 +48,7 @@ static bool hash_file(const char *path, char hash[65], uint64_t *size)
     return good;
 }
 
-/* The file's entry, hashed when it is first named; NULL after a fault. */
+/* The file's entry, hashed when it is first named; NULL after adding a fault. */
 static const pl_scene_file *add_file(rewriter *w, const char *name, const char *kind,
                                      const char *pointer)
 {
@@ -128,7 +128,7 @@ static void put_tetgen(rewriter *w, const char *name, const char *ele, const cha
     snprintf(ele_pointer, sizeof ele_pointer, "%.*s/%s", (int)(strrchr(pointer, '/') - pointer),
              pointer, ele ? "ele" : "file");
     w->no_memory = w->no_memory || !node || !beside;
-    /* A file's address may change when the next one is added: it is used at once. */
+    /* Use the file's address at once: it may change when the next file is added. */
     pl_json_begin_object(&w->writer);
     for (int i = 0; i < 2 && !w->no_memory; i++) {
         const pl_scene_file *file =

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Obstacles as they start, and the scene that moves them. */
+/* Obstacles at their start, and the scene that moves them. */
 struct pl_session_motions {
     pl_scene scene;
-    int32_t *of;              /* [obstacles] in the scene; -1: of none that could be read */
+    int32_t *of;              /* [obstacles] index in the scene; -1: could not be read */
     pl_drawn_obstacle *start; /* [obstacles] */
 };
 
@@ -84,7 +84,7 @@ static int read_obstacles(pl_session_source *s, const pl_json *topology, pl_sess
     return PL_EXIT_OK;
 }
 
-/* The posted scene. Where this version cannot decode it, obstacles stay where they start. */
+/* Read the posted scene. If this version cannot decode it, obstacles stay at their start. */
 static int read_scene(pl_session_source *s, pl_scene *out)
 {
     char *text;

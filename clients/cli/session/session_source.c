@@ -89,17 +89,17 @@ typedef struct frame_run {
     int64_t next, last, every;
     bool follow, stopped, ended;
     pl_take_frame take;
-    const char *form;          /* of records as they come: more of the query */
-    pl_take_bytes take_record; /* NULL: frames are taken out of them */
-    bool greeted;              /* it has a hello */
+    const char *form;          /* of records passed on unchanged: more of the query */
+    pl_take_bytes take_record; /* NULL: frames are extracted from the records */
+    bool greeted;              /* a hello was passed on */
     void *context;
     float *single[2]; /* a double frame's positions and velocities as float32 */
     pl_record_stream stream;
     int status;
 } frame_run;
 
-/* A field of a frame record as float32, in place where it is that already; NULL where the payload has
- * none, or without memory. The fields follow each other in the order of their bits. */
+/* A field of a frame record as float32, in place if it already is; NULL if the payload lacks it, or out of memory. The
+ * fields follow each other in the order of their bits. */
 static const float *frame_field(float **single, const unsigned char *payload, uint64_t length,
                                 const pl_frame_header *header, uint32_t field)
 {
@@ -188,7 +188,7 @@ static void frames_from_directory(frame_run *run)
     }
 }
 
-/* Frames that are missing are told of, unless they were not to be kept, and not asked for again. */
+/* Report missing frames, unless the scene did not keep them, and do not request them again. */
 static void take_gap(frame_run *run, const unsigned char *payload, uint64_t length)
 {
     pl_json *gap = pl_json_parse((const char *)payload, (size_t)length, NULL);
@@ -201,7 +201,7 @@ static void take_gap(frame_run *run, const unsigned char *payload, uint64_t leng
     pl_json_free(gap);
 }
 
-/* Whether the stream is over with this end, and not only the daemon. */
+/* True if the stream has ended, and not only the daemon. */
 static bool take_end(frame_run *run, const unsigned char *payload, uint64_t length)
 {
     pl_json *end = pl_json_parse((const char *)payload, (size_t)length, NULL);
@@ -210,7 +210,8 @@ static bool take_end(frame_run *run, const unsigned char *payload, uint64_t leng
     return run->ended;
 }
 
-/* As it came, but for what another connection says once more: its hello, and the end of the one before. */
+/* Pass a record on unchanged, except those that another connection repeats: its hello, and the end of the previous
+ * connection. */
 static bool take_whole(frame_run *run, const pl_record *record, const unsigned char *payload)
 {
     int64_t frame = (int64_t)record->frame;
@@ -264,7 +265,7 @@ static bool on_bytes(void *context, const char *data, size_t size)
     return pl_record_stream_feed(&run->stream, data, size);
 }
 
-/* One connection's worth of frames. True where it is worth to connect again. */
+/* Read frames from one connection. True if reconnecting makes sense. */
 static bool frames_from_stream(frame_run *run)
 {
     pl_cli *cli = run->source->cli;
@@ -272,7 +273,7 @@ static bool frames_from_stream(frame_run *run)
     int n = snprintf(range, sizeof range, "follow=%d", run->follow);
     if (run->last < INT64_MAX && (run->take_record || !run->follow))
         n += snprintf(range + n, sizeof range - (size_t)n, "&to=%" PRId64, run->last);
-    if (run->next > 0) /* without it a stream begins with what is kept */
+    if (run->next > 0) /* without it, a stream begins with the oldest kept frame */
         n += snprintf(range + n, sizeof range - (size_t)n, "&from=%" PRId64, run->next);
     if (run->every > 1 && run->next % run->every == 0)
         snprintf(range + n, sizeof range - (size_t)n, "&every=%" PRId64, run->every);
@@ -301,7 +302,7 @@ static bool frames_from_stream(frame_run *run)
     return again;
 }
 
-/* From the daemon, over as many connections as it takes. */
+/* Read from the daemon, with as many connections as needed. */
 static int stream_frames(frame_run *run)
 {
     double wait = 0.25;

@@ -15,7 +15,7 @@ typedef struct reading {
     char **failed;
 } reading;
 
-/* A file beside the document, as pl_scene_files_text. */
+/* Read a file beside the document, like pl_scene_files_text. */
 static pl_status read_beside(const reading *r, const char *name, char **text, size_t *length,
                              char **folder)
 {
@@ -31,7 +31,7 @@ static pl_status read_beside(const reading *r, const char *name, char **text, si
     return status;
 }
 
-/* The scene with its files named, into out; its text stands there for a while. */
+/* Write the scene with its file names replaced to `out`, which holds its text temporarily. */
 static pl_status read_scene(const reading *r, const pl_json *scene)
 {
     const char *name = pl_json_string(scene, "", NULL);
@@ -76,7 +76,7 @@ static pl_status put_csv(const reading *r, pl_json_writer *w, const pl_json *csv
     return status;
 }
 
-/* Write an object's members, with the text of its csv file in place of the path. */
+/* Write an object's members, with the contents of its csv file in place of the path. */
 static pl_status put_with_csv(const reading *r, pl_json_writer *w, const pl_json *object)
 {
     pl_status status = PL_OK;

@@ -28,7 +28,7 @@ typedef struct fill {
     double volume, quality;
     int64_t limit;
     pl_temp_dir scratch;
-    char surface[PATH_ROOM], made[PATH_ROOM]; /* what a program reads, and what it leaves */
+    char surface[PATH_ROOM], made[PATH_ROOM]; /* the program's input and output */
 } fill;
 
 static const char *name_of(const fill *f)
@@ -50,7 +50,7 @@ static void look(void *context, bool stopping)
     if (pl_monotonic_ms() < d->end_ms || d->passed)
         return;
     d->passed = true;
-    kill(d->pid, SIGKILL); /* ours and not waited for, as long as this is called */
+    kill(d->pid, SIGKILL); /* our child, not yet reaped while this is called */
 }
 
 static int start(const fill *f, char *const *argv, pid_t *pid)
@@ -69,7 +69,7 @@ static int start(const fill *f, char *const *argv, pid_t *pid)
     return PL_EXIT_OK;
 }
 
-/* The program with what it says left out, but for its errors. */
+/* Run the program, discarding its output except errors. */
 static int run(const fill *f, char *const *argv)
 {
     deadline d = {.passed = false};
@@ -104,8 +104,8 @@ static int run_tetgen(fill *f)
     return run(f, (char *[]){"tetgen", options, f->surface, NULL});
 }
 
-/* The surface as it is, made a volume's boundary. No edge is longer than that of the regular
- * tetrahedron of the greatest volume, sqrt 2 L^3 / 12. */
+/* The surface becomes the boundary of a volume. No edge may be longer than that of the regular tetrahedron with the
+ * largest allowed volume, sqrt 2 L^3 / 12. */
 static int run_gmsh(fill *f)
 {
     char script[PATH_ROOM];
@@ -125,7 +125,7 @@ static int run_gmsh(fill *f)
                              script, NULL});
 }
 
-/* ---- which of them, and what becomes of it ---- */
+/* ---- choosing a program, and its result ---- */
 
 static bool is_there(const char *program)
 {
@@ -201,7 +201,7 @@ static int keep_pair(fill *f, const char *out)
     return status;
 }
 
-/* A program that found no volume leaves the surface alone. */
+/* A program that found no volume leaves only the surface. */
 static int has_tets(fill *f)
 {
     char *text;

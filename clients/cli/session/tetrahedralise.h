@@ -1,12 +1,11 @@
-/* tetrahedralise.h - a closed surface filled with tetrahedra, by tetgen or gmsh, which has to be installed.
- */
+/* tetrahedralise.h - fills a closed surface with tetrahedra, using tetgen or gmsh, which must be installed. */
 #ifndef PLIANT_CLIENTS_CLI_SESSION_TETRAHEDRALISE_H
 #define PLIANT_CLIENTS_CLI_SESSION_TETRAHEDRALISE_H
 
 #include "clients/cli/base/command.h"
 
-/* By the command's options --with, --volume, --quality and --limit; `out` ends in .node, .msh, .mesh or
- * .vtk. An exit status; what went wrong was said. */
+/* Uses the command's options --with, --volume, --quality and --limit; `out` ends in .node, .msh, .mesh or .vtk. Returns
+ * an exit status, after printing what went wrong. */
 int pl_tetrahedralise(pl_cli *cli, const char *path, const char *out);
 
 #endif

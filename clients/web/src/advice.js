@@ -1,11 +1,11 @@
-// What a failure's advice comes to, as changes of the scene. Its sentences name keys of the scene, as
-// "a smaller time.step": each that is known here is one change.
+// Changes of the scene that follow a failure's advice. Its sentences name keys of the scene, as in "a smaller
+// time.step"; each known key becomes one change.
 
 import { number, quantity } from './format.js';
 
 const MOST_ITERATIONS = 10000;
 
-// Half the step, and twice as many of them, so that frames stay at their times.
+// Half the step, and twice as many steps per frame, so that frames keep their times.
 function halfStep({ time, output }) {
     const { step, steps } = time;
     const change = {
@@ -32,7 +32,7 @@ function largerWeights({ solver }) {
     return { label: 'weights × 2', change: { solver: { weight_scale: scale } } };
 }
 
-// The advice of an intersection has the number: what surfaces keep by default is not in the scene.
+// The advice of an intersection contains the number, because the scene lacks the default distance of surfaces.
 function thickerContact(scene, { failure }) {
     const thickness = Number(/contact\.thickness of ([\d.e+-]+) m/.exec(failure.advice)[1]);
     if (!(thickness > 0)) return null;

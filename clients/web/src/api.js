@@ -1,4 +1,4 @@
-// Requests to the daemon. What it refuses comes as one ApiError: a sentence, and the faults.
+// Requests to the daemon. Every rejected request throws an ApiError: a sentence, and the faults.
 
 export class ApiError extends Error {
     constructor(status, problem) {
@@ -11,7 +11,7 @@ export class ApiError extends Error {
     }
 }
 
-// The daemon cannot be reached: not its answer, so worth another try.
+// The daemon cannot be reached. This is not its reply, so another try may succeed.
 export class Unreachable extends Error {
     constructor() {
         super('The daemon does not respond. Is pliantd running, and the network up?');
@@ -26,13 +26,13 @@ async function problemOf(reply) {
     }
 }
 
-// Where nobody is logged in, whoever listens shows the login.
+// Calls listeners, which show the login, when nobody is logged in.
 let unauthorized = () => {};
 export function onUnauthorized(listener) {
     unauthorized = listener;
 }
 
-// The network's part of a request, which fails with what the browser says.
+// The network part of a request. Fails with the browser's message.
 async function reach(promise) {
     try {
         return await promise;
@@ -92,7 +92,7 @@ export const api = {
         const reply = await request('GET', path, options);
         return parseNpy(await reach(reply.arrayBuffer()));
     },
-    // Every line of an NDJSON reply, also one that is still being sent.
+    // Yields every line of an NDJSON reply, even while it is being sent.
     async lines(path, onLine, options = {}) {
         const reply = await request('GET', path, { ...options, accept: 'application/x-ndjson' });
         const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();

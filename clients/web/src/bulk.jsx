@@ -1,11 +1,11 @@
-// Several sessions at once: which are selected, what can be done with them, and how it went.
+// Several sessions at once: the selection, actions on it, and their outcome.
 
 import { useRef, useState } from 'preact/hooks';
 import { api } from './api.js';
 import { OVER, basePath } from './model.js';
 
 const AT_ONCE = 4; // requests
-const TOLD = 5; // failures that are listed
+const TOLD = 5; // failures listed
 
 const live = ({ state }) => !OVER.includes(state);
 const ending = ({ desired }) => ['cancelled', 'deleted'].includes(desired);
@@ -48,7 +48,7 @@ const ACTIONS = {
     },
 };
 
-// {key: value} of "key=value"; of "key=" null, which takes the label away; null of anything else.
+// {key: value} for "key=value"; null as value for "key=", which removes the label; null for anything else.
 function labelOf(text) {
     const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(text) ?? [];
     return key ? { [key]: value || null } : null;
@@ -60,7 +60,7 @@ const labelling = (labels) => ({
     done: Object.values(labels)[0] === null ? 'without the label' : 'labelled',
 });
 
-// Asks for each session, a few at a time. Returns those that were refused, with why.
+// Sends a request for each session, a few at a time. Returns the sessions whose request failed, with the reasons.
 async function carryOut(action, list, onDone) {
     const failed = [],
         left = [...list];
@@ -160,7 +160,7 @@ export function useBulk() {
     };
 }
 
-// `found`: how many sessions the filter lets through.
+// `found`: number of sessions that match the filter.
 export function BulkBar({ bulk, selected, found, onAll, onClear, onCompare }) {
     const [labels, setLabels] = useState(false);
     const { busy, outcome } = bulk;

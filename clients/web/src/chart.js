@@ -1,4 +1,4 @@
-// One chart over the frames of a session, and of those that it is compared with.
+// One chart over the frames of a session and of the sessions compared with it.
 
 import uPlot from 'uplot';
 import { theme } from './theme.js';
@@ -7,10 +7,10 @@ const AXIS_FONT = '11px system-ui, sans-serif';
 const DECADE_PX = 16;
 const LEAST = 1e-15, // of the greatest
     TINY = 1e-30;
-const POINTS = 2000; // of a curve: a screen has no more
+const POINTS = 2000; // per curve: a screen has no more
 const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((e) => [1, 2, 5].map((digit) => digit * 10 ** e));
 
-// Told apart for most eyes (after Okabe and Ito), 3:1 or more against the ground of either theme.
+// Distinguishable for most people (after Okabe and Ito), with a contrast of 3:1 or more in either theme.
 const COLOURS = {
     light: ['#0072b2', '#c85200', '#00835f', '#b0568a', '#2a7fb0', '#8a6a00'],
     dark: ['#5aa9e6', '#f0883e', '#2fbf93', '#e096bf', '#9fd3f5', '#e6b93a'],
@@ -18,7 +18,7 @@ const COLOURS = {
 export const curveColour = (k) => COLOURS[theme.name][k % COLOURS.light.length];
 export const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 
-// Least and greatest of each piece in place of all rows, so that no spike is lost.
+// Replaces rows by the minimum and maximum of each piece, so that no spike is lost.
 function thinned(frames, columns) {
     const rows = frames.length;
     if (rows <= POINTS)
@@ -48,15 +48,15 @@ function thinned(frames, columns) {
 
 const finite = (v) => (Number.isFinite(v) ? v : null);
 
-// The values for a logarithmic axis. Rounding errors around zero would fill most of it, and uPlot never ends its count
-// of ticks from so far below.
+// The values for a logarithmic axis. Rounding errors around zero would fill most of it, and uPlot would count ticks for
+// ever from so far below.
 function positive(lists) {
     const most = lists.reduce((high, list) => list.reduce((a, b) => Math.max(a, b), high), 0);
     const least = Math.max(LEAST * most, TINY);
     return lists.map((list) => list.map((v) => (v > least ? v : null)));
 }
 
-// The tables' curves of `names` over one list of frames. `log`: what is not positive is left out.
+// The tables' curves of `names` over a common list of frames. `log`: values that are not positive are left out.
 export function dataOf(tables, names, log) {
     const parts = tables.map((table) =>
         thinned(
@@ -81,7 +81,7 @@ function axis(given, log) {
     };
 }
 
-// Of a logarithmic axis the whole powers of ten alone, as many as have room.
+// Tick labels of a logarithmic axis: only whole powers of ten, as many as fit.
 function decades(plot, splits) {
     const exponents = splits.map((v) => Math.log10(v));
     const whole = exponents.filter((e) => Math.abs(e - Math.round(e)) < 1e-6).length;
@@ -101,7 +101,7 @@ const shortly = (v) => {
     return `${+v.toPrecision(4)}`;
 };
 
-// How uPlot draws the tables' curves.
+// Options for uPlot to draw the tables' curves.
 function optionsOf({ names, labels, log, stacked, tables }, width, height) {
     const series = tables.flatMap((_, t) =>
         names.map((name, k) => ({
@@ -134,7 +134,7 @@ function optionsOf({ names, labels, log, stacked, tables }, width, height) {
     };
 }
 
-// The canvas of a chart that is on no page.
+// The canvas of a chart that is not on a page.
 export async function drawn(chart, width, height) {
     const options = { ...optionsOf(chart, width, height), cursor: { show: false } };
     const plot = await new Promise((done) => {
@@ -151,7 +151,7 @@ export async function drawn(chart, width, height) {
 }
 
 export class Chart {
-    // `names`, `labels`: columns and how they are called; `tables`: a session's, then those it is compared with;
+    // `names`, `labels`: columns and their labels; `tables`: the session's, then those of compared sessions;
     // `onPoint(frame or null)`; `onPick(frame)`; `onZoom({min, max} or null)`, null for all frames.
     constructor(parent, { onPoint, onPick, onZoom = () => {}, ...chart }) {
         Object.assign(this, { names: chart.names, log: chart.log, onPoint });
@@ -194,7 +194,7 @@ export class Chart {
         if (event && left >= 0) this.onPoint(Math.round(u.posToVal(left, 'x')));
     }
 
-    // A line at the frame that the view shows; an element, so that it moves without a new drawing.
+    // A line at the frame shown in the view; an element, so that moving it does not redraw the chart.
     setShown(frame) {
         this.shown = frame;
         this.#placeShown();
@@ -209,7 +209,7 @@ export class Chart {
             this.line.style.transform = `translateX(${Math.round(this.plot.valToPos(this.shown, 'x'))}px)`;
     }
 
-    // The frames that are drawn: {min, max}, or null for all of them.
+    // The range of frames drawn: {min, max}, or null for all.
     zoom(range) {
         const [x] = this.plot.data;
         if (x.length) this.plot.setScale('x', range ?? { min: x[0], max: x[x.length - 1] });

@@ -1,4 +1,4 @@
-// A chart's numbers: properties needed before drawing, and the numbers as a file.
+// A chart's numbers: properties needed before drawing, and export to a file.
 
 const APART = 50;
 const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -20,8 +20,8 @@ export function sizesDiffer(tables, names) {
     return Math.max(...most) > APART * Math.min(...most);
 }
 
-// Every frame that one of the runs has, a line each. The runs' columns are "1: NAME CURVE", so that no name of a
-// session begins a cell.
+// Every frame that any run has, one line each. The runs' columns are "1: NAME CURVE", so that no cell begins with a
+// session's name.
 export function csvOf({ tables, runs, names }) {
     const frames = [...new Set(tables.flatMap(({ frames }) => [...frames]))].sort((a, b) => a - b);
     const columns = tables.flatMap((table, t) =>

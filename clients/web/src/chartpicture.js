@@ -8,7 +8,7 @@ const WIDTH = 960,
     MARGIN = 16,
     LINE = 22;
 
-// One line of names, each behind its mark; returns how far it reaches down.
+// Draws one line of names, each after its mark; returns its lower edge.
 function key(context, y, entries) {
     let x = MARGIN;
     for (const { text, colour, dash = [] } of entries) {
@@ -31,7 +31,7 @@ function key(context, y, entries) {
     return y + LINE;
 }
 
-// A PNG in the colours of the page.
+// A PNG in the page's colours.
 export async function pngOf({ title, labels, runs, ...chart }) {
     const canvas = document.createElement('canvas');
     Object.assign(canvas, { width: WIDTH, height: HEIGHT });

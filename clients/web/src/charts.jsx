@@ -1,4 +1,4 @@
-// The curves below the view. All have one cursor with it: what is pointed at is what is seen.
+// The curves below the view. They share the view's cursor: pointing at a frame shows it.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Chart, DASHES, curveColour } from './chart.js';
@@ -11,7 +11,7 @@ import { IterationChart } from './iterations.jsx';
 import { save } from './save.js';
 import { theme } from './theme.js';
 
-// [title, unit, log, [[column, label], ...]]. Columns that a session does not have are left out.
+// [title, unit, log, [[column, label], ...]]. Columns missing in a session are left out.
 const CHARTS = {
     residual: [
         'residual',
@@ -83,7 +83,7 @@ const CHARTS = {
 const FIRST = ['residual', 'energy', 'time'];
 const INNER = 'residual in a frame';
 
-// What can be drawn of a session: the fixed charts, and what its scene has: probes, forces, depths.
+// The charts of a session: the fixed ones, and those for its scene's probes, forces and depths.
 function offered(names) {
     const all = new Map(
         Object.entries(CHARTS).filter(([, [, , , curves]]) => curves.some(([name]) => names.includes(name))),
@@ -106,7 +106,7 @@ function OneChart({ model, others, definition, chooser, zoom }) {
     const [title, unit, , curves] = definition;
     const place = useRef(null),
         chart = useRef(null);
-    const [chosen, setChosen] = useState(null); // an axis that somebody chose
+    const [chosen, setChosen] = useState(null); // an axis type chosen by the user
     const present = useMemo(
         () => curves.filter(([name]) => model.metrics.column(name)),
         [curves, model.metrics.names.length],
@@ -178,7 +178,7 @@ function inside(frame, model) {
     return frame === null ? null : Math.max(model.player.first, Math.min(model.player.newest, frame));
 }
 
-// The curves' names with the values at the frame that is shown, and with several runs their lines and names.
+// The curves' names with the values at the shown frame; with several runs, also their lines and names.
 function Caption({ model, unit, present, chooser, runs, children }) {
     useOn(theme, 'change');
     useOn(model.player, 'frame');
@@ -209,7 +209,7 @@ function Caption({ model, unit, present, chooser, runs, children }) {
     );
 }
 
-// The frames that all charts show: {min, max}, or null for all of them.
+// The frames shown in all charts: {min, max}, or null for all.
 class Zoom extends Emitter {
     range = null;
 

@@ -1,4 +1,4 @@
-// Colours of numbers: viridis for what is not negative, a diverging map for what has a middle.
+// Colours of numbers: viridis for values that are not negative, a diverging map for values with a middle.
 
 const VIRIDIS = '440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725';
 const DIVERGING = '3b4cc0 6282ea 8db0fe b8d0f9 dddddd f5c4ad f49a7b de604d b40426';
@@ -31,7 +31,8 @@ function mapOf(text) {
 
 export const MAPS = { viridis: mapOf(VIRIDIS), diverging: mapOf(DIVERGING) };
 
-// Write the colour of each value into `out`, three numbers a value. Values outside take the ends'.
+// Write the colour of each value into `out`, three numbers per value. Values outside the range get the colours of its
+// ends.
 export function colourValues(values, low, high, map, out) {
     const table = MAPS[map].linear;
     const scale = high > low ? (STEPS - 1) / (high - low) : 0;

@@ -1,5 +1,5 @@
-// Another session in the picture of the one that is looked at. It has no stream, as a browser keeps few connections
-// to a host: what is new of a session that runs is asked for every while.
+// Another session shown in the picture of the open one. It has no stream, because a browser keeps few connections to a
+// host; a running session is polled instead.
 
 import { ApiError, api } from './api.js';
 import { KEPT_BYTES } from './frames.js';
@@ -7,15 +7,15 @@ import { number } from './format.js';
 import { SessionModel } from './model.js';
 import { PLAYING } from './player.js';
 
-const LOOK_MS = 1500, // at one that runs
-    LATER_MS = 6000; // whether one that is over is still there
+const LOOK_MS = 1500, // for a running session
+    LATER_MS = 6000; // check whether an ended session still exists
 const seconds = (time) => `${number(time, 4)} s`;
 
-// Emits 'tick', too, where it knows more.
+// Also emits 'tick' when it has new data.
 export class Companion extends SessionModel {
     gone = null; // why it cannot be read
     #timer = 0;
-    #complete = false; // all metrics are here
+    #complete = false; // all metrics have been read
 
     constructor(id, name) {
         super(id);
@@ -50,7 +50,7 @@ export class Companion extends SessionModel {
             if (!this.#complete) await api.lines(path, (line) => line.event || this.metrics.push(line));
             this.#complete = over;
         } catch {
-            // The document tells whether it is still there.
+            // The document shows whether the session still exists.
         }
         await this.refresh();
         this.emit('tick');
@@ -60,7 +60,7 @@ export class Companion extends SessionModel {
         return this.timeOf(this.player.newest);
     }
 
-    // {frame, words}: what belongs to a simulated time; `frame` is null where there is nothing to draw.
+    // {frame, words}: the frame at a simulated time; `frame` is null if there is nothing to draw.
     at(time) {
         const none = (words) => ({ frame: null, words });
         if (this.gone) return none(`cannot be shown: ${this.gone}`);
@@ -87,7 +87,7 @@ export class Companion extends SessionModel {
     }
 }
 
-// The frames that are kept of all sessions in a picture are as many bytes as of one.
+// The frames kept for all sessions in a picture take as many bytes as those of one session alone.
 export function shareMemory(models) {
     for (const { frames } of models) frames.setLimit(KEPT_BYTES / models.length);
 }

@@ -1,4 +1,4 @@
-// Sessions whose curves are drawn beside those of the one that is looked at, and how scenes differ.
+// Sessions whose curves are drawn beside those of the open one, and differences between scenes.
 
 import { api } from './api.js';
 import { MetricsTable } from './metrics.js';
@@ -6,7 +6,7 @@ import { basePath } from './model.js';
 
 const ROWS = 5000;
 
-// {id, name, table, scene} of a session: its metrics as they are now, thinned where there are many.
+// {id, name, table, scene} of a session: its present metrics, thinned if there are many.
 export async function readOther(id, signal) {
     const base = basePath(id);
     const session = await api.get(base, { signal });
@@ -20,8 +20,8 @@ export async function readOther(id, signal) {
 const simple = (value) => value === null || typeof value !== 'object';
 const named = (list) => list.length > 0 && list.every((item) => typeof item?.name === 'string');
 
-// Where two documents differ: [{path, a, b}]; what is missing is undefined. Lists of named things are
-// compared by name.
+// Differences between two documents: [{path, a, b}]; a missing value is undefined. Lists of named things are compared
+// by name.
 export function differences(a, b, path = '', out = []) {
     if (simple(a) || simple(b) || Array.isArray(a) !== Array.isArray(b)) {
         if (!Object.is(a, b) && JSON.stringify(a) !== JSON.stringify(b)) out.push({ path: path || '/', a, b });

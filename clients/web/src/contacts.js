@@ -1,4 +1,4 @@
-// Where bodies touch obstacles, found from positions, and the force that each obstacle bears.
+// Contacts of bodies with obstacles, found from positions, and the force on each obstacle.
 
 import {
     ArrowHelper,
@@ -11,7 +11,7 @@ import {
 } from 'three';
 import { distanceOf } from './distance.js';
 
-const NEAR = 0.004; // of the bodies' size: what lies closer touches
+const NEAR = 0.004; // of the bodies' size: vertices closer than this are in contact
 const MOST = 20000;
 const COLOUR = 0xc2255c;
 
@@ -38,7 +38,7 @@ export class Contacts {
         });
         this.centres = obstacles.map(() => null);
         this.distances = obstacles.map(({ given, surface }) => {
-            const margin = given.margin ?? 0; // what rests on the obstacle is so far from its surface
+            const margin = given.margin ?? 0; // a body resting on the obstacle keeps this distance
             const distance = distanceOf(given, surface, NEAR * size + margin);
             return (x, y, z) => distance(x, y, z) - margin;
         });
@@ -85,7 +85,7 @@ export class Contacts {
         return count;
     }
 
-    // `forceOf(name)`: the force on an obstacle in N as [x, y, z], or null. `most`: the longest arrow's.
+    // `forceOf(name)`: the force on an obstacle in N as [x, y, z], or null. `most`: the force of the longest arrow.
     setForces(forceOf, most) {
         this.obstacles.forEach(({ given }, k) => {
             const force = this.#visible && this.centres[k] ? forceOf(given.name) : null;

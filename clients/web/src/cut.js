@@ -1,4 +1,5 @@
-// Where a plane cuts tetrahedra. Each cut is a polygon of three or four corners on edges of its tetrahedron.
+// The intersection of a plane with tetrahedra. Each one is a polygon with three or four corners on edges of its
+// tetrahedron.
 
 const EDGES = [
     [0, 1],
@@ -12,7 +13,8 @@ const EDGES = [
 const POLYGONS = Array.from({ length: 16 }, (_, beyond) => {
     const cut = EDGES.filter(([a, b]) => ((beyond >> a) & 1) !== ((beyond >> b) & 1));
     if (cut.length < 4) return cut;
-    // Neighbours along the polygon share a vertex: the two that share none with the first edge's are opposite it.
+    // Neighbouring corners of the polygon share a vertex: the corner that shares none with the first one is opposite
+    // it.
     const [first, ...rest] = cut;
     const meets = (edge) => edge.some((vertex) => first.includes(vertex));
     const [before, after] = rest.filter(meets);
@@ -21,8 +23,8 @@ const POLYGONS = Array.from({ length: 16 }, (_, beyond) => {
 
 export class Cut {
     corners = 0;
-    ends = new Uint32Array(0); // of each corner the two vertices of its edge, the kept one first
-    share = new Float32Array(0); // how far a corner is from the first to the second
+    ends = new Uint32Array(0); // two vertices of each corner's edge, the kept one first
+    share = new Float32Array(0); // position of a corner between the first and the second
     position = new Float32Array(0);
     index = new Uint32Array(0); // of its triangles
     triangles = 0;
@@ -34,7 +36,7 @@ export class Cut {
         this.tets = tets;
     }
 
-    // Kept is what has normal . x <= place.
+    // Keeps the part with normal . x <= place.
     update(positions, [nx, ny, nz], place) {
         const { tets } = this;
         if (3 * this.#away.length !== positions.length) this.#away = new Float32Array(positions.length / 3);
@@ -63,7 +65,7 @@ export class Cut {
         this.ends = new Uint32Array(2 * room);
         this.share = new Float32Array(room);
         this.position = new Float32Array(3 * room);
-        this.index = new Uint32Array(2 * room); // of four corners two triangles, of three one
+        this.index = new Uint32Array(2 * room); // two triangles for four corners, one for three
         this.sides = new Uint32Array(2 * room);
     }
 
@@ -94,7 +96,7 @@ export class Cut {
         }
     }
 
-    // Values of vertices at the corners; `size` numbers each.
+    // Interpolates values of vertices to the corners; `size` numbers each.
     interpolate(values, size, out) {
         const { ends, share } = this;
         for (let n = 0; n < this.corners; n++) {

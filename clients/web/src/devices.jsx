@@ -1,4 +1,4 @@
-// What sessions run on, who uses it, and who waits for it.
+// The devices that sessions run on, with their users and the sessions that wait.
 
 import { api } from './api.js';
 import { duration, ordinal, quantity } from './format.js';

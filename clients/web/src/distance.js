@@ -1,4 +1,4 @@
-// How far a place is outside of an obstacle, in the obstacle's own place: for the contacts that are drawn.
+// The distance of a point outside an obstacle, in the obstacle's coordinates, for drawn contacts.
 
 import { Matrix4, Quaternion, Vector3 } from 'three';
 
@@ -8,14 +8,14 @@ const CELLS_MOST = 4e6; // of a surface's grid, all triangles together
 
 const vector = (list, standard = [0, 0, 0]) => new Vector3(...(list ?? standard));
 
-// Of a shape that says how it is turned, and where.
+// The rotation and position of a shape.
 function placeOf({ rotate, center }) {
     const axis = vector(rotate?.axis, [0, 0, 1]).normalize();
     const turn = new Quaternion().setFromAxisAngle(axis, ((rotate?.degrees ?? 0) * Math.PI) / 180);
     return new Matrix4().compose(vector(center), turn, new Vector3(1, 1, 1));
 }
 
-// The same function of places before `place` was applied.
+// The same function for points before `place` was applied.
 function before(place, distance) {
     const back = place.clone().invert(),
         p = new Vector3();
@@ -36,7 +36,7 @@ function boxDistance({ size = [1, 1, 1], rounding: r = 0 }) {
     };
 }
 
-// Of the plane of the triangle below or above; beside the field there is nothing.
+// Distance to the plane of the triangle below or above; there is nothing outside the field.
 function fieldDistance({ heights, spacing = 1 }) {
     const rows = heights.length,
         columns = heights[0].length;
@@ -60,8 +60,8 @@ function fieldDistance({ heights, spacing = 1 }) {
     };
 }
 
-// The squared distance of (px, py, pz) from a triangle of `at`, whose corners begin at a, b and c (Ericson 2005,
-// 5.1.5: the region of the plane that the place is above tells what is nearest).
+// The squared distance of (px, py, pz) from a triangle of `at` whose corners begin at a, b and c (Ericson 2005, 5.1.5:
+// the region of the plane above which the point lies tells the nearest feature).
 function squaredDistance(at, a, b, c, px, py, pz) {
     const ux = at[b] - at[a],
         uy = at[b + 1] - at[a + 1],
@@ -116,12 +116,12 @@ function boxOf(at) {
     return { min, max };
 }
 
-// Triangles by the cells of a grid that they come nearer to than `near`; the distance of what is farther from
-// all of them is Infinity, and inside counts as outside.
+// Triangles by the grid cells that they come closer to than `near`. A point farther from all of them has distance
+// Infinity, and points inside count as outside.
 function surfaceDistance({ vertices: at, triangles: corners }, near) {
     const { min, max } = boxOf(at);
     const size = max.clone().sub(min).length() || 1;
-    // Cells of about a triangle's size: few triangles a cell, and few cells a triangle.
+    // Cells are about as large as a triangle: few triangles per cell, and few cells per triangle.
     const cell = Math.max(2 * near, size / Math.sqrt(corners.length / 3 + 1));
     const cells = new Map();
     const key = (i, j, k) => (i * 65536 + j) * 65536 + k;
@@ -154,7 +154,7 @@ function surfaceDistance({ vertices: at, triangles: corners }, near) {
     };
 }
 
-// Formulas of shapes that are not round about an axis; those that are have theirs in shapes.js.
+// Formulas for shapes without rotational symmetry; those of the others are in shapes.js.
 const FORMULAS = {
     plane: ({ normal, offset = 0 }) => {
         const { x: a, y: b, z: c } = vector(normal, [0, 1, 0]).normalize();
@@ -164,8 +164,8 @@ const FORMULAS = {
     heightfield: (shape) => before(placeOf(shape), fieldDistance(shape)),
 };
 
-// Shapes that have a formula are measured by it, all others by their triangles. `surface`: the obstacle's entry of
-// the topology's obstacle_surfaces; `near`: what is farther away need not be told apart.
+// Shapes with a formula use it; all others use their triangles. `surface`: the obstacle's entry of the topology's
+// obstacle_surfaces; `near`: larger distances need not be distinguished.
 export function distanceOf(obstacle, surface, near) {
     const kind = Object.keys(obstacle).find((name) => FORMULAS[name] || SHAPES[name]?.distance);
     if (!kind) return surfaceDistance(surface, near);

@@ -1,4 +1,4 @@
-// The scene that was being written last in this tab; it survives a reload.
+// The scene last edited in this tab; it survives a reload.
 
 const DRAFT = 'pliant.draft';
 
@@ -14,6 +14,6 @@ export function store(text) {
     try {
         sessionStorage.setItem(DRAFT, text);
     } catch {
-        // It lasts as long as the page.
+        // It is kept as long as the page is open.
     }
 }

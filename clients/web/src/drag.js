@@ -1,5 +1,5 @@
-// Dragging a pin, an obstacle or a handle of a running session: controls that are sent as fast as they
-// are answered, 20 a second at most.
+// Dragging a pin, an obstacle or a handle of a running session: sends each control once the previous one is answered,
+// at most 20 a second.
 
 import { Vector3 } from 'three';
 import { api } from './api.js';
@@ -7,21 +7,21 @@ import { springOf } from './handle.js';
 import { axisOf } from './obstacles.js';
 
 const EACH_MS = 50;
-const REACH_S = 0.05; // simulated, until it is where the pointer was
-const PATIENCE = 40; // looks, until a control that was sent before is in effect
+const REACH_S = 0.05; // simulated time until it reaches the pointer
+const PATIENCE = 40; // polls until an earlier control is in effect
 
 export class Drag {
-    #from = null; // null: it is being asked for
+    #from = null; // null: being requested
     #rotate = null;
     #moved = false;
-    #wanted = null; // the control that is to be sent next
+    #wanted = null; // the next control to send
     #busy = false;
     #ended = false;
     #timer = 0;
     #last = null; // {at, time} of a handle
     #speed = new Vector3();
 
-    // `grip`: of View3D.grip. `say(message)` tells what goes wrong.
+    // `grip`: of View3D.grip. `say(message)` shows errors.
     constructor(model, view, grip, say) {
         Object.assign(this, { model, view, grip, say });
         this.begin = grip.point.clone();
@@ -32,12 +32,12 @@ export class Drag {
         }
         const { body } = view.surface.ownerOf(grip.index);
         this.spring = springOf(model.scene, view, body);
-        // The vertex moves while the pointer rests: the spring's force is another one then.
+        // The vertex moves even while the pointer rests, so the spring's force changes.
         this.#timer = setInterval(() => this.#pull(), 2 * EACH_MS);
     }
 
-    // Where the thing is already, counted from the scene's place: it stays turned as it is. Controls that were
-    // sent before, by whoever, are in effect or at hand.
+    // The present displacement of the thing from its place in the scene; its rotation is kept. Earlier controls, by any
+    // user, are in effect or queued.
     async #findPose() {
         const { model, view, grip } = this;
         const kind = grip.kind === 'pin' ? 'pins' : 'obstacles';
@@ -56,7 +56,7 @@ export class Drag {
         if (this.#moved) this.#bring();
     }
 
-    // The thing to where the pointer is.
+    // Move the thing to the pointer.
     #bring() {
         const translate = rounded(this.pointer.clone().sub(this.begin).add(this.#from));
         const keyframe = { time: REACH_S, translate, ...(this.#rotate ? { rotate: this.#rotate } : {}) };
@@ -93,7 +93,7 @@ export class Drag {
         this.#send({ forces: [{ name: this.grip.name, force: rounded(force) }] });
     }
 
-    // A thing stays where it was brought; a handle is let go.
+    // A thing stays where it was moved; a handle is released.
     end() {
         clearInterval(this.#timer);
         if (this.grip.kind === 'handle' && !this.#ended) {

@@ -1,4 +1,4 @@
-// One scene as a form and as text side by side, judged by the daemon while it is written.
+// One scene as a form and as text side by side, checked by the daemon while it is edited.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from './api.js';
@@ -34,7 +34,7 @@ const EMPTY = {
     obstacles: [{ name: 'floor', plane: { normal: [0, 1, 0], offset: 0 }, friction: 0.3 }],
 };
 
-// What the page begins with: {text, origin}.
+// The initial contents: {text, origin}.
 async function begin({ session, gallery, change }, signal) {
     if (session) {
         const text = await api.text(`/v1/sessions/${encodeURIComponent(session)}/scene`, { signal });
@@ -52,7 +52,7 @@ async function begin({ session, gallery, change }, signal) {
     return { text: stored() ?? pretty(EMPTY), origin: null };
 }
 
-// Where each fault is in the text, as a sentence.
+// The position of each fault in the text, as a sentence.
 function placed(faults, text, places) {
     return faults.map((fault) => {
         const said = /line (\d+)/.exec(fault.pointer === '' ? fault.got : '');
@@ -69,8 +69,8 @@ function placed(faults, text, places) {
     });
 }
 
-// The daemon's opinion of a text, a moment after it was last changed: {faults, estimate, warnings, remarks, busy,
-// drawn}; `drawn` is what there is to draw of the last text without faults, {geometry, scene}.
+// The daemon's check of a text, a moment after its last change: {faults, estimate, warnings, remarks, busy, drawn};
+// `drawn` is {geometry, scene} of the last text without faults.
 function useVerdict(text) {
     const [verdict, setVerdict] = useState({ faults: [], busy: true });
     useEffect(() => {
@@ -103,7 +103,7 @@ function useVerdict(text) {
     return verdict;
 }
 
-// What is before a session that is submitted now.
+// Sessions that would run before one submitted now.
 function useQueue() {
     const [seen, setSeen] = useState(null);
     useEffect(() => {
@@ -190,7 +190,7 @@ function Faults({ faults, warnings = [], remarks = [], onGo }) {
     );
 }
 
-// What the key at the cursor is; a pointer that hovers sees the same.
+// Describes the key at the cursor; hovering with the pointer shows the same.
 function About({ subject }) {
     if (!subject) return <p class="about faint">Ctrl-Space lists what fits here; Tab leaves the text.</p>;
     const { description, facts } = about(subject.schemas);

@@ -1,9 +1,9 @@
-// Who wants to know of what: the one kind of event that parts of the page tell each other by.
+// The one kind of event between parts of the page.
 
 export class Emitter {
     #listeners = new Map();
 
-    // Returns what takes it back.
+    // Returns a function that removes the listener.
     on(name, listener) {
         const list = this.#listeners.get(name) ?? new Set();
         this.#listeners.set(name, list);

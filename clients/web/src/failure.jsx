@@ -1,9 +1,9 @@
-// Why a session failed: what, where, and the changes of its scene that the advice comes to.
+// Why a session failed: reason, place, and the changes of its scene that the advice suggests.
 
 import { changesOf } from './advice.js';
 import { who } from './who.js';
 
-// Where it failed, in words that one can look up: element 4711 of "bar", frame 812, step 3.
+// The place in words that can be looked up: element 4711 of "bar", frame 812, step 3.
 function placeOf({ body, element, vertex, frame, step }, bodies) {
     const name = body != null ? (bodies?.[body]?.name ?? `body ${body}`) : null;
     const what = element != null ? `element ${element}` : vertex != null ? `vertex ${vertex}` : null;

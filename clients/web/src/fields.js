@@ -1,4 +1,4 @@
-// Numbers of the vertices that the picture is coloured by, from positions alone.
+// Quantities at vertices that colour the picture, computed from positions alone.
 
 export const FIELDS = {
     none: { label: 'plain' },
@@ -42,9 +42,9 @@ function stretches(surface, out) {
 
 const PAIRS = [0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3];
 
-// Stretches inside of bodies: of a vertex that no drawn edge has, over the edges of its tetrahedra.
+// Stretch inside bodies: for a vertex without a drawn edge, the mean over the edges of its tetrahedra.
 export class InnerStretch {
-    // `tets`: vertices, four each; `share`: of the vertices, 0 where they have no drawn edge.
+    // `tets`: vertices, four each; `share`: per vertex, 0 without a drawn edge.
     constructor(tets, rest, share) {
         this.tets = tets;
         this.rest = rest;
@@ -64,7 +64,7 @@ export class InnerStretch {
         }
     }
 
-    // Vertices without a drawn edge have 0 in `out`.
+    // Vertices without a drawn edge get 0 in `out`.
     add(x, out) {
         const { rest, count } = this;
         const length = (at, a, b) => {
@@ -79,7 +79,7 @@ export class InnerStretch {
     }
 }
 
-// False where what it needs is not there: the frame before, or frame 0.
+// False if the data that it needs is missing: the previous frame, or frame 0.
 export function computeField(name, surface, { before, seconds, up, stress }, out) {
     if (name === 'speed') {
         if (!before || !(seconds > 0)) return false;
@@ -99,7 +99,7 @@ export function computeField(name, surface, { before, seconds, up, stress }, out
     return true;
 }
 
-// The range that shows all of it; symmetric for a field with a middle.
+// The range that covers all values; symmetric for a field with a middle.
 export function rangeOf(values, diverging) {
     let low = Infinity,
         high = -Infinity;

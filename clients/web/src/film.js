@@ -1,5 +1,5 @@
-// A film of the view, a picture at a time: each shows the frame of its moment and is encoded before the next
-// is drawn, so that a slow machine takes longer and makes the same film.
+// A film of the view, one picture at a time: each shows the frame for its time and is encoded before the next is drawn,
+// so that a slow machine takes longer but makes the same film.
 
 import { BufferTarget, CanvasSource, Output, WebMOutputFormat, getFirstEncodableVideoCodec } from 'mediabunny';
 
@@ -8,8 +8,7 @@ const BITRATE = 8e6,
     CODECS = ['vp9', 'vp8', 'av1'],
     LAST_S = 0.7; // the last frame stays for a moment
 
-// Wait for the picture of a frame, and keep the player at it. False if the frame is missing or the
-// film has ended.
+// Wait until the view shows a frame, and keep the player at it. False if the frame is missing or the film has ended.
 async function drawn(view, model, frame, go) {
     const { player, frames } = model;
     for (;;) {
@@ -22,8 +21,8 @@ async function drawn(view, model, frame, go) {
     return true;
 }
 
-// Pictures of the frames from the player's first to its newest at its speed, each into the canvas and the track;
-// how many. The film begins with the first that can be had; where one cannot, the one before it stays.
+// Draw the frames from the player's first to its newest, at its speed, into the canvas and the track; returns the
+// number of pictures. The film begins with the first available frame; if one is missing, the previous one stays.
 async function addPictures(model, view, go, canvas, track) {
     const source = view.stage.canvas,
         context = canvas.getContext('2d', { alpha: false });
@@ -41,8 +40,8 @@ async function addPictures(model, view, go, canvas, track) {
     return made;
 }
 
-// A film from the player's first frame to its newest at its speed, as a blob. `go.on` set to false ends it with
-// what there is, null where that is nothing. Throws a sentence where this browser cannot.
+// A film from the player's first frame to its newest at its speed, as a blob. `go.on` set to false ends it with the
+// pictures so far, or with null without pictures. Throws a sentence if this browser cannot make films.
 export async function makeFilm(model, view, go) {
     const source = view.stage.canvas;
     if (!globalThis.VideoEncoder)

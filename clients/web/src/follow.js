@@ -3,7 +3,7 @@
 import { FIELDS } from './fields.js';
 import { PLAYING } from './player.js';
 
-// Brings the frame that the player names into the picture, and asks for it where it is not here.
+// Brings the player's frame into the picture, and requests it if it is missing.
 export function follow(view, model, status) {
     const { player, frames } = model;
     const wanted = player.shown;
@@ -22,7 +22,7 @@ export function follow(view, model, status) {
     status(frame);
 }
 
-// Tells the panel what the picture costs, and tests (by an attribute) which frame it shows.
+// Updates the panel's drawing time, and an attribute for tests with the frame shown.
 function tellPicture(view, model, frame, decode) {
     const { decode: old = decode, draw = view.stage.drawMs } = model.picture ?? {};
     model.picture = { decode: old + 0.1 * (decode - old), draw: draw + 0.1 * (view.stage.drawMs - draw) };
@@ -31,7 +31,7 @@ function tellPicture(view, model, frame, decode) {
     Object.assign(view.stage.canvas.dataset, { frame, decode, draw: view.stage.drawMs, contacts, touches });
 }
 
-// The frame before, or one shortly before it that is here.
+// The previous frame, or a slightly earlier one that is available.
 function previous(view, frames, number) {
     for (let back = 1; back <= 8 && number >= back; back++) {
         if (frames.has(number - back)) return frames.get(number - back);
@@ -56,7 +56,7 @@ function showForces(view, model, frame) {
     view.contacts.setForces(forceOf, view.mostForce || 1);
 }
 
-// When controls moved an obstacle or a pin: the start of the frame that each is first in effect in.
+// When controls moved an obstacle or a pin: the start of the first frame in which each is in effect.
 export function changesOf(model, kind, name) {
     return model.controls.flatMap(({ frame, control }) => {
         const part = control[kind]?.find((one) => one.name === name);

@@ -1,10 +1,10 @@
-// The common keys of a scene as a form, beside its text: both change the same text. What a key is, its
-// unit and its range are the daemon's (GET /v1/capabilities).
+// The common keys of a scene as a form, beside its text; both edit the same text. The daemon (GET /v1/capabilities)
+// gives each key's description, unit and range.
 
 import { useEffect, useState } from 'preact/hooks';
 import { at } from './jsontext.js';
 
-// [pointer, label where it is not the key]
+// [pointer, label if different from the key]
 const COMMON = [
     ['/name'],
     ['/solver/method'],
@@ -31,7 +31,7 @@ const MATERIAL = [
 const escaped = (key) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 const shown = (value) => (value === undefined ? '' : Array.isArray(value) ? value.join(', ') : String(value));
 
-// The value of what was typed: undefined for nothing, so that the default holds; null where it is none.
+// The value of typed text: undefined if empty, so that the default applies; null if invalid.
 function typed(text, { type }) {
     const words = text.trim();
     if (words === '') return undefined;
@@ -102,7 +102,7 @@ function Field({ pointer, label, spec, value, fault, onChange }) {
     );
 }
 
-// onChange(pointer, value), with undefined to leave a key out.
+// onChange(pointer, value); undefined removes a key.
 export function Form({ scene, parameters, faults, onChange }) {
     const field = (pointer, spec, label) =>
         spec ? (

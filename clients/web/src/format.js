@@ -1,6 +1,6 @@
 // Numbers and states as people read them.
 
-// Three digits, or an exponent; an em space keeps the place of what is not known.
+// Three digits, or an exponent; an em space for an unknown value.
 export function number(value, digits = 3) {
     if (value === null || value === undefined || !Number.isFinite(value)) return '–';
     if (value === 0) return '0';
@@ -13,7 +13,7 @@ export function number(value, digits = 3) {
     return String(+value.toPrecision(digits)).replace('-', '−');
 }
 
-// A quantity with its unit: 0.012 m as 12 mm, 35000 Pa as 35 kPa.
+// A quantity with its unit: 0.012 m becomes 12 mm, 35000 Pa becomes 35 kPa.
 export function quantity(value, unit) {
     if (value === null || !Number.isFinite(value)) return '–';
     if (!['m', 'm/s', 'N', 'J', 'Pa', 's', 'B', 'kg'].includes(unit) || value === 0)
@@ -43,7 +43,7 @@ export function duration(seconds) {
     return `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
 
-// When something was, as "3 min ago".
+// A time as "3 min ago".
 export function ago(time, now = Date.now()) {
     const s = (now - Date.parse(time)) / 1000;
     if (!(s > 60)) return 'just now';
@@ -52,7 +52,7 @@ export function ago(time, now = Date.now()) {
     return `${Math.floor(s / 86400)} d ago`;
 }
 
-// A sign beside the colour, and the word, of each state.
+// A sign, besides the colour and the word, for each state.
 export const STATES = {
     checking: '◌',
     queued: '…',
@@ -69,8 +69,8 @@ export function ordinal(n) {
     return `${n}${suffix}`;
 }
 
-// How long a session still takes at its present rate; null where that cannot be said.
-// `each`: simulated seconds of a frame, where they are known better than from the whole.
+// Time left for a session at its present rate; null if unknown. `each`: simulated seconds of a frame, if known more
+// accurately than from the whole.
 export function secondsLeft({ state, progress }, each = null) {
     const { frame, frames, rate, time } = progress ?? {};
     if (state !== 'running' || !frames || !rate || !frame) return null;

@@ -1,25 +1,25 @@
-// Frames of a session: those that came lately, and those that are asked for. The newest wish wins.
+// Frames of a session: recent ones, and those that were requested. The newest request wins.
 
 import { ApiError, Unreachable } from './api.js';
 import { Emitter } from './emitter.js';
 import { FRAME, GAP, frameOf, jsonOf } from './records.js';
 import { readRecords } from './stream.js';
 
-export const KEPT_BYTES = 256 << 20; // of all sessions that are in a picture
+export const KEPT_BYTES = 256 << 20; // of all sessions in a picture
 const AHEAD_BYTES = 24 << 20;
 const AHEAD_FRAMES = 240;
-const AGAIN_MS = 1000; // after the daemon did not answer, or the answer was cut
+const AGAIN_MS = 1000; // after the daemon did not reply, or the reply broke off
 
-// Whether another try may go better: the network's errors are TypeErrors where an answer had begun.
+// True if another try may succeed: network errors are TypeErrors once a reply has begun.
 const passes = (error) =>
     error instanceof Unreachable ||
     error instanceof TypeError ||
     (error instanceof ApiError && [429, 503].includes(error.status));
 
-// Emits 'frame' with each that arrives, and 'missing' with the number of one that cannot be had.
+// Emits 'frame' for each frame that arrives, and 'missing' with the number of an unavailable one.
 export class FrameStore extends Emitter {
     #path;
-    #cache = new Map(); // by number, least lately used first
+    #cache = new Map(); // by number, least recently used first
     #bytes = 0;
     #missing = new Map();
     #load = null; // {from, to, next, abort}
@@ -68,7 +68,7 @@ export class FrameStore extends Emitter {
         this.emit('frame', frame);
     }
 
-    // Another limit on the bytes that are kept.
+    // Sets another limit on the bytes kept.
     setLimit(bytes) {
         this.limit = bytes;
         this.#forget();
@@ -82,7 +82,7 @@ export class FrameStore extends Emitter {
         }
     }
 
-    // Ask for a frame, and `ahead` (true: many) after it up to `last`, where they are to be played.
+    // Request a frame, and `ahead` (true: many) after it up to `last`, for playing.
     want(number, ahead = false, last = number) {
         if (ahead) {
             const size = this.#cache.size ? this.#bytes / this.#cache.size : 1 << 20;

@@ -1,4 +1,4 @@
-// Scenes to begin with: one click runs one.
+// Example scenes: one click runs one.
 
 import { useState } from 'preact/hooks';
 import { api } from './api.js';
@@ -9,7 +9,7 @@ import { Sketch } from './sketch.jsx';
 
 /* global PICTURES: the addresses of rendered pictures by scene, from build.mjs */
 
-// So that a request that is sent twice makes one session.
+// So that a repeated request creates only one session.
 export function someKey() {
     return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 }
@@ -19,7 +19,7 @@ export function submit(text, group = '') {
     return api.post(where, text, { headers: { 'Idempotency-Key': someKey() } });
 }
 
-// The short form that gallery scenes have.
+// The short form of gallery scenes.
 export function shortForm(scene) {
     const text = pretty(scene);
     return scene.metadata?.quick ? patched(text, scene.metadata.quick) : text;

@@ -1,4 +1,4 @@
-// The bodies of another session, translucent over those of the one that is looked at.
+// The bodies of another session, translucent over those of the open one.
 
 import {
     BufferAttribute,
@@ -19,8 +19,8 @@ const OPACITY = 0.45;
 
 export class Ghost {
     things = [];
-    shown = null; // the number of its frame
-    #form = null; // of the frames that its buffers are for
+    shown = null; // number of the frame shown
+    #form = null; // form of the frames that its buffers fit
 
     constructor(view, companion, colour) {
         Object.assign(this, { view, stage: view.stage, companion, colour });
@@ -51,7 +51,7 @@ export class Ghost {
         this.view.setSection();
     }
 
-    // The frame of that time, as soon as it is here.
+    // Shows the frame at that time once it is available.
     follow(time, leader) {
         const { companion } = this;
         const number = companion.join(time, leader);

@@ -1,13 +1,13 @@
-// A vertex to be dragged: a branch of the session, in real time, with a force on the vertex and those
-// around it that follows the pointer as a spring would.
+// Dragging a vertex: a branch of the session, in real time, with a force on the vertex and its neighbours that pulls
+// towards the pointer like a spring.
 
 import { api } from './api.js';
 
 export const HANDLE = 'handle';
 const GRAVITY = 9.81;
-const LASTS_S = 600; // simulated, so that one that is forgotten ends
-const WEIGHTS = 2; // that it pulls with at a distance of the body's size
-const SOFTNESS = 0.1; // of Young's modulus times an edge, N/m: so that it does not tear an element out
+const LASTS_S = 600; // simulated; ends a forgotten branch
+const WEIGHTS = 2; // multiple of the body's weight that it pulls with at a distance of the body's size
+const SOFTNESS = 0.1; // of Young's modulus times an edge, N/m: so that it does not tear out an element
 
 // The forces of a scene that are such handles: [{name, body, vertex}].
 export const handlesOf = (scene) =>
@@ -19,7 +19,7 @@ export const handlesOf = (scene) =>
             vertex: point.select.indices[0],
         }));
 
-// The drawn vertices that share an edge with one.
+// The drawn vertices that share an edge with a vertex.
 function around(surface, index) {
     const found = [];
     const { sides } = surface;
@@ -30,7 +30,7 @@ function around(surface, index) {
     return found;
 }
 
-// Branch off at the frame that is shown; resolves to the new session's document.
+// Branch at the shown frame; resolves to the new session's document.
 export async function takeHold(model, view, index) {
     const { surface } = view;
     const posted = await api.get(`${model.base}/scene?form=posted`);
@@ -69,8 +69,8 @@ function contentOf(surface, body) {
     return { volume: Math.abs(volume), area };
 }
 
-// The spring between the pointer and a handle on `body`: {stiffness in N/m, damping in N s/m, most in N}.
-// Soft and damped, as the pointer's force comes late by what a control and a frame take.
+// The spring between the pointer and a handle on `body`: {stiffness in N/m, damping in N s/m, most in N}. Soft and
+// damped, because the pointer's force is delayed by a control and a frame.
 export function springOf(scene, view, body) {
     const given = scene.bodies.find(({ name }) => name === body.name);
     const {

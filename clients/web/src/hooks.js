@@ -1,8 +1,8 @@
-// What components share: hearing of changes, and answers of the daemon.
+// Shared hooks of components: events, and replies of the daemon.
 
 import { useEffect, useReducer, useState } from 'preact/hooks';
 
-// Draw the component again whenever `emitter` tells one of `names` (one string, separated by blanks).
+// Render the component again when `emitter` emits one of `names` (one string, separated by blanks).
 export function useOn(emitter, names) {
     const [, again] = useReducer((n) => n + 1, 0);
     useEffect(() => {
@@ -13,7 +13,7 @@ export function useOn(emitter, names) {
     }, [emitter, names]);
 }
 
-// What `ask(signal)` resolves to, asked again when one of `inputs` changes: {value, error}.
+// The result of `ask(signal)`, requested again when one of `inputs` changes: {value, error}.
 export function useAnswer(ask, inputs) {
     const [answer, setAnswer] = useState({ value: null, error: null });
     useEffect(() => {
@@ -29,8 +29,8 @@ export function useAnswer(ask, inputs) {
 
 const LOOK_MS = 1500;
 
-// What `ask()` resolves to, asked again every while that the page is seen: [{value, error}, set]. The last value stays
-// while the next is asked for.
+// The result of `ask()`, requested again periodically while the page is visible: [{value, error}, set]. The last value
+// stays during the next request.
 export function useLook(ask, inputs) {
     const [seen, setSeen] = useState({ value: null, error: null });
     useEffect(() => {

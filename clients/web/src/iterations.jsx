@@ -1,4 +1,4 @@
-// What each iteration of the frame that is shown did; for scenes with "metrics": "iteration".
+// Each iteration of the shown frame, for scenes with "metrics": "iteration".
 
 import { useEffect, useRef } from 'preact/hooks';
 import { Chart, curveColour } from './chart.js';

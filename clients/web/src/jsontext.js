@@ -1,5 +1,5 @@
-// JSON as somebody writes it: where each value stands in the text, and changes that leave the rest of it
-// as it was written.
+// JSON as written by a user: the position of each value in the text, and edits that leave the rest of the text
+// unchanged.
 
 const escaped = (key) => String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 const unescaped = (key) => key.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -12,7 +12,7 @@ class Wrong extends Error {
 }
 
 class Reader {
-    places = new Map(); // pointer: {from, to, begin}; begin: where its key begins
+    places = new Map(); // pointer: {from, to, begin}; begin: start of its key
 
     constructor(text) {
         this.text = text;
@@ -134,7 +134,7 @@ export function at(value, pointer) {
     return found;
 }
 
-// Where a fault is to be marked, {from, to}: its value with its key, or the nearest that is there.
+// The range to mark for a fault, {from, to}: its value with its key, or the nearest existing parent.
 export function placeOfPointer(places, pointer) {
     for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
         const place = places.get(p);
@@ -146,7 +146,7 @@ export function lineOfPointer(text, places, pointer) {
     return lineOf(text, placeOfPointer(places, pointer).from);
 }
 
-// [1, 2, 3] in one line, objects of few words too.
+// [1, 2, 3] on one line, and objects with few words too.
 export function written(value, indent = 0) {
     const short = JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
     if (short.length + indent < 100) return short.replaceAll('[ ', '[').replaceAll(' ]', ']');
@@ -170,7 +170,7 @@ export function pretty(scene) {
     return `{\n${rows.join(',\n')}\n}\n`;
 }
 
-// The text with a member more in the object or array at `pointer`.
+// The text with an additional member in the object or array at `pointer`.
 function inserted(text, places, pointer, member) {
     const { from, to } = places.get(pointer);
     const inside = [...places].filter(
@@ -184,7 +184,7 @@ function inserted(text, places, pointer, member) {
     return text.slice(0, last.to) + gap + member + text.slice(last.to);
 }
 
-// The text with this value at the pointer; objects on the way are made.
+// The text with this value at the pointer; objects on the way are created.
 export function setAt(text, pointer, value) {
     const { places, error } = read(text);
     if (error) return text;
@@ -198,7 +198,7 @@ export function setAt(text, pointer, value) {
     return inserted(text, places, parent, `${JSON.stringify(unescaped(parts[depth]))}: ${written(nested)}`);
 }
 
-// The text with a value more at the end of the array at the pointer, which is made where there is none.
+// The text with an additional value at the end of the array at the pointer, which is created if missing.
 export function appendAt(text, pointer, value) {
     const { places, error } = read(text);
     if (error) return text;

@@ -1,4 +1,4 @@
-// What the keyboard does, and the page that says so.
+// Keyboard commands, and the page that lists them.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { marksOf } from './timeline.jsx';
@@ -28,7 +28,7 @@ const KEYS = [
 const TURN = Math.PI / 24,
     ZOOM = 1.1;
 
-// To the next mark of the time line, or the one before.
+// Move to the next or the previous mark of the timeline.
 function jump(model, way) {
     if (!model) return false;
     const { frame } = model.player;
@@ -45,13 +45,13 @@ function closeTool(view) {
     return view?.section.on ? view.toggleSection() : false;
 }
 
-// Also where that is in a shadow root, as the text of a scene is.
+// Also if it is in a shadow root, like the text of a scene.
 const typing = (event) =>
     event
         .composedPath()[0]
         .closest?.('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]');
 
-// `model()` and `view()` are what is looked at, or null.
+// `model()` and `view()` return the open session and view, or null.
 export function useKeys(model, view, openHelp) {
     useEffect(() => {
         const listen = (event) => {

@@ -1,11 +1,12 @@
-// A component whose code comes after the page's first picture.
+// A component whose code is loaded after the page's first picture.
 
 import { useEffect, useState } from 'preact/hooks';
 
 const FIRST = 'first-contentful-paint';
-const PATIENCE = 1000; // ms: a page that is hidden has no picture, and not every browser tells of it
+const PATIENCE = 1000; // ms: a hidden page has no picture, and not every browser reports that
 
-// The first WebGL context of a browser takes longer than all else together: its code may come before, it begins after.
+// A browser's first WebGL context takes longer than everything else together: its code may be loaded earlier, but it
+// starts later.
 export const seen = new Promise((resolve) => {
     setTimeout(resolve, PATIENCE);
     new PerformanceObserver((list) => list.getEntriesByName(FIRST).length > 0 && resolve()).observe({
@@ -14,7 +15,7 @@ export const seen = new Promise((resolve) => {
     });
 });
 
-// `load()` resolves to the component; `shape` is the class of what keeps its place meanwhile.
+// `load()` resolves to the component; `shape` is the class of its placeholder.
 export function lazy(load, shape) {
     return function Lazy(properties) {
         const [Part, setPart] = useState(null);

@@ -1,4 +1,4 @@
-// The list of sessions: state, progress, why one waits. Several can be selected, for an action on all.
+// The list of sessions: state, progress, reason for waiting. Several can be selected for an action on all.
 
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { BulkBar, useBulk } from './bulk.jsx';
@@ -27,7 +27,7 @@ function Warnings({ session }) {
     return <span class="line warned numbers">⚠ {[...new Set(told)].join(', ')}</span>;
 }
 
-// What its warnings are about, each once.
+// The subjects of its warnings, each once.
 export function codesOf(session) {
     return [...new Set((session.warnings ?? []).map(({ code }) => code.replaceAll('_', ' ')))].join(', ');
 }
@@ -49,7 +49,7 @@ const STALLED = {
     idle: 'uses no processor time',
 };
 
-// One line that says how it is.
+// One line about its state.
 export function lineOf(session, each = null) {
     const { state, progress, queue, failure, desired } = session;
     const frames = progress?.frames ? `${progress.frame ?? 0}/${progress.frames}` : `${progress?.frame ?? 0}`;
@@ -123,12 +123,12 @@ function Item({ session, each, chosen, selected, owners, onSelect }) {
     );
 }
 
-const FIRST = 40, // rows that are drawn at once, others after the page's first picture
+const FIRST = 40, // rows drawn at once, others after the page's first picture
     SHOWN = 200;
 const AGO_MS = 30000,
     LATER_MS = 200;
 
-// The IDs that are selected: {has, list, pick(id, range), set(ids)}. A range goes from the one picked before.
+// The selected IDs: {has, list, pick(id, range), set(ids)}. A range starts at the one picked before.
 function useSelection(found) {
     const [ids, setIds] = useState(new Set());
     const last = useRef(null);
@@ -176,7 +176,7 @@ function rowKeys({ selection, found, onRemove }) {
     };
 }
 
-// `onCompare(ids)` draws the curves of those beside the ones of the session that is open.
+// `onCompare(ids)` draws these sessions' curves beside those of the open one.
 export function SessionList({ sessions, id, onCompare }) {
     useOn(sessions, 'change');
     const [, again] = useReducer((n) => n + 1, 0);
@@ -191,7 +191,7 @@ export function SessionList({ sessions, id, onCompare }) {
     useEffect(() => {
         if (sessions.loaded) setTimeout(() => setShown(SHOWN), LATER_MS);
     }, [sessions.loaded]);
-    // What is looked at is seen in the list, also where a link led to it.
+    // The open session is visible in the list, also when a link led to it.
     useEffect(() => {
         const chosen = list.current.querySelector('.chosen');
         if (!chosen) return;

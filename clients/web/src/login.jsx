@@ -1,5 +1,5 @@
-// Who looks: a token, a code that is good once (#code=...), or a share link (#link=...). What an
-// address brings is taken out of it before anything else, so that it stays in no history.
+// Login: by a token, a one-time code (#code=...), or a share link (#link=...). The fragment is removed from the address
+// before anything else, so that it stays in no history.
 import { useState } from 'preact/hooks';
 import { route } from './route.js';
 
@@ -17,13 +17,13 @@ function post(path, body) {
 
 const brought = () => /^#(code|link)=([A-Za-z0-9_]+)$/.exec(location.hash);
 
-// A code or a link pasted into a page that is open changes its fragment only: the page begins again with it.
+// Pasting a code or a link into an open page only changes its fragment: the page starts over with it.
 export function watchAddress() {
     addEventListener('hashchange', () => brought() && location.reload());
 }
 
-// {user} where somebody is logged in, now by a code or since before; {link: session} after a share
-// link; {refused: sentence} where what the address brought was good no more; {} for nobody.
+// {user} if somebody is logged in, by a code or from before; {link: session} after a share link; {refused: sentence} if
+// the code or link was no longer valid; {} if nobody is.
 export async function enter() {
     const found = brought();
     if (!found) {
@@ -56,7 +56,7 @@ export function Login({ refused = '', onDone }) {
         if (!secret) return;
         setBusy(true);
         try {
-            // A code has 32 hex digits, as no token has.
+            // A code has 32 hex digits; tokens have a different length.
             const body = /^[0-9a-f]{32}$/.test(secret) ? { code: secret } : { token: secret };
             const { user } = await post('/v1/login', body);
             setToken('');

@@ -1,4 +1,4 @@
-// The machine: what runs and waits now (devices.jsx), who had it over the last day as a picture, and who used how much.
+// The machine: running and waiting sessions (devices.jsx), a picture of its users over the last day, and usage.
 
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
@@ -20,7 +20,7 @@ const TABLE_MOST = 200,
     BAR_LEAST = 3, // pixels
     ROW_MOST = 72;
 
-// A number that grows while the page is looked at.
+// A counter that increases while the page is visible.
 function useClock(ms) {
     const [now, setNow] = useState(0);
     useEffect(() => {
@@ -30,7 +30,7 @@ function useClock(ms) {
     return now;
 }
 
-// The last answer stays while the next is asked for.
+// The last reply stays during the next request.
 function useLast(ask, inputs) {
     const { value, error } = useAnswer(ask, inputs);
     const [last, setLast] = useState(null);
@@ -62,7 +62,7 @@ function Heads({ names }) {
     );
 }
 
-// ---- who had it ------------------------------------------------------------------------------------
+// ---- users over time -------------------------------------------------------------------------------
 
 function told({ span, cores }) {
     const seconds = (Date.parse(span.to) - Date.parse(span.from)) / 1000;
@@ -216,7 +216,7 @@ function Chart() {
     );
 }
 
-// ---- how much --------------------------------------------------------------------------------------
+// ---- usage -----------------------------------------------------------------------------------------
 
 function day(ago) {
     return new Date(Date.now() - ago * 86400e3).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-// The page: who looks, what is looked at, and the frame around it.
+// The page: the user, the open session, and the frame around it.
 
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -25,7 +25,7 @@ import './touch.css';
 
 const navigate = (place) => route.go(place);
 const OTHERS = 3;
-// Nine tenths of the code: the list does not wait for it.
+// Nine tenths of the code; the list does not wait for it.
 const View = lazy(() => import('./view.jsx').then((part) => part.View), 'view');
 const Charts = lazy(() => import('./charts.jsx').then((part) => part.Charts), 'charts');
 
@@ -86,7 +86,7 @@ function Header({ sessions, user, page, onHelp }) {
     );
 }
 
-// Says that what is seen is not what is: goes away by itself.
+// Warns that the view is out of date; disappears by itself.
 function Banner({ sessions, model }) {
     useOn(sessions, 'change');
     useOn(model, 'link');
@@ -118,7 +118,7 @@ const SHORT_S = 60,
     SMALL_BYTES = 64 << 20,
     VERTEX_BYTES = 12;
 
-// A run that is over shows how it went, where that is short, soon read, and wanted.
+// A finished run plays if it is short, quick to read, and wanted.
 function playsByItself({ session, over, player, surface, topology }) {
     if (!over || session.state !== 'succeeded' || session.retention?.last > 0) return false;
     const frames = player.newest - player.first;
@@ -140,7 +140,7 @@ function Session({ id, sessions, current, tools, compared, onCompare, listed }) 
         .map((other) => ({ id: other, name: nameOf(other) }));
     useEffect(() => {
         const made = new SessionModel(id);
-        // The frame of the address, also where another address of the session is gone to.
+        // The frame in the address, also after a change to another address of the same session.
         let wanted = NaN;
         const want = () => (wanted = route.now.id === id ? Number(route.now.query.frame ?? NaN) : NaN);
         const seek = () => Number.isInteger(wanted) && made.player.seek(wanted);
@@ -191,7 +191,7 @@ function Session({ id, sessions, current, tools, compared, onCompare, listed }) 
     );
 }
 
-// Wide pages open what goes on now, or the newest: somebody who waits sees it without a click.
+// Wide pages open the running or newest session, so that a waiting user sees it without a click.
 function openFirst(sessions) {
     const { page, id } = route.asked;
     if (id || page !== 'sessions' || !matchMedia('(min-width: 44rem)').matches) return;
@@ -204,7 +204,7 @@ function Nothing({ sessions }) {
     useEffect(() => {
         if (sessions?.loaded) openFirst(sessions);
     }, [sessions, sessions?.loaded, sessions?.items.length > 0]);
-    if (!sessions?.loaded) return null; // by a share link there is one session and no list
+    if (!sessions?.loaded) return null; // a share link has one session and no list
     if (sessions.items.length === 0) {
         return (
             <div class="scenes">
@@ -249,7 +249,7 @@ function Page({ sessions, user, link }) {
     const { page, id, query } = route.now;
     const empty = useEmpty(sessions) && !id;
     const Other = PAGES[page];
-    // Guests have one session and no other page.
+    // Guests see one session and no other page.
     useEffect(() => {
         if (link && (Other || !id)) route.replace({ page: 'sessions', id: link });
     }, [link, page, id]);
@@ -293,7 +293,7 @@ function Page({ sessions, user, link }) {
     );
 }
 
-// Whoever came by a share link sees its session and nothing else.
+// A guest with a share link sees its session and nothing else.
 async function linked(entered) {
     if (entered.link) return entered.link.id;
     const { id } = route.now;

@@ -1,4 +1,4 @@
-// The distance between two places that are picked: points of bodies, which move with their vertices, or of obstacles.
+// The distance between two picked points: points of bodies, which move with their vertices, or of obstacles.
 
 import {
     BufferAttribute,
@@ -15,7 +15,7 @@ import {
 } from 'three';
 import { quantity } from './format.js';
 
-const SNAP_PX = 12; // a vertex that is nearer than this is meant
+const SNAP_PX = 12; // a vertex closer than this is picked
 const LABEL = [256, 64]; // pixels of the label's picture
 const LABEL_PX = 26; // its height in the view
 
@@ -23,15 +23,15 @@ export class Measure {
     on = false;
     ends = []; // {name, parts: [{vertex, weight}]}, vertices of all, or {name, obstacle, at}
     #things = [];
-    #drawn = null; // what the label says
+    #drawn = null; // the label's present text
 
     constructor(view) {
         this.view = view;
     }
 
-    // ---- what is measured ---------------------------------------------------------------------
+    // ---- measuring ----------------------------------------------------------------------------
 
-    // Another end at what `hit` hit (View3D.hitAt), at that place of the canvas; a third begins again.
+    // Adds an end at the point hit by `hit` (View3D.hitAt), at that position of the canvas; a third end starts over.
     add(hit, x, y) {
         if (this.ends.length === 2) this.ends = [];
         if (hit) this.ends.push(this.#endOf(hit, x, y));
@@ -61,7 +61,7 @@ export class Measure {
         };
     }
 
-    // Where an end is in the picture; null where that is not known.
+    // The position of an end in the picture; null if unknown.
     #placeOf({ parts, obstacle, at }) {
         const { view } = this,
             { surface } = view;
@@ -116,7 +116,7 @@ export class Measure {
         return this.#things;
     }
 
-    // After positions, ends or colours have changed.
+    // Called after positions, ends or colours have changed.
     update() {
         if (!this.#things.length) return;
         const { view } = this,
@@ -158,7 +158,7 @@ export class Measure {
         map.needsUpdate = true;
     }
 
-    // The label is as large in every view.
+    // The label has the same size in every view.
     size() {
         const label = this.#things[2];
         if (!label?.visible) return;

@@ -1,4 +1,4 @@
-// What is measured, below the view.
+// The measurement, below the view.
 
 import { number, quantity } from './format.js';
 

@@ -1,4 +1,4 @@
-// Mesh files of the user's machine: sent once, named by what they hold, put into a scene as bodies.
+// Mesh files of the user's machine: uploaded once, named by their contents, added to a scene as bodies.
 
 import { api } from './api.js';
 import { appendAt, read } from './jsontext.js';
@@ -36,7 +36,7 @@ async function send(file) {
 const parts = (name) => /^(.*?)(?:\.([^.]*))?$/.exec(name).slice(1);
 const count = (n, word) => (n ? `${n.toLocaleString('en')} ${word}` : null);
 
-// Files that belong together: TetGen's .node and .ele of one name.
+// Groups files that belong together: TetGen's .node and .ele of the same name.
 function bodiesOf(files) {
     const bodies = new Map();
     for (const file of files) {
@@ -65,7 +65,7 @@ async function meshOf(body, formats) {
     return { mesh: { upload: hash, format }, report };
 }
 
-// The text with a body more for each file, and a sentence of each.
+// The text with a body added for each file, and a sentence about each.
 export async function withMeshes(text, files, formats) {
     const said = [];
     let now = text;

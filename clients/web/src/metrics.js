@@ -1,4 +1,4 @@
-// The metrics records of a session as columns: a number a frame, by the path of its key.
+// The metrics records of a session as columns: one number per frame, by the path of its key.
 
 const GROWTH = 1.6;
 const SAME = 1e-3; // of a frame's interval
@@ -15,7 +15,7 @@ export class MetricsTable {
         return this.rows ? this.#frames[this.rows - 1] : -1;
     }
 
-    // Names of columns, as "energy/kinetic", in the order in which they first came.
+    // Column names such as "energy/kinetic", in order of first appearance.
     get names() {
         return [...this.#columns.keys()];
     }
@@ -24,7 +24,7 @@ export class MetricsTable {
         return this.#frames.subarray(0, this.rows);
     }
 
-    // The numbers of one column; NaN where a frame had none. Null where there is no such column.
+    // The numbers of one column; NaN for frames without one. Null if there is no such column.
     column(name) {
         return this.#columns.get(name)?.subarray(0, this.rows) ?? null;
     }
@@ -34,7 +34,7 @@ export class MetricsTable {
         return Number.isFinite(value) ? value : null;
     }
 
-    // The row of a frame, or of the last one before it; -1 where there is none.
+    // The row of a frame, or of the last one before it; -1 if none.
     rowOf(frame) {
         let low = 0,
             high = this.rows;
@@ -46,13 +46,14 @@ export class MetricsTable {
         return low - 1;
     }
 
-    // The time of a frame, whose records may be thinned: frames between two of them are `each` seconds apart.
+    // The time of a frame. Records may be thinned: frames between two of them are `each` seconds apart.
     timeOf(frame, each) {
         const row = this.rowOf(frame);
         return row < 0 ? frame * each : this.at('time', row) + (frame - this.#frames[row]) * each;
     }
 
-    // The last frame whose time is not after `time`; times that differ by less than a thousandth of `each` are one.
+    // The last frame whose time is not after `time`; times that differ by less than a thousandth of `each` count as
+    // equal.
     frameAt(time, each) {
         const times = this.column('time');
         if (!times?.length) return Math.floor(time / each + SAME);
@@ -68,12 +69,12 @@ export class MetricsTable {
         return low < this.rows ? Math.min(frame, this.#frames[low] - 1) : frame;
     }
 
-    // What each iteration of a frame showed, or null where the scene does not ask for it.
+    // The iterations of a frame, or null if the scene does not record them.
     iterations(frame) {
         return this.#details.get(frame) ?? null;
     }
 
-    // Records come in ascending order; what was there before is left out.
+    // Records come in ascending order; those already present are skipped.
     push(record) {
         if (typeof record.frame !== 'number' || record.frame <= this.last) return;
         if (this.rows === this.#capacity) this.#grow();
@@ -84,7 +85,7 @@ export class MetricsTable {
         this.rows++;
     }
 
-    // Forces between bodies are a list: [{between: [a, b], force}]. On itself a body exerts none.
+    // Forces between bodies are a list: [{between: [a, b], force}]. A body's force on itself is left out.
     #putForces(prefix, list) {
         for (const { between, force } of list)
             if (between[0] !== between[1]) this.#put(prefix, { [between.join(' on ')]: force });

@@ -1,6 +1,5 @@
-// One session as the page knows it: the document, what to draw, its metrics and frames, all of one
-// stream. Emits 'session', 'tick' (twice a second, where numbers changed), 'failure' (it is to be shown),
-// 'link', 'ready', 'gone'.
+// One session as the page sees it: the document, geometry, metrics and frames, all from one stream. Emits 'session',
+// 'tick' (twice a second, if numbers changed), 'failure' (to be shown), 'link', 'ready', 'gone'.
 
 import { ApiError, Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
@@ -11,16 +10,16 @@ import { FRAME, GAP, METRICS, STATE, frameOf, jsonOf } from './records.js';
 import { Stream, readRecords } from './stream.js';
 
 const TICK_MS = 500;
-const AGAIN_MS = 1000; // after the daemon did not answer
+const AGAIN_MS = 1000; // after the daemon did not reply
 const CONTROLS_PAGE = 200;
-const MANY_FRAMES = 20000; // beyond them, only every n-th frame's metrics are read of the past
-const FINE_VERTICES = 20000; // up to here frames come in single precision, then quantised
+const MANY_FRAMES = 20000; // beyond this, only every n-th frame's metrics of the past are read
+const FINE_VERTICES = 20000; // up to this, frames come in single precision, otherwise quantised
 const MAX_FPS = 60;
 export const OVER = ['succeeded', 'failed', 'rejected', 'cancelled'];
 
 export const basePath = (id) => `/v1/sessions/${encodeURIComponent(id)}`;
 
-// {topology, surface, drawn}: `drawn` lists the vertices that are sent, null where all are.
+// {topology, surface, drawn}: `drawn` lists the vertices that are sent, null if all are.
 async function readTopology(base) {
     const topology = await api.get(`${base}/topology`);
     const surface = await api.array(`${base}/topology?array=surface`);
@@ -42,9 +41,9 @@ export class SessionModel extends Emitter {
     #dirty = false;
     #timer = 0;
     #whole = false;
-    #needs = new Set(); // of what needs inner vertices
+    #needs = new Set(); // reasons for needing inner vertices
     #ticks = 0;
-    #told = 0; // documents that the stream or the list has brought
+    #told = 0; // number of documents from the stream or the list
     #first = null;
     #seen = null;
     #tets = null;
@@ -65,13 +64,13 @@ export class SessionModel extends Emitter {
         clearInterval(this.#timer);
     }
 
-    // Simulated seconds from a frame to the next; null until that is known.
+    // Simulated seconds between frames; null until known.
     get frameSeconds() {
         return this.topology ? this.player.frameSeconds : null;
     }
 
-    // The simulated time of a frame, and the last frame whose time is not after another; metrics that are thinned are
-    // a frame's interval apart in between.
+    // The simulated time of a frame, and the last frame whose time is not after a given one; between thinned metrics,
+    // frames are an interval apart.
     timeOf(frame) {
         return this.metrics.timeOf(frame, this.player.frameSeconds);
     }
@@ -85,7 +84,7 @@ export class SessionModel extends Emitter {
         return OVER.includes(this.session?.state);
     }
 
-    // How frames are asked for: what the picture needs and no more.
+    // The requested form of frames: only what the picture needs.
     get form() {
         const quantised = this.topology && this.topology.vertices > FINE_VERTICES;
         const part = this.surface && !this.#whole ? 'surface' : 'all';
@@ -93,7 +92,7 @@ export class SessionModel extends Emitter {
         return `dtype=${quantised ? 'u16' : 'f32'}&vertices=${part}&fields=position${contacts}`;
     }
 
-    // Whether `reason`, as stress, needs inner vertices, too; frames are read again where that changes.
+    // Sets whether `reason`, such as stress, needs inner vertices, too; a change reads the frames again.
     needWhole(reason, needed = true) {
         this.#needs[needed ? 'add' : 'delete'](reason);
         const whole = this.#needs.size > 0;
@@ -105,7 +104,7 @@ export class SessionModel extends Emitter {
         this.emit('form');
     }
 
-    // Frame 0, that displacements count from; null until it is here, which 'first' tells.
+    // Frame 0, the reference of displacements; null until it is here, announced by 'first'.
     get first() {
         if (!this.#first && this.topology) {
             this.#first = { frame: null };
@@ -121,17 +120,17 @@ export class SessionModel extends Emitter {
             });
             this.emit('first');
         } catch {
-            // Retention took it away: what needs it stays plain.
+            // Retention has removed it: anything that needs it stays plain.
         }
     }
 
-    // The tetrahedra as global vertices, four each; read when they are first asked for.
+    // The tetrahedra as global vertices, four each; read when first requested.
     tets() {
         this.#tets ??= api.array(`${this.base}/topology?array=tets`);
         return this.#tets;
     }
 
-    // The failure's place into the picture: its frame, and what is marked there.
+    // Shows the failure's place in the picture: its frame, and a mark.
     showFailure() {
         const { failure } = this.session;
         if (failure.frame != null) this.player.seek(failure.frame);
@@ -142,7 +141,7 @@ export class SessionModel extends Emitter {
         return this.#whole ? null : this.surface;
     }
 
-    // The answer, however long the daemon is away, or has too much to do.
+    // The reply, however long the daemon is unavailable or busy.
     async #await(ask) {
         for (;;) {
             try {
@@ -167,7 +166,7 @@ export class SessionModel extends Emitter {
         }
     }
 
-    // What to draw is known when the session was checked.
+    // The geometry is known once the session was checked.
     async #prepare() {
         if (this.session.state === 'rejected') {
             this.topology = { vertices: 0, bodies: [], obstacles: [], pins: [] };
@@ -189,7 +188,7 @@ export class SessionModel extends Emitter {
         if (!this.closed) this.follow();
     }
 
-    // The past of a very long run, thinned: the stream then begins with what is new.
+    // The past of a very long run, thinned; the stream then begins with new frames.
     async #readPast() {
         const newest = this.session.progress?.frame ?? 0;
         if (newest < MANY_FRAMES) return;
@@ -245,7 +244,7 @@ export class SessionModel extends Emitter {
             this.controls = items;
             this.emit('controls');
         } catch {
-            // Shown are those that were read before.
+            // The frames read before are shown.
         }
     }
 
@@ -259,12 +258,12 @@ export class SessionModel extends Emitter {
         this.#dirty = true;
     }
 
-    // The document anew, as after a request that changes it.
+    // Reads the document again, for example after a request that changes it.
     async refresh() {
         try {
             const told = this.#told;
             const session = await api.get(this.base);
-            if (told === this.#told) this.#take(session); // else the stream's is newer
+            if (told === this.#told) this.#take(session); // otherwise the stream's document is newer
             if (this.link.ended && !this.over) {
                 this.link = { live: true };
                 this.#stream?.restart();
@@ -274,7 +273,7 @@ export class SessionModel extends Emitter {
         }
     }
 
-    // The document as the list of sessions has it, which may be newer than what was asked for here.
+    // The document from the list of sessions, which may be newer than the one read here.
     learn(session) {
         if (!this.session || this.closed || session === this.session) return;
         this.#told++;
@@ -287,13 +286,13 @@ export class SessionModel extends Emitter {
 
     #take(session) {
         this.session = session;
-        // While frames stream in, the newest is the one that is here.
+        // While frames stream in, the newest available one is shown.
         const frame = session.progress?.frame;
         if (frame != null && (!this.#stream || this.over)) this.player.setNewest(frame);
         this.emit('session', session);
     }
 
-    // From frames themselves: a branch begins at a time of its own.
+    // From frames themselves, because a branch has its own start time.
     #judgeRate({ number, time }) {
         const seen = (this.#seen ??= { number, time });
         if (number !== seen.number) this.player.frameSeconds = (time - seen.time) / (number - seen.number);
@@ -303,7 +302,7 @@ export class SessionModel extends Emitter {
         if (!this.#dirty) return;
         this.#dirty = false;
         this.emit('tick');
-        // Progress is in no record of the stream, so it is asked for once a second.
+        // The stream's records do not contain progress, so it is requested once a second.
         this.#ticks++;
         if (!this.over && this.#ticks % 2 === 0 && !document.hidden) this.refresh();
     }

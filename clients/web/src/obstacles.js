@@ -1,5 +1,5 @@
-// Obstacles as shapes to draw, and where their motions have brought them. Their triangles are the topology
-// document's, at time 0; only a plane, which has no end, is made here.
+// Obstacles as shapes to draw, at the positions given by their motions. Their triangles are the topology document's, at
+// time 0; only a plane, which is infinite, is generated here.
 
 import {
     BufferAttribute,
@@ -23,8 +23,8 @@ function planeGeometry({ normal, offset = 0 }, size) {
     return new PlaneGeometry(size, size).applyMatrix4(place);
 }
 
-// Null for an obstacle without triangles: of a session that was checked before they were written. `surface`: its
-// entry of the topology's obstacle_surfaces; `size`: how far a plane reaches.
+// Null for an obstacle without triangles, from a session that was checked before they were written. `surface`: its
+// entry of the topology's obstacle_surfaces; `size`: half the extent drawn of a plane.
 export function obstacleGeometry(obstacle, surface, size) {
     if (obstacle.plane) return planeGeometry(obstacle.plane, size);
     if (!surface) return null;
@@ -37,8 +37,8 @@ export function obstacleGeometry(obstacle, surface, size) {
 const COLOUR = 0x7f8fa6;
 const PLANE_OFFSET = 4; // units of polygonOffset, more than the bodies' own
 
-// A shape is judged to be `behind` m farther off than it is, as a cloth of flat triangles that lies on a round
-// obstacle is inside it between its vertices.
+// A shape is treated as `behind` m farther away, because a cloth of flat triangles on a round obstacle lies inside it
+// between its vertices.
 export function obstacleMaterial(obstacle, behind) {
     const plane = Boolean(obstacle.plane);
     const material = new MeshLambertMaterial({
@@ -66,7 +66,7 @@ export function obstacleMaterial(obstacle, behind) {
     return material;
 }
 
-// What a motion turns about that names no point.
+// The centre of rotation of a motion that names no point.
 function centreOf({ plane }, surface) {
     if (!plane) return vector(surface?.center);
     return vector(plane.normal, [0, 1, 0])
@@ -85,8 +85,8 @@ export function axisOf(turn) {
     return { axis, degrees: (2 * Math.atan2(sine, w) * 180) / Math.PI };
 }
 
-// Between rotations about one axis the angle grows evenly, so that 720 degrees are two turns; else the
-// shortest way (engine/scene/motion.h).
+// Between rotations about one axis the angle changes linearly, so that 720 degrees are two turns; otherwise the
+// shortest rotation (engine/scene/motion.h).
 function turnBetween(a, b, s) {
     const still = a.degrees === 0 || b.degrees === 0;
     if (!still && a.axis.distanceTo(b.axis) > 1e-12) {
@@ -97,7 +97,7 @@ function turnBetween(a, b, s) {
     return quaternion(axis.toArray(), a.degrees + s * (b.degrees - a.degrees));
 }
 
-// {shift, turn} of keyframes at a time; before the first they start from `from`.
+// {shift, turn} of keyframes at a time; before the first they start at `from`.
 function keyed(motion, time, from) {
     const poses = motion.keyframes.map((k) => ({
         time: k.time,
@@ -120,8 +120,8 @@ function advanced(motion, time, from) {
     return { shift: vector(motion.velocity).multiplyScalar(time).add(from.shift), turn };
 }
 
-// What a motion of an obstacle or a pin is over time: the scene's own, and then each that a control gave it.
-// `changes`: [{time, motion}], ascending. `surface`: an obstacle's triangles, null for a pin.
+// The motion of an obstacle or a pin over time: the scene's own, then each one set by a control. `changes`: [{time,
+// motion}], ascending. `surface`: an obstacle's triangles, null for a pin.
 export class Track {
     constructor({ motion, ...shape }, surface, changes = []) {
         this.origin = motion?.origin ? vector(motion.origin) : centreOf(shape, surface);
@@ -143,7 +143,7 @@ export class Track {
         return pose;
     }
 
-    // Where it is at a time or, after that, where the keyframes of the last control bring it.
+    // The position at a time or, later, the position that the last control's keyframes lead to.
     poseAhead(time) {
         if (!this.changed) return this.poseAt(time);
         const { time: begun, motion } = this.parts.at(-1);

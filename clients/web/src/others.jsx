@@ -1,4 +1,5 @@
-// Compared sessions in the view: ghosts over its bodies, or a picture of its own for each; all at one simulated time.
+// Compared sessions in the view: ghosts over its bodies, or a separate picture for each; all at the same simulated
+// time.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Companion, shareMemory } from './companion.js';
@@ -13,8 +14,8 @@ import { View3D, widened } from './view3d.js';
 
 export const SHOWN = { off: 'curves only', ghost: 'ghosted', beside: 'side by side' };
 
-// The sessions of `compared`, [{id, name}], beside `model`, read as long as they are shown. `again` hears what is new
-// of them.
+// The sessions of `compared`, [{id, name}], beside `model`, read while they are shown. `again` is called when they
+// change.
 export function useCompanions(model, compared, shown, again) {
     const kept = useRef(new Map());
     const wanted = shown === 'off' ? '' : compared.map(({ id }) => id).join();
@@ -68,7 +69,7 @@ export function useGhosts(view, model, companions, shown) {
     }, [view, companions, shown]);
 }
 
-// What somebody has chosen in the view, for another view of another session.
+// The user's settings of the view, for a view of another session.
 function takeOver(made, companion, view) {
     if (made.field !== view.field) {
         made.setField(view.field);
@@ -88,7 +89,7 @@ function takeOver(made, companion, view) {
     }
 }
 
-// One range of colours for all.
+// One colour range for all.
 function shareRange(made, view) {
     const { found } = made;
     if (view.field === 'none' || made.field !== view.field || !view.seen || !found || made.painted) return;
@@ -162,7 +163,7 @@ export function Panes({ view, model, companions }) {
     ));
 }
 
-// How they are shown, who they are, and how far each is.
+// The controls: how they are shown, their names, and their progress.
 export function OthersBar({ view, model, companions, shown, onShow }) {
     const time = view.shown?.time;
     const end = model.timeOf(model.player.newest);

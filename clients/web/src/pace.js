@@ -1,15 +1,15 @@
-// Whether a picture can have shadows: their map draws every triangle once more.
+// Decides whether a picture can have shadows: their map draws every triangle once more.
 
-const MOST = 300000; // triangles that a graphics card draws twice
+const MOST = 300000; // triangles that a graphics card can draw twice
 const SLOW_MS = 45, // from one picture to the next
-    MANY = 24; // pictures on end
+    MANY = 24; // consecutive pictures
 
-// Processors draw too slowly, whose time the solver needs.
+// CPU rendering is too slow, and the solver needs that time.
 export const software = (renderer) => /swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer);
 
 export const shadowsFit = (renderer, triangles) => triangles <= MOST && !software(renderer);
 
-// Tells of pictures that come one after the other: `add(now)` is true once half of the last ones took too long.
+// Measures consecutive pictures: `add(now)` is true once half of the recent ones took too long.
 export class Pace {
     #times = [];
     #last = null;
@@ -23,7 +23,7 @@ export class Pace {
         return slow;
     }
 
-    // The next picture comes after a rest.
+    // The next picture comes after a pause.
     rest() {
         this.#last = null;
     }

@@ -1,5 +1,5 @@
-// Pages beside the sessions', by their name in the address: components that take {api, navigate, sessions,
-// session}, `session` being the one that the address names (?session=ID), or null.
+// Pages other than the sessions', by their name in the address: components that take {api, navigate, sessions,
+// session}; `session` is the one in the address (?session=ID), or null.
 
 import { Machine } from './machine.jsx';
 import { Runs } from './runs.jsx';
@@ -9,8 +9,8 @@ import { Sweeps } from './sweeps.jsx';
 
 export const PAGES = { scenes: Scenes, sweeps: Sweeps, machine: Machine, runs: Runs };
 
-// Those that the header names; the list leads to the table of runs.
+// Pages linked in the header; the list links to the table of runs.
 export const NAMED = ['scenes', 'sweeps', 'machine'];
 
-// Of the session that is looked at: takes {model, tools}.
+// Pages of the open session: take {model, tools}.
 export const SHARE = Share;

@@ -1,4 +1,4 @@
-// Beside the view: how the session is, what can be done with it, its numbers, scene and log.
+// The panel beside the view: the session's state and actions, its numbers, scene and log.
 
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
@@ -83,7 +83,7 @@ function Actions({ model, navigate }) {
     );
 }
 
-// What went wrong and every fault, as sentences.
+// The failure and every fault, as sentences.
 export function sentenceOf(error) {
     const faults = (error.faults ?? [])
         .slice(0, 5)
@@ -109,7 +109,7 @@ function Row({ label, children, title }) {
     );
 }
 
-// What to know before trusting it.
+// Warnings to read before trusting the results.
 function Warnings({ session }) {
     if (!session.warnings?.length) return null;
     return (
@@ -123,7 +123,7 @@ function Warnings({ session }) {
     );
 }
 
-// The numbers of the frame that is shown.
+// The numbers of the shown frame.
 function Values({ model }) {
     useOn(model.player, 'change frame');
     const { metrics, session, player, topology, picture } = model;
@@ -220,7 +220,7 @@ function Log({ model }) {
 
 const MOST = 100;
 
-// "/materials/rubber/young" is the key materials.rubber.young, which may be broken behind its dots.
+// "/materials/rubber/young" is the key materials.rubber.young, which may be broken after its dots.
 const Key = ({ path }) => {
     const [first, ...others] = path.slice(1).split('/');
     return [first, ...others.map((part) => [<wbr key={part} />, `.${part}`])];
@@ -289,7 +289,7 @@ function shortText(value) {
     return typeof value === 'string' ? value : JSON.stringify(value, rounded).replaceAll(',', ', ').slice(0, 120);
 }
 
-// One stop of the tab key; arrows go from one to the next.
+// One stop of the tab key; arrow keys move within it.
 function Tabs({ tabs, chosen, onChoose }) {
     const keys = Object.keys(tabs);
     const move = (event) => {

@@ -1,5 +1,5 @@
-// Small pictures that were drawn, kept in the browser for the next load of the page: one for each session and user, a
-// bounded number, none after a logout.
+// Small pictures kept in the browser for the next load of the page: one for each session and user, a limited number,
+// deleted at logout.
 
 const NAME = 'pliant.pictures',
     STORE = 'pictures';
@@ -11,7 +11,7 @@ const settled = (request) =>
         request.onerror = () => fail(request.error);
     });
 
-// A browser that keeps nothing, as in a private window, has no store: null.
+// A browser without storage, for example in a private window: null.
 async function open() {
     try {
         const request = indexedDB.open(NAME, 1);
@@ -41,7 +41,7 @@ class PictureStore {
     #user = null;
     #open = null;
 
-    // Other users' pictures go.
+    // Deletes other users' pictures.
     async enter(user) {
         this.#user = user;
         this.#open = user === null ? null : open();
@@ -73,7 +73,7 @@ class PictureStore {
             await settled(store.put({ user: this.#user, id, frame, pixels, at: Date.now() }));
             await trim(store);
         } catch {
-            // It is drawn again the next time.
+            // It is drawn again next time.
         }
     }
 
@@ -82,7 +82,7 @@ class PictureStore {
             const store = await this.#store('readwrite');
             if (store) await settled(store.clear());
         } catch {
-            // Nothing was kept, then.
+            // Nothing was stored then.
         }
     }
 }

@@ -1,5 +1,4 @@
-// Which frame is looked at: the newest (live), one that was chosen, or as a film that goes on.
-// The solver knows nothing of it.
+// The frame to show: the newest (live), a chosen one, or a sequence being played. Independent of the solver.
 
 import { Emitter } from './emitter.js';
 
@@ -8,7 +7,7 @@ export const LIVE = 'live',
     PLAYING = 'playing';
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 
-// Emits 'change' when what the controls show changed, 'frame' when another frame is to be shown.
+// Emits 'change' when the state of the controls changed, 'frame' when another frame must be shown.
 export class Player extends Emitter {
     mode = LIVE;
     first = 0;
@@ -16,11 +15,11 @@ export class Player extends Emitter {
     frame = 0;
     loop = true;
     speed = 1;
-    frameSeconds = 1 / 60; // simulated, from a frame to the next
-    preview = null; // a frame that is only pointed at
+    frameSeconds = 1 / 60; // simulated, between frames
+    preview = null; // a frame that the pointer is on
     #clock = 0;
     #fraction = 0;
-    #once = false; // it plays until the newest frame and follows that then
+    #once = false; // plays up to the newest frame and then follows it
 
     // True if the user has not chosen a frame.
     get follows() {
@@ -56,19 +55,19 @@ export class Player extends Emitter {
         this.seek(this.frame + count);
     }
 
-    // Stay at a frame, whatever else is wished meanwhile.
+    // Stay at a frame, regardless of other requests meanwhile.
     hold(number) {
         if (this.mode !== PAUSED || this.frame !== number) this.step(number - this.frame);
         this.setPreview(null);
     }
 
-    // A frame that another player has chosen, which may be playing.
+    // A frame chosen by another player, which may be playing.
     join(number, playing) {
         this.mode = playing ? PLAYING : PAUSED;
         this.#goto(number);
     }
 
-    // All of it once.
+    // Play everything once.
     playThrough() {
         this.seek(this.first);
         this.toggle();
@@ -103,7 +102,7 @@ export class Player extends Emitter {
         this.emit('frame', this.shown);
     }
 
-    // Called for each picture of the screen; `ready` says whether a frame can be shown already.
+    // Called for each picture of the screen; `ready` tells whether a frame can be shown already.
     advance(now, ready) {
         const elapsed = this.#clock ? Math.min(now - this.#clock, 100) / 1000 : 0;
         this.#clock = now;

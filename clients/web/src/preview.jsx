@@ -21,7 +21,7 @@ function show(view, { topology, surface, positions }, scene) {
 
 const TURN = Math.PI / 24,
     ZOOM = 1.1;
-// The keys of the view of a session.
+// The keys are those of a session's view.
 const MOVES = {
     4: (stage) => stage.turn(-TURN, 0),
     6: (stage) => stage.turn(TURN, 0),
@@ -31,7 +31,7 @@ const MOVES = {
     '-': (stage) => stage.zoom(1 / ZOOM),
 };
 
-// `drawn`: {geometry, scene} of the last scene without faults, or null; `note`: why it may not be the one in the text.
+// `drawn`: {geometry, scene} of the last scene without faults, or null; `note`: why it may differ from the text.
 export function Preview({ drawn, note }) {
     const canvas = useRef(null);
     const [view, setView] = useState(null);

@@ -1,4 +1,4 @@
-// The binary records of a stream (protocol/log/record.h), and frames out of them.
+// Parses the binary records of a stream (protocol/log/record.h), and frames in them.
 
 export const HELLO = 1,
     FRAME = 2,
@@ -42,7 +42,7 @@ function parseHeader(bytes) {
     return { type: view.getUint16(6, true), frame: Number(view.getBigUint64(24, true)), length };
 }
 
-// Takes bytes as they come; each payload is copied once, into a buffer of its own that may be kept.
+// Takes bytes as they arrive; each payload is copied once, into its own buffer, which callers may keep.
 export class RecordDecoder {
     #onRecord;
     #head = new Uint8Array(HEADER);
@@ -90,7 +90,7 @@ export function jsonOf(record) {
     return record.bytes.length ? JSON.parse(new TextDecoder().decode(record.bytes)) : {};
 }
 
-// Points where bodies push each other: {count, bodies: two each, values: x y z, force x y z, gap each}.
+// Contact points between bodies: {count, bodies: two each, values: x y z, force x y z, gap each}.
 function contactsOf(view, at, count, wide) {
     const bytes = 8 + 7 * (wide ? 8 : 4);
     const bodies = new Int32Array(2 * count),
@@ -105,8 +105,8 @@ function contactsOf(view, at, count, wide) {
     return { count, bodies, values };
 }
 
-// {number, time, count, position, velocity, contacts}: the values as they came, with `box` where they are
-// quantised. No values of vertices are copied.
+// {number, time, count, position, velocity, contacts}: the values as received, with `box` if they are quantised. Vertex
+// values are not copied.
 export function frameOf(record) {
     const { buffer, byteOffset, byteLength } = record.bytes;
     const view = new DataView(buffer, byteOffset, byteLength);
@@ -139,7 +139,7 @@ export function frameOf(record) {
     return frame;
 }
 
-// The values of a field in m or m/s, written to `out`, which must hold them.
+// The values of a field in m or m/s, written to `out`, which must be large enough.
 export function copyField(field, out) {
     const { values, box } = field;
     if (!box) {

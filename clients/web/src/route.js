@@ -1,8 +1,8 @@
-// The address's fragment as what is looked at: "#/sessions/ID?frame=12&camera=...".
+// The address's fragment as the page's state: "#/sessions/ID?frame=12&camera=...".
 
 import { Emitter } from './emitter.js';
 
-// Addresses that are kept from before.
+// Addresses of earlier versions.
 const FORMER = { devices: 'machine' };
 
 function parse(hash) {
@@ -25,7 +25,7 @@ function format({ page, id, query = {} }) {
 
 class Route extends Emitter {
     now = parse(location.hash);
-    #read = location.hash; // what `now` was made of
+    #read = location.hash; // the fragment that `now` was made from
 
     constructor() {
         super();
@@ -40,26 +40,26 @@ class Route extends Emitter {
         this.#read = location.hash;
     }
 
-    // Where the address leads, also where that is not told yet.
+    // The target of the address, even before its event arrives.
     get asked() {
         return parse(location.hash);
     }
 
-    // Go somewhere: a path as "/machine", or {page, id, query}.
+    // Go to a path such as "/machine", or {page, id, query}.
     go(place) {
         location.hash =
             typeof place === 'string' ? `#${place.startsWith('/') ? '' : '/'}${place}` : format(place);
     }
 
-    // The same with no new entry in the history.
+    // The same without a new entry in the history.
     replace(place) {
         history.replaceState(null, '', format(place));
         this.#take();
         this.emit('change', this.now);
     }
 
-    // Write the current view of a session into the address, with no new entry in the history. A new address
-    // whose event is still to come stays as it is.
+    // Write the present view of a session into the address, without a new entry in the history. A new address whose
+    // event has not arrived stays unchanged.
     note(id, query) {
         if (this.now.id !== id || location.hash !== this.#read) return;
         history.replaceState(null, '', format({ ...this.now, query: { ...this.now.query, ...query } }));

@@ -1,5 +1,5 @@
-// What the table of runs shows: its columns, the parameters in which runs differ, groups, CSV; and the scene and the
-// last frame of each run, read a few at a time.
+// The contents of the table of runs: its columns, the parameters in which runs differ, groups, CSV; and the scene and
+// the last frame of each run, read a few at a time.
 
 import { ApiError, api } from './api.js';
 import { Emitter } from './emitter.js';
@@ -9,10 +9,10 @@ const AT_ONCE = 3,
     TELL_MS = 300,
     PAUSE_MS = 1500;
 const PARAMETERS_MOST = 8;
-// Parts of a scene that say nothing of how it runs.
+// Parts of a scene that do not affect how it runs.
 const NOT_COMPARED = ['pliant', 'name', 'labels', 'metadata', 'webhook', 'expect', 'output'];
 
-// The values of a document by path, "materials.rubber.young"; things with names go by them.
+// The values of a document by path, "materials.rubber.young"; named things are identified by name.
 export function leavesOf(value, path = '', out = {}) {
     if (value === null || typeof value !== 'object') out[path] = value;
     else if (Array.isArray(value) && value.every((item) => typeof item === 'number')) {
@@ -46,9 +46,9 @@ async function sceneOf(session) {
     }
 }
 
-// Emits 'change' while details come: {leaves, last} of a session.
+// Emits 'change' while details arrive: {leaves, last} of a session.
 export class Details extends Emitter {
-    left = 0; // of those wanted
+    left = 0; // number still to be read
     #known = new Map(); // ID: {state, leaves, last}
     #wanted = [];
     #busy = 0;
@@ -59,7 +59,7 @@ export class Details extends Emitter {
         return this.#known.get(id) ?? null;
     }
 
-    // Those sessions, in that order; earlier wishes are dropped.
+    // Requests these sessions, in that order; earlier requests are dropped.
     want(sessions) {
         this.#wanted = sessions.filter(({ id, state }) => this.#known.get(id)?.state !== state);
         this.left = this.#wanted.length;
@@ -101,7 +101,7 @@ const scene = (path) => (_, details) => details?.leaves[path] ?? null;
 const last = (read) => (_, details) => (details?.last ? (read(details.last) ?? null) : null);
 const sum = (session, key) => session.bodies?.reduce((all, body) => all + (body[key] ?? 0), 0) || null;
 
-// {key, label, title, value(session, details), kind}; kinds that are not numbers: text, state, time, seconds.
+// {key, label, title, value(session, details), kind}; kinds other than numbers: text, state, time, seconds.
 export const COLUMNS = [
     { key: 'name', label: 'name', kind: 'text', value: ({ name, id }) => name || id.slice(0, 8) },
     { key: 'labels', label: 'labels', kind: 'text', value: (session) => labelsOf(session).join(', ') },
@@ -141,8 +141,8 @@ export const COLUMNS = [
 ];
 const SHOWN = ['solver.method', 'time.integrator', 'time.step'];
 
-// Columns of those parameters in which these runs differ, the first few. All of them have the parameter: a body that
-// only some have would be a column for each of its keys.
+// Columns of the parameters in which these runs differ, the first few. All runs must have the parameter: a body in only
+// some of them would otherwise add a column for each of its keys.
 export function differing(all) {
     const known = all.filter((details) => details && Object.keys(details.leaves).length);
     const paths = new Set(known.flatMap(({ leaves }) => Object.keys(leaves)));
@@ -178,7 +178,7 @@ export function groupOf(session, by, now = Date.now()) {
     return value === undefined ? `without ${key}` : `${key}=${value}`;
 }
 
-// Rows are {session, values}; what is not known comes last either way.
+// Rows are {session, values}; unknown values come last in either order.
 export function sorted(rows, index, down) {
     const known = (row) => row.values[index] !== null && row.values[index] !== undefined && row.values[index] !== '';
     const way = down ? -1 : 1;
@@ -189,7 +189,7 @@ export function sorted(rows, index, down) {
     return [...rows.filter(known).sort(compare), ...rows.filter((row) => !known(row))];
 }
 
-// A text that a spreadsheet would take for a formula is kept from being one.
+// Prevents a spreadsheet from reading a text as a formula.
 function cell(value) {
     if (value === null || value === undefined) return '';
     if (typeof value === 'number') return String(value);

@@ -10,11 +10,11 @@ import { COLUMNS, Details, csvOf, differing, groupOf, sorted } from './runs.js';
 import { save } from './save.js';
 import './runs.css';
 
-const FIRST = 40, // rows that are drawn at once, the others so many at a time
+const FIRST = 40, // rows drawn at once, the others in batches of this size
     MORE = 120,
     LATER_MS = 30;
 
-// Parameters in which runs differ stand behind the other parameters.
+// Parameters in which runs differ come after the other parameters.
 const BEFORE = COLUMNS.slice(0, COLUMNS.findIndex(({ key }) => key === 'unconverged'));
 
 function shown(value, kind) {
@@ -24,7 +24,7 @@ function shown(value, kind) {
     return typeof value === 'number' ? number(value, 4) : String(value).replaceAll('_', ' ');
 }
 
-// Drawn again only where a value is another: there may be a thousand.
+// Rendered again only if a value changed: there may be a thousand.
 class Row extends Component {
     shouldComponentUpdate({ row, columns }) {
         const { values } = this.props.row;
@@ -84,7 +84,7 @@ function Head({ columns, sort, onSort }) {
     );
 }
 
-// [name, rows] of each group, in the order in which they come.
+// [name, rows] of each group, in order of appearance.
 function grouped(rows, by) {
     if (!by) return [[null, rows]];
     const groups = new Map();
@@ -183,7 +183,7 @@ export function Runs({ sessions }) {
     const columns = useMemo(() => [...BEFORE, ...more, ...COLUMNS.slice(BEFORE.length)], [names]);
     const rows = found.map((session, i) => ({ session, values: columns.map(({ value }) => value(session, all[i])) }));
     const index = Math.max(0, columns.findIndex(({ key }) => key === sort.key));
-    // The list has the newest first, also within a second.
+    // In the list the newest comes first, also within a second.
     const ordered = sort.key === 'created' ? (sort.down ? rows : rows.toReversed()) : sorted(rows, index, sort.down);
     const keys = [...new Set(sessions.items.flatMap(({ labels }) => Object.keys(labels ?? {})))].sort();
     return (

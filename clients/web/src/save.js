@@ -1,4 +1,4 @@
-// A file made in the page, for the browser to keep.
+// Offers a file made in the page for download.
 export function save(blob, name) {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);

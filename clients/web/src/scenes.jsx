@@ -1,5 +1,5 @@
 // The page of scenes: the gallery, or the editor. #/scenes?gallery=NAME, ?session=ID (with &change=MERGE-PATCH),
-// ?draft. The editor's code comes when it is opened.
+// ?draft. The editor's code is loaded when it is opened.
 
 import { stored } from './draft.js';
 import { Gallery } from './gallery.jsx';
@@ -9,7 +9,7 @@ import './editor.css';
 
 const Editor = lazy(() => import('./editor.jsx').then((part) => part.Editor), 'editor');
 
-// navigate(path) goes elsewhere.
+// navigate(path) opens another page.
 export function Scenes({ navigate }) {
     const { query } = route.now;
     if (query.session || query.gallery || 'draft' in query)

@@ -1,5 +1,5 @@
-// A scene as text: CodeMirror, with completion and documentation from the schema of scenes, and marks at faults.
-// It lives in a shadow root, where its style sheets are adopted ones: the page's policy allows no inline styles.
+// A scene as text: CodeMirror, with completion and documentation from the schema of scenes, and marks at faults. It is
+// in a shadow root with adopted style sheets: the page's policy allows no inline styles.
 
 import {
     autocompletion,
@@ -21,12 +21,12 @@ import { about, choicesOf, keysOf, placeAt, schemasAt, typeOf } from './schema.j
 
 const MONO = 'ui-monospace, "DejaVu Sans Mono", monospace';
 const KEYS = 'Tab leaves the text, Ctrl-Space completes, F8 goes to the next fault.';
-const NO_PICTURE = { backgroundImage: 'none', content: 'normal' }; // those of the library have addresses of kind data
+const NO_PICTURE = { backgroundImage: 'none', content: 'normal' }; // the library's pictures have data URLs
 const tint = (part) => `color-mix(in srgb, var(--accent) ${part}%, transparent)`;
 
 const look = EditorView.theme({
     '&': { height: '100%', fontSize: '13px', color: 'var(--text)', backgroundColor: 'var(--surface)' },
-    '&.cm-focused': { outline: 'none' }, // the page draws it about the whole
+    '&.cm-focused': { outline: 'none' }, // the page draws it around everything
     '.cm-scroller': { fontFamily: MONO, lineHeight: '1.5' },
     '.cm-content': { caretColor: 'var(--text)', padding: '0.4rem 0' },
     '.cm-gutters': { color: 'var(--faint)', backgroundColor: 'var(--raised)', border: 'none' },
@@ -82,7 +82,7 @@ function card(schemas) {
     return made;
 }
 
-// What follows a key that was completed, and where the cursor then stands.
+// The text to insert after a completed key, and the cursor's position in it.
 function begun(schemas) {
     const kinds = typeOf(schemas);
     const choices = choicesOf(schemas);
@@ -91,8 +91,8 @@ function begun(schemas) {
     return kinds === 'text' && !choices.length ? ['""', 1] : ['', 0];
 }
 
-// Put something in the place of the word at the cursor, a closing quote that came by itself included. `cursor`: how
-// far behind its beginning the cursor then is.
+// Replaces the word at the cursor, including an automatically inserted closing quote. `cursor`: offset of the cursor
+// from its beginning.
 function replaceWord(view, insert, cursor = insert.length) {
     const { from, to } = placeAt(view.state.doc.toString(), view.state.selection.main.head);
     view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + cursor } });
@@ -112,7 +112,7 @@ function applyKey(name, schemas) {
     };
 }
 
-// Names that the scene has given, where a key asks for one.
+// Names defined in the scene, for keys that refer to one.
 function namesFor(path, scene) {
     const key = path.findLast((step) => typeof step === 'string');
     if (key === 'material' || key === 'materials') return Object.keys(scene?.materials ?? {});
@@ -149,7 +149,7 @@ function completions(known) {
             type: 'constant',
             apply: (view) => replaceWord(view, JSON.stringify(value)),
         }));
-        // At a value that is whole already, all that could stand there.
+        // At a complete value, all possible values.
         const whole = context.explicit && options.some(({ label }) => label === place.word);
         const shape = whole ? { filter: false } : { validFor };
         return options.length ? { from: place.from, options, ...shape } : null;
@@ -158,7 +158,7 @@ function completions(known) {
 
 const lineBefore = ({ state, pos }) => state.doc.sliceString(state.doc.lineAt(pos).from, pos);
 
-// The schemas of the key at a position, or of the key whose value is there; null outside.
+// The schemas of the key at a position, or of the key whose value is there; null outside any.
 function subjectAt(state, position, schema) {
     const place = schema && placeAt(state.doc.toString(), position);
     if (!place || (place.isKey && !place.word)) return null;
@@ -167,7 +167,7 @@ function subjectAt(state, position, schema) {
     return about(schemas).description ? { path, schemas, from: place.from, to: place.to } : null;
 }
 
-// A word that is still being written may have no closing quote, or a backslash before it.
+// A word being typed may lack a closing quote, or follow a backslash.
 function closed(word) {
     try {
         JSON.parse(word);
@@ -186,7 +186,7 @@ const hover = (known) =>
 
 const ofPage = Annotation.define();
 
-// Files are the page's to take.
+// The page handles dropped files.
 const dropping = EditorView.domEventHandlers({ drop: (event) => event.dataTransfer?.files.length > 0 });
 
 function extensions(known, onChange, onSubject) {
@@ -233,7 +233,7 @@ function extensions(known, onChange, onSubject) {
     ];
 }
 
-// The one part in which two texts differ, so that cursor and undo survive a change of the form.
+// The single range in which two texts differ, so that cursor and undo survive a change in the form.
 export function changeBetween(before, after) {
     const least = Math.min(before.length, after.length);
     let from = 0,
@@ -251,7 +251,8 @@ function marksOf(doc, faults) {
     });
 }
 
-// `tools` becomes {goTo(line), text()}. onSubject({path, schemas} | null): what the cursor stands at.
+// `tools` becomes {goTo(line), text()}. onSubject({path, schemas}
+// null): the key or value at the cursor.
 export function SceneText({ text, faults, schema, scene, onChange, onSubject, tools }) {
     const host = useRef(null),
         view = useRef(null),
@@ -287,7 +288,7 @@ export function SceneText({ text, faults, schema, scene, onChange, onSubject, to
             made.destroy();
         };
     }, []);
-    // At once after the render: a key that is pressed meanwhile would else be taken back.
+    // Right after rendering: otherwise a key pressed meanwhile would be undone.
     useLayoutEffect(() => {
         const before = view.current.state.doc.toString();
         if (text !== before)

@@ -1,5 +1,5 @@
-// What the schema of scenes (GET /v1/schema/scene) says of a place in a text that may be half written: which keys and
-// values fit there, and what a key is.
+// Queries of the schema of scenes (GET /v1/schema/scene) for a place in a text that may be incomplete: which keys and
+// values fit there, and what a key means.
 
 const TOKEN = /"(?:[^"\\\n]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/g;
 
@@ -18,7 +18,7 @@ class Level {
     constructor(list) {
         this.list = list;
         this.index = 0;
-        this.keys = []; // all of an object's, those after the place too
+        this.keys = []; // all keys of an object, including those after the place
         this.next();
     }
 
@@ -35,7 +35,7 @@ class Level {
         return this.list ? this.index : this.key;
     }
 
-    // One word, or a nested value that has ended.
+    // A word, or a nested value that has ended.
     take(word) {
         if (this.list) return;
         if (word !== null && this.wantsKey) {
@@ -65,8 +65,8 @@ function advance(stack, token) {
     }
 }
 
-// Where a position of a text lies: {path, isKey, word, from, to, keys, colon}; `path` leads to the object for a key, to
-// the value itself otherwise; `word` is what stands there, from..to; `colon`: one follows. Null outside of everything.
+// The place of a position in a text: {path, isKey, word, from, to, keys, colon}; `path` leads to the object for a key,
+// otherwise to the value itself; `word` is the text there, from..to; `colon`: one follows. Null outside everything.
 export function placeAt(text, position) {
     const stack = [];
     let found = null,
@@ -97,7 +97,7 @@ function describe(stack, word, begin, position) {
     return { path, isKey, word, from, to: from + word.length, keys: level.keys, colon: isKey ? null : false };
 }
 
-// A schema with all that it refers to or chooses between, itself first.
+// A schema with everything that it refers to or chooses between, itself first.
 function spread(schema, definitions, out = []) {
     if (!schema || typeof schema !== 'object' || out.length > 40) return out;
     out.push(schema);
@@ -116,7 +116,7 @@ function stepInto(schemas, step) {
     });
 }
 
-// Every schema that the value at a path may follow; those that say more of it first.
+// Every schema that may apply to the value at a path; the most specific ones first.
 export function schemasAt(schema, path) {
     const all = (list) => list.flatMap((one) => spread(one, schema.$defs));
     return path.reduce((now, step) => all(stepInto(now, step)), all([schema]));
@@ -137,7 +137,7 @@ export function keysOf(schema, path) {
     return found;
 }
 
-// The texts, numbers and truths that are listed for a value.
+// The strings, numbers and booleans listed for a value.
 export function choicesOf(schemas) {
     const listed = schemas.flatMap((one) => one.enum ?? ('const' in one ? [one.const] : []));
     const truths = schemas.some((one) => one.type === 'boolean') ? [true, false] : [];
@@ -152,7 +152,7 @@ export function typeOf(schemas) {
     return [...types].map((type) => (type === 'array' ? 'list' : type === 'string' ? 'text' : type)).join(' or ');
 }
 
-// {description, facts}: what a key is, its kind, its range and its default.
+// {description, facts}: a key's meaning, type, range and default.
 export function about(schemas) {
     const low = first(schemas, 'minimum'),
         above = first(schemas, 'exclusiveMinimum'),

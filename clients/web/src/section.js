@@ -1,5 +1,5 @@
-// A plane that cuts the picture: what lies beyond it is not drawn, and tetrahedra are closed by their cut, in the
-// colours of the field or of their body.
+// A plane that cuts the picture: nothing beyond it is drawn, and tetrahedra are closed at the cut, in the colours of
+// the field or of their body.
 
 import {
     BufferAttribute,
@@ -26,7 +26,7 @@ export class Section {
     axis = 'z'; // 'x', 'y', 'z', or 'view': a direction of the camera
     flipped = false;
     place = 0; // along the normal, m
-    obstacles = false; // whether they are cut, too
+    obstacles = false; // whether obstacles are cut, too
     #normal = new Vector3(0, 0, 1); // before it is flipped
     #plane = new Plane();
     #cut = null;
@@ -38,7 +38,7 @@ export class Section {
         this.view = view;
     }
 
-    // As a word of the address: "z,0.25", "-z,0.25,obstacles", or three numbers of a direction and the place.
+    // As a word in the address: "z,0.25", "-z,0.25,obstacles", or three numbers of a direction and the place.
     get text() {
         if (!this.on) return null;
         const direction =
@@ -73,7 +73,7 @@ export class Section {
         this.place = -this.place;
     }
 
-    // The half that is nearer to the camera is cut away, along the axis that the camera looks along most.
+    // Removes the half nearer to the camera, along the axis that the camera looks along most.
     begin() {
         const back = this.#back();
         this.on = true;
@@ -91,7 +91,7 @@ export class Section {
         this.place = rounded((low + high) / 2);
     }
 
-    // From what is looked at to the camera.
+    // Direction from the target to the camera.
     #back() {
         return this.view.stage.camera.getWorldDirection(new Vector3()).negate();
     }
@@ -100,7 +100,7 @@ export class Section {
         this.#normal.fromArray(AXES.map((name) => Number(name === this.axis)));
     }
 
-    // Where the bodies are along the normal, in the picture and as far as the view was fitted to them.
+    // The bodies' extent along the normal, in the picture and in the region that the view was fitted to.
     #extent() {
         const { surface, stage } = this.view;
         surface.measure();
@@ -130,7 +130,7 @@ export class Section {
 
     // ---- in the picture -----------------------------------------------------------------------
 
-    // For a session whose bodies were made: `add` puts things into its picture.
+    // Call it when a session's bodies were made: `add` puts objects into its picture.
     make(add) {
         this.#cut = null;
         const geometry = new BufferGeometry();
@@ -146,18 +146,18 @@ export class Section {
         return [this.#lit, this.#edges];
     }
 
-    // Whether what a ray hits is in the picture, or was cut away.
+    // True if the object hit by a ray is in the picture, and not cut away.
     shows({ object, point }) {
         if (object === this.#lit) return this.#lit.visible;
         return !object.material.clippingPlanes || this.keeps(point);
     }
 
-    // Whether a point is in the part that is left.
+    // True if a point is in the part that is kept.
     keeps(point) {
         return !this.on || this.#plane.distanceToPoint(point) >= 0;
     }
 
-    // A point of a triangle of the cut, as the vertices of its corners' edges with their weights.
+    // A point of a triangle of the cut, as the vertices of its corners' edges with weights.
     cornersOf(triangle, weights) {
         const { ends, share } = this.#cut;
         return triangle.flatMap((n, k) => [
@@ -174,7 +174,7 @@ export class Section {
         return this.#lit;
     }
 
-    // After positions or settings have changed.
+    // Called after positions or settings have changed.
     update() {
         if (!this.#lit) return;
         const { view } = this;
@@ -211,7 +211,7 @@ export class Section {
         }
     }
 
-    // The cut's numbers into buffers, which grow with it.
+    // Copies the cut's numbers into buffers, which grow as needed.
     #fill() {
         const cut = this.#cut,
             { geometry } = this.#lit;

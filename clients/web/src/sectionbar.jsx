@@ -1,4 +1,4 @@
-// Where the plane of a section lies, below the view.
+// The place of the section's plane, below the view.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { quantity } from './format.js';
@@ -6,7 +6,7 @@ import { quantity } from './format.js';
 const STEPS = 200; // of the slider
 const WAYS = { x: 'across x', y: 'across y', z: 'across z', view: 'facing the camera as it is now' };
 
-// Stress and cuts are of elements, which have inner vertices.
+// Stress and cuts refer to elements, which have inner vertices.
 export async function needTets(view, model, reason) {
     model.needWhole(reason);
     view.tets = await model.tets();
@@ -14,7 +14,7 @@ export async function needTets(view, model, reason) {
     view.stale = true;
 }
 
-// After the section was opened or closed.
+// Called after the section was opened or closed.
 export function needSection(view, model) {
     if (!view.section.on) model.needWhole('section', false);
     else if (model.topology.bodies.some(({ tets }) => tets > 0)) needTets(view, model, 'section');
@@ -26,14 +26,14 @@ export function toggleSection(view, model, again) {
     if (section.on) section.on = false;
     else {
         section.begin();
-        section.fresh = true; // its slider takes the keys
+        section.fresh = true; // its slider gets the keyboard focus
     }
     needSection(view, model);
     view.note();
     again();
 }
 
-// Keys that move a slider move nothing else.
+// Keys that move a slider must do nothing else.
 const own = (event) => {
     if (/^(Arrow|Page|Home|End)/.test(event.key)) event.stopPropagation();
 };

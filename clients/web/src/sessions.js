@@ -1,5 +1,5 @@
-// The sessions you can see, as they change: a list by pages, then the daemon's events. The progress of
-// running ones is asked for once a second, while the page is seen.
+// The sessions that the user can see, kept up to date: a list by pages, then the daemon's events. The progress of
+// running ones is requested once a second, while the page is visible.
 
 import { Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
@@ -21,18 +21,18 @@ const shown = () =>
         }
     });
 
-// Emits 'change'. `reachable` is false while the daemon does not answer.
+// Emits 'change'. `reachable` is false while the daemon does not reply.
 export class Sessions extends Emitter {
     items = []; // the newest first
     loaded = false;
     reachable = true;
     more = false;
     #byId = new Map();
-    #rank = new Map(); // of an ID: greater for a newer session, as `created` has no parts of a second
+    #rank = new Map(); // by ID: greater for a newer session, because `created` has no fractions of a second
     #newest = 0;
-    #begun = new Map(); // of an ID: the first progress seen, {frame, time}
-    #clock = 0; // counts what events and the open session told
-    #toldAt = new Map(); // of an ID: the clock then
+    #begun = new Map(); // by ID: the first progress seen, {frame, time}
+    #clock = 0; // counts updates by events and the open session
+    #toldAt = new Map(); // by ID: the clock at its last update
     #model = null; // the session that is open
     #abort = new AbortController();
 
@@ -54,8 +54,8 @@ export class Sessions extends Emitter {
         return this.items.filter((session) => session.state === state).length;
     }
 
-    // Simulated seconds between two frames of a session, null where that is not known yet. A branch
-    // starts at a time of its own, so its time divided by its frames says nothing.
+    // Simulated seconds between two frames of a session, null while unknown. A branch has its own start time, so
+    // dividing its time by its frames is meaningless.
     frameSeconds(id) {
         if (this.#model?.id === id && this.#model.frameSeconds !== null) return this.#model.frameSeconds;
         const begun = this.#begun.get(id),
@@ -63,8 +63,8 @@ export class Sessions extends Emitter {
         return begun && frame > begun.frame ? (time - begun.time) / (frame - begun.frame) : null;
     }
 
-    // Shares each document of the open session with its model, in both directions: list and panel never
-    // differ. Returns what ends that.
+    // Shares each document of the open session with its model, in both directions, so that list and panel never differ.
+    // Returns a function that ends it.
     share(model) {
         this.#model = model;
         const offs = [
@@ -94,7 +94,7 @@ export class Sessions extends Emitter {
         this.#byId.set(id, session);
     }
 
-    // Takes those of a list that was asked for at `clock`: what was told meanwhile is newer.
+    // Merges a list that was requested at `clock`: updates since then are newer.
     #take(sessions, clock) {
         sessions.filter(({ id }) => !(this.#toldAt.get(id) > clock)).forEach((session) => this.#put(session));
     }
@@ -171,7 +171,7 @@ export class Sessions extends Emitter {
         this.emit('change');
     }
 
-    // Progress is no event: it would be too many. What an event told meanwhile is newer.
+    // Progress causes no event, because there would be too many. An update by an event meanwhile is newer.
     async #progress() {
         while (!this.#abort.signal.aborted) {
             await pause(PROGRESS_MS);
@@ -186,7 +186,7 @@ export class Sessions extends Emitter {
                 }
                 this.#publish();
             } catch {
-                // The events' loop notices, and says so.
+                // The loop of events notices, and shows it.
             }
         }
     }

@@ -1,5 +1,5 @@
-// Light as in pictures of `pliant export`: a warm key light from above that casts soft shadows, a weak cool one from
-// the side, and the sky; in place of the lamp at the camera.
+// Light as in pictures of `pliant export`: a warm key light from above with soft shadows, a weak cool one from the
+// side, and the sky; it replaces the lamp at the camera.
 
 import {
     Color,
@@ -15,7 +15,7 @@ import {
 const MAP = 1024; // texels of the shadow map, each way
 const SOFT = 6; // texels: half the width of a shadow's edge
 const DARK = 0.3; // of the ground in shadow
-const AWAY = 0.01; // of the size of what is seen: how far a point looks past what is next to it
+const AWAY = 0.01; // of the scene's size: offset by which a point ignores its immediate surroundings
 const rgb = (r, g, b) => new Color().setRGB(r, g, b); // in linear light
 
 export class Shade {
@@ -60,7 +60,7 @@ export class Shade {
         stage.scene.add(...this.#lights, this.#key.target, this.#ground);
     }
 
-    // The lights about what is seen, and a shadow map of what is there now.
+    // Places the lights around the visible region, and renders a shadow map of the present objects.
     aim(box) {
         if (!this.on) return;
         const { stage } = this;

@@ -1,4 +1,4 @@
-// The shapes of obstacles: the outline that a sketch of a scene draws, and the distance that contacts are measured by.
+// The shapes of obstacles: outlines for sketches of scenes, and distances for contacts.
 
 export const length = (x, y, z) => Math.sqrt(x * x + y * y + z * z);
 
@@ -15,7 +15,7 @@ export const ball = (r) =>
 export const tube = (r, length) =>
     [-length / 2, length / 2].flatMap((x) => circle(20, (t) => [x, r * Math.cos(t), r * Math.sin(t)]));
 
-// A point turned so that what lay along x lies along the axis.
+// Rotates a point so that the x direction becomes the axis.
 function along(axis) {
     const length = Math.hypot(...axis) || 1;
     const [a, b, c] = axis.map((v) => v / length);
@@ -38,8 +38,8 @@ export const plus =
 
 const standing = (shape, { center, axis = [0, 1, 0] }) => moved(moved([shape], along(axis)), plus(center));
 
-// Of each shape `outline`, as sketch.jsx has outlines; of what is round about an axis `distance` from the distance
-// off the axis, the height above the centre along it, the shape and half its height. Planes and heightfields have no
+// For each shape `outline`, as in sketch.jsx; for rotationally symmetric shapes `distance`, computed from the distance
+// from the axis, the height above the centre along it, the shape and half its height. Planes and heightfields have no
 // outline; formulas of other shapes are in distance.js.
 export const SHAPES = {
     sphere: {
@@ -78,7 +78,7 @@ export const SHAPES = {
     },
 };
 
-// A function of places, from a `distance` of SHAPES.
+// A function of points, from a `distance` of SHAPES.
 export function roundDistance(kind, shape) {
     const { distance, height } = SHAPES[kind];
     const [cx, cy, cz] = shape.center ?? [0, 0, 0];

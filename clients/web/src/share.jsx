@@ -1,5 +1,5 @@
-// Taking a session along: its address as it is seen now, a link for somebody without a login, the same by
-// curl and Python, its data as files, a picture and a film of the view.
+// Sharing a session: the address of the present view, a link for people without a login, access by curl and Python, its
+// data as files, a picture and a film of the view.
 
 import { useEffect, useState } from 'preact/hooks';
 import { api } from './api.js';
@@ -94,7 +94,7 @@ function Links({ base }) {
     );
 }
 
-// The daemon names itself as it listens; whoever comes through a proxy knows it by another name.
+// The daemon reports its own address; behind a proxy, clients know it by another.
 const here = (url) => `${location.origin}${url.slice(url.indexOf('/', url.indexOf('//') + 2))}`;
 
 function curlOf(base) {
@@ -118,7 +118,7 @@ function pythonOf(id) {
     ].join('\n');
 }
 
-// Formats with a line of their own; the daemon says which others there are, but not to a share link.
+// Formats with a line of their own. The daemon lists the others, but not for a share link.
 const SHOWN = ['npz', 'vtu', 'glb', 'pc2', 'obj'];
 
 function Downloads({ model }) {
@@ -249,7 +249,7 @@ function Pictures({ model, tools }) {
     );
 }
 
-// model: the session (model.js); tools.current: the view, where there is one.
+// model: the session (model.js); tools.current: the view, if any.
 export function Share({ model, tools }) {
     const [address, setAddress] = useState(location.href);
     useEffect(() => {

@@ -1,5 +1,5 @@
-// The gallery as a newcomer sees it: groups of scenes, the most interesting first; for each its title, and the
-// paper it is from. A scene that is not named here is in the last group, under its own name.
+// The gallery's presentation: groups of scenes, the most interesting first; for each its title, and the paper that it
+// is from. A scene not listed here is in the last group, under its own name.
 
 const BROWN = 'Brown 2018',
     LIU = 'Liu 2017',

@@ -1,5 +1,5 @@
-// A scene before it has run, as a drawing: the outlines of its generated bodies and of its obstacles, as
-// seen from above and aside.
+// A scene that has not run, as a drawing: the outlines of its generated bodies and of its obstacles, seen from above at
+// an angle.
 
 import { SHAPES, ball, circle, corners, moved, plus, tube } from './shapes.js';
 
@@ -10,12 +10,12 @@ const CA = Math.cos(AZIMUTH),
     CE = Math.cos(ELEVATION),
     SE = Math.sin(ELEVATION);
 
-// To the right and down; how near to the viewer.
+// Directions to the right and down, and towards the viewer.
 const seen = ([x, y, z]) => [CA * x + SA * z, -CE * y + SE * (CA * z - SA * x)];
 
 const nearness = ([x, y, z]) => CE * (CA * z - SA * x) + SE * y;
 
-// Shapes are {hull: points} to be filled (of a box, with its edges), or {line: points, width} to be drawn along.
+// Shapes are {hull: points} to fill (for a box, with its edges), or {line: points, width} to stroke.
 const MESHES = {
     box: ({ size = [1, 1, 1] }) => [{ hull: corners(size), box: true }],
     sphere: ({ radius = 0.5 }) => [{ hull: ball(radius) }],
@@ -45,7 +45,7 @@ const MESHES = {
         })),
 };
 
-// As Rodrigues has it.
+// Rodrigues' rotation formula.
 function turned({ axis = [0, 0, 1], degrees = 0 } = {}) {
     const length = Math.hypot(...axis) || 1;
     const [x, y, z] = axis.map((v) => v / length);
@@ -62,7 +62,7 @@ function turned({ axis = [0, 0, 1], degrees = 0 } = {}) {
     };
 }
 
-// A mesh that is written out, flat or by vertex and edge: its edges as lines, else all of it as one shape.
+// A mesh given inline, flat or by vertex and edge: its edges as lines, otherwise its points as one shape.
 function written(mesh) {
     const vertices = mesh.vertices.flat(),
         edges = mesh.edges?.flat();
@@ -92,7 +92,7 @@ function edgesOf(points) {
     return [1, 2, 4].map((bit) => [points[first], points[first ^ bit]].map(seen));
 }
 
-// Monotone chain.
+// Convex hull by the monotone chain algorithm.
 function hullOf(points) {
     const sorted = points.map(seen).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     const half = (list) => {

@@ -1,4 +1,4 @@
-// The room that a session stands in: camera, light, ground with a scale, axes; drawn when asked.
+// The space around a session: camera, light, ground with a scale, axes; drawn on request.
 
 import {
     Box3,
@@ -17,10 +17,10 @@ import {
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
 const GRID_LINES = 10; // each way from the middle
-const POLE = 0.02; // radians: how near to straight down the camera may come
-const FILLED = 0.86; // of the picture by what is brought into view
+const POLE = 0.02; // radians: closest approach of the camera to straight down
+const FILLED = 0.86; // fraction of the picture filled by the region brought into view
 
-// The greatest of 1, 2, 5 x 10^k that is not above x.
+// The largest of 1, 2, 5 x 10^k not above x.
 export function roundDown(x) {
     const power = 10 ** Math.floor(Math.log10(x));
     const digit = x / power;
@@ -53,13 +53,13 @@ export class Stage {
     scene = new Scene();
     box = new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
     gridStep = 1;
-    turned = false; // somebody has moved the camera
-    drawMs = 0; // of the last picture, until the card had its commands
+    turned = false; // the user has moved the camera
+    drawMs = 0; // of the last picture, until the commands were submitted
     #grid = null;
     #dirty = true;
     #timer = 0;
 
-    // `beforeDraw(now)` is called once for each picture of the screen; `onCamera` when it was moved.
+    // `beforeDraw(now)` is called once for each picture of the screen; `onCamera` when the camera has moved.
     constructor(canvas, { beforeDraw, onCamera, onResize }) {
         this.onResize = onResize;
         this.canvas = canvas;
@@ -123,7 +123,7 @@ export class Stage {
         this.drawMs = performance.now() - begun;
     }
 
-    // Colours of the theme: the background and the lines of the ground.
+    // Sets the theme's colours: the background and the lines of the ground.
     setColours(background, lines) {
         this.background = new Color(background);
         this.lines = new Color(lines);
@@ -132,7 +132,7 @@ export class Stage {
         this.touch();
     }
 
-    // `low`, `high`: what is to be seen; `ground`: where the grid lies along the axis `up`.
+    // `low`, `high`: the region to show; `ground`: the grid's position along the axis `up`.
     furnish(low, high, up, ground) {
         this.box.set(new Vector3(...low), new Vector3(...high));
         const size = this.box.getSize(new Vector3()).length() || 1;
@@ -179,7 +179,7 @@ export class Stage {
         this.touch();
     }
 
-    // How far from its middle along `back` the corners of the box fill the picture.
+    // The distance from its middle along `back` at which the corners of the box fill the picture.
     #distance(back, radius) {
         const { up, fov, aspect } = this.camera;
         const right = up.clone().cross(back);
@@ -197,7 +197,7 @@ export class Stage {
         return Math.max(most, 0.1 * radius);
     }
 
-    // As by a drag: to the side about what is up, and towards it, in radians.
+    // Rotates the camera as a drag does: sideways about the up axis, and towards it, in radians.
     turn(aside, upward) {
         const away = this.camera.position.clone().sub(this.orbit.target);
         const { up } = this.camera;
@@ -219,7 +219,7 @@ export class Stage {
         this.touch();
     }
 
-    // The camera of another stage.
+    // Copies the camera of another stage.
     copyCamera({ camera, orbit }) {
         const mine = this.camera;
         const same = mine.position.equals(camera.position) && this.orbit.target.equals(orbit.target);
@@ -234,25 +234,25 @@ export class Stage {
         this.touch();
     }
 
-    // OrbitControls looks at the camera's up once, when it is made.
+    // OrbitControls reads the camera's up only once, when created.
     #reorient() {
         this.orbit._quat?.setFromUnitVectors(this.camera.up, new Vector3(0, 1, 0));
         this.orbit._quatInverse?.copy(this.orbit._quat).invert();
     }
 
-    // How large something at a distance of 1 is that has one pixel of the picture.
+    // The size of one pixel at a distance of 1.
     get pixel() {
         return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / this.canvas.clientHeight;
     }
 
-    // How many pixels a point of the scene is from a place of the canvas.
+    // Distance in pixels between a point of the scene and a position of the canvas.
     pixelsFrom(point, x, y) {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         const seen = point.clone().project(this.camera);
         return Math.hypot(((seen.x + 1) / 2) * width - x, ((1 - seen.y) / 2) * height - y);
     }
 
-    // The name of what draws.
+    // The name of the renderer.
     get card() {
         const gl = this.renderer.getContext();
         const name = gl.getParameter(gl.RENDERER);
@@ -261,7 +261,7 @@ export class Stage {
         return more ? gl.getParameter(more.UNMASKED_RENDERER_WEBGL) : name;
     }
 
-    // Six numbers that bring the same view back.
+    // Six numbers that restore the view.
     get view() {
         return [...this.camera.position.toArray(), ...this.orbit.target.toArray()].map(
             (x) => +x.toPrecision(4),

@@ -1,5 +1,5 @@
-// One stream of records that comes again by itself: after a cut with a growing pause, and after the
-// tab was hidden, in which time nothing is asked for.
+// A stream of records that reconnects by itself: after a break with a growing pause, and after the tab was hidden, when
+// nothing is requested.
 
 import { ApiError, api } from './api.js';
 import { END, HEARTBEAT, RecordDecoder, jsonOf } from './records.js';
@@ -7,7 +7,7 @@ import { END, HEARTBEAT, RecordDecoder, jsonOf } from './records.js';
 const SILENCE_MS = 40000; // a heartbeat comes at least every 15 s
 const PAUSES_MS = [250, 500, 1000, 2000, 4000, 8000];
 
-// Reads records until the reply ends. Resolves to the `end` record's document, or null: cut.
+// Reads records until the reply ends. Resolves to the `end` record's document, or null if it broke off.
 export async function readRecords(path, onRecord, signal, onAlive = () => {}) {
     const reply = await api.request('GET', path, { accept: 'application/vnd.pliant.frames', signal });
     let end = null;
@@ -35,8 +35,8 @@ export class Stream {
     #alive = 0;
     #visibility = () => (document.hidden ? this.#cut() : this.#connect());
 
-    // `path()` gives the address of each try, so that it goes on where the last one was cut.
-    // `onStatus` hears {live}, {live: false, message} and {ended}.
+    // `path()` returns the address of each try, so that it continues where the last one broke off. `onStatus` gets
+    // {live}, {live: false, message} and {ended}.
     constructor({ path, onRecord, onStatus }) {
         this.#path = path;
         this.#onRecord = onRecord;
@@ -51,7 +51,7 @@ export class Stream {
         this.#cut();
     }
 
-    // Asks anew, as another form of frames is wanted, or something began again.
+    // Requests again, because another form of frames is wanted, or the session continues.
     restart() {
         this.#stopped = false;
         this.#cut();
@@ -88,7 +88,7 @@ export class Stream {
                 end = { reason: 'refused', message, code: error.code };
             }
         }
-        if (this.#abort !== abort) return; // cut by us, who connect again when it is time
+        if (this.#abort !== abort) return; // cancelled here, to reconnect at the right time
         clearInterval(this.#alive);
         this.#abort = null;
         if (end && end.reason !== 'shutdown') {

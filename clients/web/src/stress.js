@@ -1,8 +1,9 @@
-// Stress from positions: of each tetrahedron, and in its plane of each triangle of a sheet, by Hooke's law on its Green
-// strain against frame 0, as von Mises' measure; of a vertex the mean over its tetrahedra by volume, or its triangles
-// by area. It is the material's own stress at small strain, and a measure to compare places by at large.
+// Stress from positions: for each tetrahedron, and in the plane of each triangle of a sheet, by Hooke's law applied to
+// its Green strain relative to frame 0, as the von Mises stress; for a vertex, the mean over its tetrahedra weighted by
+// volume, or its triangles weighted by area. At small strain it is the material's true stress; at large strain it only
+// allows comparing places.
 
-// The shear modulus and Poisson's ratio of a body's material in the effective scene; null where it is given otherwise.
+// The shear modulus and Poisson's ratio of a body's material in the effective scene; null if it is specified otherwise.
 function moduliOf(scene, body) {
     const material = scene?.materials?.[scene.bodies?.find(({ name }) => name === body.name)?.material];
     const { young, poisson, lame } = material ?? {};
@@ -10,11 +11,11 @@ function moduliOf(scene, body) {
     return young > 0 && poisson < 0.5 ? { mu: young / (2 + 2 * poisson), nu: poisson } : null;
 }
 
-// Whether it can be told of any body of a session.
+// True if it can be computed for any body of a session.
 export const hasStress = (topology, scene) =>
     topology.bodies.some((body) => (body.tets > 0 || body.sheet_triangles > 0) && moduliOf(scene, body) !== null);
 
-// A body's triangles of sheets, as global vertices: its last ones.
+// A body's sheet triangles, as global vertices: its last ones.
 const sheetOf = ({ triangles, sheet_triangles: count = 0 }) => triangles.slice(triangles.length - 3 * count);
 
 // Columns x1 - x0, x2 - x0, x3 - x0 of a tetrahedron, column after column.
@@ -26,7 +27,7 @@ function edges(x, tets, t, out) {
     }
 }
 
-// Into out[at..at+8] the inverse of the matrix m, both by columns; returns m's determinant.
+// Writes the inverse of the matrix m to out[at..at+8], both by columns; returns m's determinant.
 function invert(m, out, at) {
     const [a, b, c, d, e, f, g, h, i] = m;
     const det = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
@@ -43,7 +44,7 @@ function invert(m, out, at) {
     return det;
 }
 
-// Two edges of a triangle, x1 - x0 and x2 - x0, and what von Mises' stress needs of them: their dot products.
+// Two edges of a triangle, x1 - x0 and x2 - x0, reduced to the dot products that the von Mises stress needs.
 function metric(x, triangles, t, out) {
     const a = 3 * triangles[t],
         b = 3 * triangles[t + 1],
@@ -63,8 +64,9 @@ function metric(x, triangles, t, out) {
     out[2] = vv;
 }
 
-// Sheets: in axes along the first edge at rest and across it, the edges are (p, 0) and (q, r). In these the strain is
-// E = (B' M B - 1) / 2, where M has the edges' dot products now and B is the inverse of the edges at rest.
+// Sheets: in axes along the first edge at rest and perpendicular to it, the edges are (p, 0) and (q, r). In these the
+// strain is E = (B' M B - 1) / 2, where M contains the present edges' dot products and B is the inverse of the edges at
+// rest.
 class SheetStress {
     constructor(topology, scene, rest) {
         this.parts = topology.bodies.map(sheetOf);
@@ -93,7 +95,7 @@ class SheetStress {
         });
     }
 
-    // Added to the vertices, by area.
+    // Added to the vertices, weighted by area.
     add(positions, out) {
         const m = new Float64Array(3);
         let n = 0;
@@ -144,7 +146,7 @@ export class Stress {
             this.volume[t] = Math.abs(invert(m, this.inverse, 9 * t)) / 6;
             for (let k = 0; k < 4; k++) this.weight[tets[4 * t + k]] += this.volume[t];
         }
-        // A vertex is of one body, so that its weight is of tetrahedra or of triangles.
+        // A vertex belongs to one body, so its weight comes from tetrahedra or from triangles.
         this.sheets.weight.forEach((area, v) => area > 0 && (this.weight[v] = area));
     }
 

@@ -1,6 +1,6 @@
-// What of a session's bodies is drawn: triangles and edges over the vertices that are sent.
+// The drawn part of a session's bodies: triangles and edges over the vertices that are sent.
 
-// The topology over `drawn` (the vertices that a frame has, ascending; null: all of them).
+// The topology over `drawn` (the vertices in a frame, ascending; null: all).
 export class Surface {
     constructor(topology, drawn) {
         this.count = drawn ? drawn.length : topology.vertices;
@@ -31,19 +31,19 @@ export class Surface {
         return this.#sides;
     }
 
-    // {body, vertex}: whose a drawn vertex is, and its number there.
+    // {body, vertex}: the body of a drawn vertex, and its index there.
     ownerOf(index) {
         const vertex = this.global ? this.global[index] : index;
         const body = this.bodies.findLast((b) => b.first_vertex <= vertex);
         return { body, vertex: vertex - (body?.first_vertex ?? 0), global: vertex };
     }
 
-    // The drawn vertex of a global one; -1 where it is not drawn.
+    // The drawn vertex of a global one; -1 if it is not drawn.
     indexOf(vertex) {
         return this.place ? this.place[vertex] : vertex;
     }
 
-    // The colour of its body for each drawn vertex, three numbers a vertex.
+    // The body's colour for each drawn vertex, three numbers per vertex.
     paint(colourOf, out) {
         for (let i = 0, body = 0; i < this.count; i++) {
             const vertex = this.global ? this.global[i] : i;
@@ -52,7 +52,7 @@ export class Surface {
         }
     }
 
-    // The mean length of its edges as they are now, of some of them where there are many.
+    // The present mean length of the edges, of a sample if there are many.
     meanEdge() {
         const { sides, positions: x } = this;
         const every = 2 * Math.max(1, Math.floor(sides.length / 2 / 2000));
@@ -79,8 +79,8 @@ export class Surface {
         }
     }
 
-    // Area-weighted normals of the vertices, into out[3 * count]. Math.imul keeps indices whole numbers of 32
-    // bits, which takes a third of the time.
+    // Area-weighted normals of the vertices, into out[3 * count]. Math.imul keeps indices as 32-bit integers, which
+    // takes a third of the time.
     normals(out) {
         const { positions: x, triangles } = this;
         out.fill(0);
@@ -122,8 +122,8 @@ export class Surface {
         }
     }
 
-    // Of every side one over its length in frame 0, and of every vertex one over how many of them it has; 0 where
-    // there is none. Known once frame 0 is.
+    // For every edge one over its length in frame 0, and for every vertex one over its number of edges; 0 if it has
+    // none. Available once frame 0 is.
     get slack() {
         this.#slack ??= slackOf(this);
         return this.#slack;
@@ -163,7 +163,7 @@ function joined(lists, place) {
     return out;
 }
 
-// Pairs as one number each, sorted, so that doubles lie together.
+// Pairs as one number each, sorted, so that duplicates are adjacent.
 function sidesOf(triangles, edges, count) {
     const keys = new Float64Array(triangles.length + edges.length / 2);
     const key = (a, b) => (a < b ? a * count + b : b * count + a);

@@ -1,5 +1,5 @@
-// A sweep's table as pictures: its columns as axes, and where on an axis a value lies, from 0 (low) to 1. Numbers have
-// a linear or logarithmic axis, all else a place for each value. What is missing has no place: null.
+// A sweep's table as pictures: its columns as axes, and the position of a value on an axis, from 0 (low) to 1. Numbers
+// have a linear or logarithmic axis, other values one position each. A missing value has no position: null.
 
 import { MAPS } from './colormap.js';
 
@@ -25,7 +25,7 @@ function axisOf(name, values, log, result) {
     return { name, result, low, high, known: seen.length > 0, place };
 }
 
-// The table of /v1/sweeps/{id}/results, and which of its parameters are spaced logarithmically: an axis a column.
+// The table of /v1/sweeps/{id}/results, and which of its parameters are spaced logarithmically: one axis per column.
 export function axesOf(table, logs) {
     const parameters = table.parameters.map((name, j) =>
         axisOf(name, table.items.map((row) => row.values[j]), logs[j], false),
@@ -41,7 +41,7 @@ export const placesOf = (row, axes) => {
     return axes.map((axis, i) => axis.place(values[i]));
 };
 
-// A row's line over axes that are `step` apart and `height` high; it is broken where a value is missing.
+// A row's line over axes that are `step` apart and `height` high; it is interrupted at a missing value.
 export function lineOf(places, step, height) {
     let text = '',
         down = false;
@@ -54,7 +54,7 @@ export function lineOf(places, step, height) {
     return text;
 }
 
-// A CSS colour of a place; grey without one.
+// A CSS colour for a position; grey without one.
 export function colourOf(place) {
     if (place === null || place === undefined) return 'var(--queued)';
     const { stops } = MAPS.viridis;

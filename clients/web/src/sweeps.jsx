@@ -1,4 +1,4 @@
-// Sweeps: all of them; and of one its progress, its table, its rows over parallel axes, and each result against each
+// Sweeps: the list; and for one its progress, its table, its rows over parallel axes, and each result over each
 // parameter.
 
 import { useRef, useState } from 'preact/hooks';
@@ -47,7 +47,7 @@ function Progress({ sweep }) {
     );
 }
 
-// ---- all of them -----------------------------------------------------------------------------------
+// ---- the list ---------------------------------------------------------------------------------------
 
 function List({ items }) {
     if (!items.length) {
@@ -143,7 +143,7 @@ function Parallel({ table, axes, by, chosen, onChoose }) {
     );
 }
 
-// One result against one parameter.
+// One result over one parameter.
 function Multiple({ table, axes, x, y, chosen, onChoose }) {
     return (
         <figure>
@@ -187,7 +187,7 @@ function shown(value) {
     return value === null ? '–' : JSON.stringify(value);
 }
 
-// A row that succeeded with warnings is marked as a session is.
+// A row that succeeded with warnings is marked like a session.
 function State({ row }) {
     const codes = codesOf(row);
     const warned = codes !== '' && row.state === 'succeeded';
@@ -245,7 +245,7 @@ function Table({ table, chosen, onChoose }) {
     );
 }
 
-// ---- one of them -----------------------------------------------------------------------------------
+// ---- one sweep --------------------------------------------------------------------------------------
 
 function Actions({ sweep, onError }) {
     const path = `/v1/sweeps/${sweep.id}`;
@@ -320,7 +320,7 @@ function One({ id }) {
     const [trouble, setTrouble] = useState(null);
     const [chosen, setChosen] = useState(null);
     const last = useRef(null);
-    // The table of many rows is asked for when a row's state has changed.
+    // The table of many rows is requested when a row's state has changed.
     const [{ value, error }] = useLook(async () => {
         const sweep = await api.get(path);
         const counts = JSON.stringify(sweep.counts);

@@ -1,4 +1,4 @@
-// Light or dark: as the machine has it, or as was chosen here.
+// Light or dark: as set on the machine, or as chosen here.
 
 import { Emitter } from './emitter.js';
 
@@ -30,12 +30,12 @@ class Theme extends Emitter {
         try {
             localStorage.setItem(KEY, this.chosen);
         } catch {
-            // It lasts as long as the page.
+            // It is kept as long as the page is open.
         }
         this.#apply();
     }
 
-    // A colour of style.css as it is now.
+    // The present value of a colour of style.css.
     colour(name) {
         return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
     }

@@ -1,11 +1,11 @@
-// A small picture of a frame: triangles, edges and points in a depth buffer, seen from where `pliant export`
-// looks by default. No part of a page is needed, so a list can have many.
+// A small picture of a frame: triangles, edges and points in a depth buffer, seen from the default direction of `pliant
+// export`. It needs no part of a page, so a list can have many.
 
 const AZIMUTH = (32 * Math.PI) / 180,
     ELEVATION = (20 * Math.PI) / 180;
 const LIGHT = [-0.42, 0.73, 0.54]; // to the right, up and towards the viewer
 const AMBIENT = 0.42;
-const MARGIN = 0.06; // of the picture, free at each side
+const MARGIN = 0.06; // of the picture, empty at each side
 export const GREY = [0x8f, 0x9b, 0xa9];
 
 // The directions right, up and towards the viewer; `up` is the axis that points up.
@@ -19,7 +19,7 @@ function axesOf(up) {
     ].map(turned);
 }
 
-// Along those directions, three numbers a vertex.
+// Coordinates along those directions, three numbers per vertex.
 function seenFrom(axes, positions) {
     const out = new Float32Array(positions.length);
     for (let i = 0; i < positions.length; i += 3) {
@@ -31,7 +31,7 @@ function seenFrom(axes, positions) {
     return out;
 }
 
-// Into pixels, x to the right and y down, so that those parts that `fits` fill the picture.
+// To pixels, x to the right and y down, so that the parts with `fits` fill the picture.
 function toPixels(parts, width, height) {
     const low = [Infinity, Infinity],
         high = [-Infinity, -Infinity];
@@ -63,7 +63,7 @@ class Picture {
         this.depth = new Float32Array(width * height).fill(-Infinity);
     }
 
-    // One pixel, where nothing nearer is; `light` from 0 to 1.
+    // Draws one pixel unless something nearer is there; `light` from 0 to 1.
     put(place, z, [red, green, blue], light) {
         this.depth[place] = z;
         const bright = AMBIENT + (1 - AMBIENT) * light;
@@ -82,7 +82,7 @@ class Picture {
         if (!(Math.abs(area) > 1e-9)) return;
         const nx = (by - ay) * (cz - az) - (bz - az) * (cy - ay),
             ny = (bz - az) * (cx - ax) - (bx - ax) * (cz - az);
-        // Both sides are lit, as a sheet has no inside.
+        // Both sides are lit, because a sheet has no inside.
         const facing = Math.sign(area) / Math.hypot(nx, ny, area);
         const light = Math.max(0, facing * (nx * LIGHT[0] - ny * LIGHT[1] + area * LIGHT[2]));
         const right = Math.min(width - 1, Math.floor(Math.max(ax, bx, cx))),
@@ -100,7 +100,7 @@ class Picture {
         }
     }
 
-    // A disc, lit as a ball is.
+    // A disc, lit like a ball.
     dot(x, y, z, radius, colour) {
         const { width, height, depth } = this;
         for (let j = Math.max(0, Math.floor(y - radius)); j <= Math.min(height - 1, y + radius); j++) {
@@ -130,8 +130,8 @@ class Picture {
 const THREAD = 1.6,
     POINT = 1.3; // pixels
 
-// Parts are {positions, colour, fits} with `triangles` and `edges` over the positions, or with neither: points.
-// Returns red, green, blue and opacity of each pixel, row by row.
+// Parts are {positions, colour, fits} with `triangles` and `edges` over the positions, or with neither: points. Returns
+// red, green, blue and opacity of each pixel, row by row.
 export function thumbOf(parts, up, width, height) {
     const axes = axesOf(up);
     const placed = parts.map((part) => ({ ...part, seen: seenFrom(axes, part.positions) }));

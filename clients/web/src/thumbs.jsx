@@ -1,4 +1,4 @@
-// Small pictures of sessions' last frames: only of those in sight, one at a time, while the page is idle.
+// Small pictures of sessions' last frames: only for visible sessions, one at a time, while the page is idle.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, api } from './api.js';
@@ -12,10 +12,10 @@ import { GREY, thumbOf } from './thumb.js';
 
 const WIDTH = 128,
     HEIGHT = 96;
-const WITH_MESH = 30000, // vertices; of more the triangles would be megabytes, and points lie densely
+const WITH_MESH = 30000, // vertices; beyond this the triangles would be megabytes, and points are dense
     MOST = 300000;
-const AGAIN_MS = 10000; // of a session that goes on
-const PAUSE_MS = 3000; // after a refusal, or no answer
+const AGAIN_MS = 10000; // for a running session
+const PAUSE_MS = 3000; // after a rejection, or without a reply
 const KEPT = 300;
 
 const idle = () =>
@@ -30,14 +30,14 @@ async function positionsOf(session, vertices) {
     return copyField(frame.position, new Float32Array(3 * frame.count));
 }
 
-// Obstacles where they stand; those that move, and those that are seen from inside, are left out.
+// Obstacles at their positions; moving ones, and those seen from inside, are left out.
 function obstaclesOf({ obstacles = [], obstacle_surfaces: surfaces = [] }) {
     return surfaces
         .filter((surface, k) => surface && !surface.inside && !obstacles[k].motion)
         .map(({ vertices, triangles }) => ({ positions: vertices, triangles, colour: GREY, fits: false }));
 }
 
-// The axis that a floor says is up, else y.
+// The up axis according to a floor, else y.
 function upOf({ obstacles = [] }) {
     const normal = obstacles.find(({ plane }) => plane)?.plane.normal ?? [0, 1, 0];
     return normal.findIndex((part) => Math.abs(part) === Math.max(...normal.map(Math.abs)));
@@ -68,7 +68,7 @@ async function draw(session) {
 class Thumbs {
     #wanted = new Map(); // canvas: session
     #inSight = new Set();
-    #kept = new Map(); // ID: {frame, at, pixels}, the least lately drawn first
+    #kept = new Map(); // ID: {frame, at, pixels}, the least recently drawn first
     #busy = false;
     #observer = new IntersectionObserver((entries) => {
         for (const { target, isIntersecting } of entries) {

@@ -1,4 +1,4 @@
-// The scrubber: which frame is looked at, whatever the solver does. Marks are failures and controls.
+// The timeline: selects the shown frame, independent of the solver. Marks are failures and controls.
 
 import { useOn } from './hooks.js';
 import { LIVE, PLAYING, SPEEDS } from './player.js';

@@ -1,5 +1,5 @@
-// Where bodies push each other or themselves, as the worker told: a point each, and its force as a line into the
-// second body. They lie between surfaces, so they are drawn over them.
+// Contacts between bodies or of a body with itself, as reported by the worker: each is a point, with its force as a
+// line into the second body. They lie between surfaces, so they are drawn on top.
 
 import {
     BufferAttribute,
@@ -12,7 +12,7 @@ import {
 } from 'three';
 
 const MOST = 20000;
-const LONGEST = 0.25; // of the bodies' size: the line of the greatest force so far
+const LONGEST = 0.25; // of the bodies' size: length for the greatest force so far
 
 function geometryOf(corners) {
     const geometry = new BufferGeometry();
@@ -28,7 +28,7 @@ export class Touches {
     count = 0;
     #mostForce = 0;
 
-    // `ink`: a colour apart from the ground and every body.
+    // `ink`: a colour that differs from the ground and every body.
     constructor(size, ink) {
         this.size = size;
         const over = { color: ink, depthTest: false, transparent: true };
@@ -55,7 +55,7 @@ export class Touches {
         for (const thing of this.things) thing.visible = visible;
     }
 
-    // `contacts`: of a frame (records.js), or undefined where the session does not store them.
+    // `contacts`: of a frame (records.js), or undefined if the session does not store them.
     update(contacts) {
         this.count = Math.min(contacts?.count ?? 0, MOST);
         const values = contacts?.values;

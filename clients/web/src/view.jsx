@@ -1,4 +1,4 @@
-// The 3-D view with its tools: what is shown of which frame, picking, dragging, the legend.
+// The 3-D view with its tools: display settings, picking, dragging, the legend.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { MAPS, bodyColour } from './colormap.js';
@@ -25,8 +25,7 @@ const NOTE_MS = 400,
     TELL_MS = 250,
     SAID_MS = 8000;
 
-// Global vertices of an element: tetrahedra count first, then the triangles of sheets, which a body's
-// triangles end with.
+// Global vertices of an element: tetrahedra come first, then the sheet triangles, which are a body's last triangles.
 async function cornersOf(model, body, element) {
     const owner = model.topology.bodies[body];
     const triangle = element - owner.tets;
@@ -58,7 +57,7 @@ function Axes({ view }) {
     useEffect(() => {
         const draw = () => {
             const { camera } = view.stage;
-            if (!ref.current) return; // taken off the page; the effect's end comes after the next picture
+            if (!ref.current) return; // removed from the page; the effect's cleanup comes after the next picture
             camera.updateMatrixWorld();
             const e = camera.matrixWorldInverse.elements;
             const arms = [0, 1, 2].map((axis) => [axis, 18 * e[4 * axis], -18 * e[4 * axis + 1]]);
@@ -86,7 +85,7 @@ function Axes({ view }) {
     );
 }
 
-// A number that keeps what is being typed, also while new frames come.
+// A number field that keeps the text being typed, even while new frames arrive.
 function RangeEnd({ label, value, onSet }) {
     const [draft, setDraft] = useState(null);
     const take = () => {
@@ -106,7 +105,7 @@ function RangeEnd({ label, value, onSet }) {
 
 const NAMES = 8;
 
-// Which body has which colour.
+// The colour of each body.
 function Names({ bodies }) {
     if (bodies.length < 2) return null;
     return (
@@ -219,7 +218,7 @@ export function View({ model, tools, compared }) {
     const [trouble, setTrouble] = useState(null);
     const again = () => redraw((n) => n + 1);
     const timer = useRef(0);
-    // What went wrong, for a while.
+    // An error message, shown for a while.
     const say = (message) => {
         clearTimeout(timer.current);
         setTrouble(message);
@@ -234,7 +233,7 @@ export function View({ model, tools, compared }) {
             marked = false,
             noted = 0,
             told = 0;
-        // What stands beside the picture follows it four times a second.
+        // Elements beside the picture are updated four times a second.
         const tell = () => {
             if (!told)
                 told = setTimeout(() => {
@@ -254,7 +253,7 @@ export function View({ model, tools, compared }) {
                 NOTE_MS,
             );
         };
-        // Shadows that nobody asked for go where pictures come too slowly.
+        // Shadows that the user has not asked for are switched off if pictures come too slowly.
         const pace = new Pace();
         const watchPace = (now) => {
             if (!made?.shade.on || chosen.shadow !== null || model.player.mode !== PLAYING) pace.rest();
@@ -289,7 +288,7 @@ export function View({ model, tools, compared }) {
         const colours = () => made.setTheme(theme);
         colours();
         made.setContacts(chosen.contacts);
-        // As the address says, also where another address of the session is gone to.
+        // As in the address, also after a change to another address of the same session.
         const goThere = () => {
             const { id, query } = route.now;
             if (id !== model.id || !model.topology) return;
@@ -309,7 +308,7 @@ export function View({ model, tools, compared }) {
             mark();
             again();
         };
-        // Where it failed is marked as soon as that is known, and stays so until something else is picked.
+        // The place of a failure is marked as soon as it is known, until something else is picked.
         const mark = () => {
             if (!made.surface || !model.session?.failure) return;
             marked = true;
@@ -328,7 +327,7 @@ export function View({ model, tools, compared }) {
                 made.include(model.first);
             }),
             model.player.on('frame', note),
-            // The last frame of a finished run is in view from the start.
+            // The last frame of a finished run is framed from the start.
             model.frames.on('frame', (frame) => {
                 if (model.over && frame.number === model.player.newest) made.include(frame);
             }),
@@ -431,7 +430,7 @@ export function View({ model, tools, compared }) {
     );
 }
 
-// A vertex is picked, or an end of a distance.
+// Picks a vertex, or an end of a distance.
 function pointAt(view, x, y) {
     if (view.measure.on) {
         view.measure.add(view.hitAt(x, y), x, y);

@@ -1,5 +1,5 @@
-// The picture of a session: its bodies as they are in a frame, what holds and what touches them.
-// Buffers are made once for a session and written in place for each frame.
+// The picture of a session: its bodies in a frame, pins and obstacles. Buffers are made once per session and rewritten
+// for each frame.
 
 import {
     Box3,
@@ -39,16 +39,16 @@ import { Touches } from './touches.js';
 const PIN = 0x2456e6;
 const PICKED = 0xe0218a;
 const GRIP_PX = 9;
-const REACH = 6; // times what is seen at first: what lies farther off is not brought into view
-const LARGE = 1.5; // times the bodies' size: of a larger obstacle only what is about them is brought into view
+const REACH = 6; // multiple of the initially framed size: anything farther away is not framed
+const LARGE = 1.5; // times the bodies' size: of a larger obstacle only the surroundings of the bodies are framed
 const ABOUT = 0.2; // of the bodies' size
-const SAG = 0.16; // of an edge: how far one is inside a ball of twice its length, whose vertices lie on it
+const SAG = 0.16; // of an edge: how far an edge is inside a ball of twice its length whose vertices are on the ball
 
 export class View3D {
     surface = null;
     shown = null; // {number, time} of the frame in the picture
     field = 'none';
-    range = null; // [low, high] where it is locked, else null
+    range = null; // [low, high] if locked, else null
     seen = null; // the range that is drawn
     flat = true;
     picked = null; // a drawn vertex
@@ -57,13 +57,13 @@ export class View3D {
     section = new Section(this);
     measure = new Measure(this);
     ghosts = []; // of other sessions
-    ink = 0x000000; // of what is drawn over bodies
+    ink = 0x000000; // colour of objects drawn over bodies
     #bodies = null;
     #before = null; // positions of the frame shown before
-    #later = []; // frames to be brought into view once there is one
+    #later = []; // frames to be framed once available
     #ray = new Raycaster();
 
-    // `changes(kind, name)`: what controls did to a motion of 'obstacles' or 'pins', [{time, motion}].
+    // `changes(kind, name)`: changes by controls to a motion of 'obstacles' or 'pins', [{time, motion}].
     constructor(canvas, { beforeDraw, onCamera, changes }) {
         this.changes = changes;
         this.stage = new Stage(canvas, { beforeDraw, onCamera, onResize: () => this.measure.size() });
@@ -75,7 +75,7 @@ export class View3D {
         this.stage.destroy();
     }
 
-    // ---- what there is ------------------------------------------------------------------------
+    // ---- set-up -------------------------------------------------------------------------------
 
     setSession(topology, drawn, scene) {
         this.#clear();
@@ -118,7 +118,7 @@ export class View3D {
         const geometry = new BufferGeometry();
         geometry.setAttribute('position', positions);
         geometry.setAttribute('normal', attribute(3));
-        // Of flat faces only the offset of shadows knows normals, to which any that points up will do.
+        // For flat faces only the offset of shadows uses normals, and any that point up will do.
         geometry.getAttribute('normal').array.fill(Math.sqrt(1 / 3));
         geometry.setAttribute('color', attribute(3));
         geometry.setIndex(new BufferAttribute(surface.triangles, 1));
@@ -233,7 +233,7 @@ export class View3D {
         this.#later.splice(0).forEach((frame) => this.include(frame));
     }
 
-    // Another frame into view, as far as nobody has turned the camera: films begin where their bodies are seen.
+    // Frames another frame, unless the user has moved the camera: films begin where their bodies are visible.
     include(frame) {
         if (!this.furnished) this.#later.push(frame);
         if (!this.furnished || this.wantedView || this.stage.turned || frame.count !== this.surface.count) return;
@@ -268,7 +268,7 @@ export class View3D {
         });
     }
 
-    // What controls did to motions is another than it was.
+    // Called when controls have changed motions.
     followChanges() {
         for (const one of this.obstacles) {
             one.track = new Track(one.given, one.surface, this.changes('obstacles', one.given.name));
@@ -287,8 +287,8 @@ export class View3D {
 
     // ---- a frame ------------------------------------------------------------------------------
 
-    // The frame's numbers into the buffers. `before`: {position, time} of the frame before, where the
-    // field needs it. Returns the time that it took, in ms.
+    // Writes the frame's numbers into the buffers. `before`: {position, time} of the previous frame, if the field needs
+    // it. Returns the time taken, in ms.
     show(frame, before, rest) {
         if (!this.surface || frame.count !== this.surface.count) return 0;
         const begun = performance.now();
@@ -359,7 +359,7 @@ export class View3D {
         this.section.colour();
     }
 
-    // Of vertices, three numbers each.
+    // For vertices, three numbers each.
     get colours() {
         return this.#bodies.geometry.getAttribute('color').array;
     }
@@ -378,7 +378,7 @@ export class View3D {
         return computeField(this.field, this.surface, given, this.values);
     }
 
-    // Made when it is first asked for, of the tetrahedra and frame 0 with all of its vertices.
+    // Made on first use, from the tetrahedra and frame 0 with all of its vertices.
     #stress() {
         const { surface, tets } = this;
         if (!tets || !surface.rest || surface.global) return null;
@@ -406,7 +406,7 @@ export class View3D {
         this.pinMesh.instanceMatrix.needsUpdate = true;
     }
 
-    // ---- how it looks -------------------------------------------------------------------------
+    // ---- appearance ---------------------------------------------------------------------------
 
     setField(name) {
         this.field = name;
@@ -433,7 +433,7 @@ export class View3D {
         this.setSection();
     }
 
-    // After a setting of the section has changed.
+    // Called after a setting of the section has changed.
     setSection() {
         this.section.update();
         this.#aimLight();
@@ -445,7 +445,7 @@ export class View3D {
         this.#aimLight();
     }
 
-    // The light's map of the bodies as they are now.
+    // The light's shadow map of the bodies as they are now.
     #aimLight() {
         if (!this.shade.on || !this.furnished) return;
         const { surface, stage } = this;
@@ -490,13 +490,13 @@ export class View3D {
         return this.#ray;
     }
 
-    // What of things is hit first, where it was not cut away.
+    // The first object hit that was not cut away.
     #hit(ray, things) {
         return ray.intersectObjects(things, false).find((hit) => this.section.shows(hit)) ?? null;
     }
 
-    // What is drawn at a place of the canvas, in pixels: {point, corners: [{index, weight}]} of a body, of which
-    // corners are drawn vertices; {point, obstacle}; null where nothing is.
+    // The object drawn at a position of the canvas, in pixels: {point, corners: [{index, weight}]} for a body, whose
+    // corners are drawn vertices; {point, obstacle}; null if nothing is hit.
     hitAt(x, y, obstacles = true) {
         if (!this.shown) return null;
         const { mesh, geometry, ropes } = this.#bodies;
@@ -531,8 +531,8 @@ export class View3D {
         return this.section.cornersOf(triangle, weights);
     }
 
-    // The drawn vertex nearest to a place of the canvas, in pixels; null where there is no body. Of a cut, one that
-    // was kept.
+    // The drawn vertex nearest to a position of the canvas, in pixels; null if there is no body. On a cut, a vertex
+    // that was kept.
     pick(x, y) {
         const hit = this.hitAt(x, y, false);
         if (!hit) return null;
@@ -540,12 +540,12 @@ export class View3D {
         return this.#nearest((kept.length ? kept : hit.corners).map(({ index }) => index), hit.point);
     }
 
-    // Where a drawn vertex is.
+    // The position of a drawn vertex.
     pointOf(index) {
         return new Vector3().fromArray(this.surface.positions, 3 * index);
     }
 
-    // Where a drawn vertex is.
+    // The position of a drawn vertex.
     pointOf(index) {
         return new Vector3().fromArray(this.surface.positions, 3 * index);
     }
@@ -555,8 +555,8 @@ export class View3D {
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
     }
 
-    // The pin that is drawn nearest to a place of the canvas, within what a hand can hit, and not behind a body
-    // that is `hidden` away.
+    // The drawn pin nearest to a position of the canvas, within reach of a pointer, and not behind a body at distance
+    // `hidden`.
     #pinNear(x, y, hidden) {
         const { camera } = this.stage;
         const { positions } = this.surface;
@@ -575,7 +575,9 @@ export class View3D {
         return found;
     }
 
-    // {kind: 'pin' | 'handle' | 'obstacle', name, point}: what a drag from there would move.
+    // {kind: 'pin'
+    // 'handle'
+    // 'obstacle', name, point}: the thing that a drag from there would move.
     grip(x, y) {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
@@ -589,8 +591,8 @@ export class View3D {
         return { kind: 'obstacle', name: given.name, point: hit.point };
     }
 
-    // Where the motion of a grip's thing has brought it, and controls that take effect after the frame in the
-    // picture will have: {shift, turn}, as a control counts them.
+    // The displacement by the motion of a grip's thing, including controls that take effect after the shown frame:
+    // {shift, turn}, as in a control.
     poseOf({ kind, name }) {
         const track =
             kind === 'pin'
@@ -599,7 +601,8 @@ export class View3D {
         return track?.poseAhead(this.shown.time) ?? { shift: new Vector3(), turn: new Quaternion() };
     }
 
-    // Where the ray through a place of the canvas meets the plane through `point` that faces the camera.
+    // The intersection of the ray through a position of the canvas with the plane through `point` that faces the
+    // camera.
     onPlane(x, y, point) {
         const { ray } = this.#aim(x, y);
         const normal = this.stage.camera.getWorldDirection(new Vector3());
@@ -614,7 +617,7 @@ export class View3D {
         this.stage.touch();
     }
 
-    // Outline an element by its global vertices, whatever lies before it; null takes it away.
+    // Outline an element by its global vertices, drawn on top; null removes the outline.
     setOutline(vertices) {
         const indices = (vertices ?? []).map((vertex) => this.surface.indexOf(vertex));
         const pairs = indices.flatMap((a, i) =>
@@ -633,7 +636,7 @@ export class View3D {
         at.needsUpdate = true;
     }
 
-    // A PNG of what is seen, as a blob.
+    // A PNG of the view, as a blob.
     screenshot() {
         this.stage.draw();
         return new Promise((done) => this.stage.canvas.toBlob(done, 'image/png'));
@@ -646,7 +649,7 @@ function upOf(gravity = [0, -9.81, 0]) {
     return most > 0 ? gravity.findIndex((g) => Math.abs(g) === most) : 1;
 }
 
-// A range that takes in another one, so that colours do not flicker from frame to frame.
+// A range that includes another one, so that colours do not flicker from frame to frame.
 export function widened(range, found) {
     if (!range) return found;
     return [Math.min(range[0], found[0]), Math.max(range[1], found[1])];

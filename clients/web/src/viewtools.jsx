@@ -7,7 +7,7 @@ import { save } from './save.js';
 import { needTets, toggleSection } from './sectionbar.jsx';
 import { hasStress } from './stress.js';
 
-export const chosen = { contacts: false, others: 'off', shadow: null }; // for every session that is looked at
+export const chosen = { contacts: false, others: 'off', shadow: null }; // for every session that is opened
 
 export function Tools({ view, model, again }) {
     const [contacts, setContacts] = useState(chosen.contacts);

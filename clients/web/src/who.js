@@ -6,7 +6,7 @@ import { Emitter } from './emitter.js';
 // Emits 'change'.
 class Who extends Emitter {
     guest = false;
-    #me = null; // of /v1/me; a user may do everything until it is here
+    #me = null; // of /v1/me; until it is here, the user may do everything
 
     async enter(user) {
         this.guest = user === null;
@@ -15,7 +15,7 @@ class Who extends Emitter {
         this.emit('change');
     }
 
-    // Make sessions, and branches of those that are seen.
+    // Create sessions, and branch visible ones.
     get submits() {
         return !this.guest && (!this.#me || this.#me.scopes.includes('submit'));
     }

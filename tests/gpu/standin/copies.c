@@ -1,6 +1,6 @@
-/* Copies and clearings. From pageable memory to the device: staged at once or read as late as possible, by chance,
- * since nothing promises either; from the device to pageable memory: done when the call returns. Pinned memory is
- * the device's while a copy is under way: what is read of it is no number, what is written into it is found. */
+/* Copies and clears. From pageable memory to the device: staged at once or read as late as possible, at random, since
+ * neither is guaranteed; from the device to pageable memory: complete when the call returns. Pinned memory belongs to
+ * the device during a copy: a read of it gives NaN, and a write to it is detected. */
 #include "tests/gpu/standin/standin.h"
 
 #include <stdlib.h>
@@ -92,7 +92,8 @@ static bool prepare(struct CUstream_st *s, standin_op *op, cudaMemcpyKind kind)
     }
     op->down = kind == cudaMemcpyDeviceToHost;
     op->pinned = standin_pinned(op->down ? op->to : op->from, op->bytes);
-    if (op->pinned && op->down && !standin_in_use(op->pinned)) /* else by what is before it */
+    /* otherwise earlier operations decide */
+    if (op->pinned && op->down && !standin_in_use(op->pinned))
         memset(op->to, 0xff, op->bytes);
     else if (op->pinned && !op->down)
         op->sum = sum_of(op->from, op->bytes);

@@ -158,7 +158,7 @@ static cudaError_t injection(const char *call)
     return injected.left-- == 0 ? injected.code : cudaSuccess;
 }
 
-/* Calls that let something go, and waits, do so even where they fail: they tell of earlier work then. */
+/* Calls that release something, and waits, do so even if they fail: the error is then from earlier work. */
 cudaError_t standin_enter(const char *call, bool unsafe)
 {
     pthread_mutex_lock(&standin_lock);
@@ -271,7 +271,7 @@ standin_counts standin_count(void)
     return counts;
 }
 
-/* Counts what a program leaves behind, for tests. */
+/* Counts a program's leaks, for tests. */
 __attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("PLIANT_STANDIN_REPORT");

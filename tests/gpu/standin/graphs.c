@@ -1,4 +1,4 @@
-/* Captures, graphs and what is made of them. */
+/* Captures, graphs and executable graphs. */
 #include "tests/gpu/standin/standin.h"
 
 #include <stdlib.h>

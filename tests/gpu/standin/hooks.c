@@ -1,4 +1,4 @@
-/* What device.h has for tests, of the stand-in: so the programs that look at the emulated device look at this one. */
+/* device.h's hooks for tests, for the stand-in: programs that inspect the emulated device inspect this one. */
 #include "engine/backends/device/joint.h"
 #include "tests/gpu/standin/standin.h"
 
@@ -46,7 +46,7 @@ void pl_device_fail_after(pl_device_queue *q, int64_t launches)
     pthread_mutex_unlock(&standin_lock);
 }
 
-/* It never is: where the processor has keys that costs nothing. */
+/* It is never closed: with protection keys that costs nothing. */
 void pl_device_leave_open(void) {}
 
 void pl_device_refuse_recordings(void)

@@ -85,7 +85,7 @@ static void launch_many(int32_t k, void *stream, const pl_device_item *items, in
     launch(&entries[k], stream, op, most, count);
 }
 
-/* A function for each kernel, since a launch is told nothing else of which it is. */
+/* A function for each kernel, because a launch has no other way to tell which one it is. */
 #define FUNCTIONS(k)                                                                               \
     static void one_##k(void *stream, const void *arguments, int64_t threads)                      \
     {                                                                                              \
@@ -128,7 +128,7 @@ static const struct {
 
 /* ---- which kernel it is ---- */
 
-/* Those of double precision are not compiled for several at a time. */
+/* Double-precision kernels are not compiled for several sessions at a time. */
 static const pl_device_kernel *launched(const pl_device_kernel *kernel, bool single)
 {
     int32_t k = 0, count = __atomic_load_n(&entry_count, __ATOMIC_ACQUIRE);

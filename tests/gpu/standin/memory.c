@@ -1,6 +1,6 @@
-/* Memory of the device and pinned memory of the host. The device's lies between pages that nobody can read, is full
- * of bytes that are no number, and is never used twice; streams' threads alone may touch it: by protection keys of
- * the processor or, where it has none, by opening all of it while any of them runs something. */
+/* Memory of the device and pinned memory of the host. Device memory lies between inaccessible pages, is filled with NaN
+ * bytes, and is never reused. Only streams' threads may touch it: enforced by protection keys of the processor or,
+ * without these, by opening all of it while any of them runs something. */
 #include "tests/gpu/standin/standin.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@ struct standin_block {
     char *memory, *pages;
     size_t bytes, length; /* asked for; of the pages */
     int device;           /* -1: pinned */
-    int users;            /* operations under way, of pinned memory */
+    int users;            /* operations in flight, for pinned memory */
 };
 
 /* Addresses, not memory; no more than the thread sanitizer leaves to a program. */
@@ -27,10 +27,10 @@ static char *room;
 static size_t room_used;
 static standin_block *blocks;
 static size_t taken[STANDIN_DEVICES], most_taken;
-static int key = -1; /* of protection; below 0: there are none */
+static int key = -1; /* protection key; below 0: none */
 static int open_count;
 
-/* A touch of what is not the toucher's to touch says so before the program ends. */
+/* An access by a thread without permission is reported before the program ends. */
 static void explain(int signal_number, siginfo_t *info, void *context)
 {
     static const char text[] =
@@ -92,7 +92,7 @@ void standin_close(void)
     pthread_mutex_unlock(&standin_lock);
 }
 
-/* Pages at whose end the block lies, but for what it is aligned to, and one more that stays closed. */
+/* Pages with the block at their end, except for alignment, and one more page that stays closed. */
 static standin_block *make_block(size_t bytes, int device)
 {
     pthread_once(&once, make_room);

@@ -85,14 +85,14 @@ typedef struct standin_op {
     void *staged; /* of pageable memory */
     size_t bytes;
     int value;
-    uint64_t sum;          /* of pinned memory that nobody may change before it was copied */
+    uint64_t sum;          /* of pinned memory that must not change before it was copied */
     standin_block *pinned; /* in use by it */
     bool down, fails;
     standin_mark *mark;
     standin_nodes *nodes;
 } standin_op;
 
-/* What a graph does; those of a launch stay as they are when the graph is updated. */
+/* A graph's contents; those of a launch stay unchanged when the graph is updated. */
 struct standin_nodes {
     int references;
     int64_t count;
@@ -118,8 +118,8 @@ struct CUstream_st {
 extern pthread_mutex_t standin_lock;
 extern standin_counts standin_counted;
 
-/* devices.c: what each call begins with, which is an error where one is injected or the device is gone, and ends
- * with. `unsafe`: a capture of this thread does not allow it. */
+/* devices.c: the beginning of each call, which returns an error if one is injected or the device is gone; and its end.
+ * `unsafe`: a capture of this thread does not allow it. */
 cudaError_t standin_enter(const char *call, bool unsafe);
 cudaError_t standin_answer(cudaError_t code);
 cudaError_t standin_broken(void); /* what every call fails with, or cudaSuccess */
@@ -150,7 +150,7 @@ bool standin_spoil_captures_of_thread(void);
 void standin_run(const standin_op *op); /* without the lock; memory.c's side is open */
 
 /* memory.c */
-void standin_open(void); /* by a stream's thread, around what it runs */
+void standin_open(void); /* called by a stream's thread around its work */
 void standin_close(void);
 bool standin_on_device(const void *memory, size_t bytes);
 size_t standin_most_taken(void); /* bytes of both devices at a time */
@@ -163,7 +163,7 @@ bool standin_in_use(const standin_block *pinned);
 void standin_drop_nodes(standin_nodes *nodes);
 void standin_keep_node(standin_nodes *nodes, standin_op *op);
 
-/* hooks.c: whether what is launched makes the device fail. */
+/* hooks.c: true if a launch makes the device fail. */
 bool standin_launch_fails(const struct CUstream_st *stream, int64_t launches);
 bool standin_holds_transfers(void);
 

@@ -1,5 +1,5 @@
-/* Streams and events. A stream's thread takes operations in order, as far as it is wanted to: up to what somebody
- * waits for, or, by chance, up to what it was given last. */
+/* Streams and events. A stream's thread executes operations in order, as far as needed: up to one that somebody waits
+ * for or, at random, up to the newest. */
 #include "tests/gpu/standin/standin.h"
 
 #include <stdlib.h>
@@ -151,7 +151,7 @@ int64_t standin_transfers(void)
     return transfers;
 }
 
-/* Whether a test holds back what the stream is to bring. */
+/* True if a test holds back the stream's results. */
 static bool is_held(const struct CUstream_st *s)
 {
     bool brings = false;
@@ -239,7 +239,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
     return cudaSuccess;
 }
 
-/* What it was given is still done. */
+/* Operations already submitted are still done. */
 cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
     cudaError_t entered = standin_enter(__func__, false);
@@ -274,7 +274,7 @@ static void broken_after(cudaError_t *code)
         *code = standin_broken();
 }
 
-/* One that fails has waited, as one that tells of earlier work. */
+/* A failing call has still waited, like one that reports an error of earlier work. */
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
     cudaError_t entered = standin_enter(__func__, true);
@@ -367,7 +367,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e)
     return standin_answer(code);
 }
 
-/* Who asks again and again gets an answer some time. */
+/* Polling repeatedly eventually succeeds. */
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
     STANDIN_ENTER(true);

@@ -1,6 +1,6 @@
 /* cuda_runtime.h - the part of CUDA's runtime that the plug-in uses, declared for the stand-in (standin.h). Names,
- * values and rules are those of NVIDIA's header, which tests/gpu/programs_test.c compares it with where that is
- * installed; a call that is missing here does not compile. */
+ * values and rules are those of NVIDIA's header, and tests/gpu/programs_test.c compares the two if that is installed; a
+ * call missing here does not compile. */
 #ifndef PLIANT_TESTS_GPU_STANDIN_CUDA_RUNTIME_H
 #define PLIANT_TESTS_GPU_STANDIN_CUDA_RUNTIME_H
 
