@@ -94,7 +94,7 @@ const page = readFileSync(join(here, 'src/index.html'), 'utf8');
 writeFileSync(
     join(out, 'index.html'),
     page.replace('</head>', `${preloads.join('\n')}\n</head>`).replace(/\{\{(\.\w+)\}\}/g, (_, type) => {
-        if (!address[type]) throw new Error(`src/index.html asks for ${type}, of which there is none`);
+        if (!address[type]) throw new Error(`src/index.html asks for a ${type} file, but the bundle has none`);
         return address[type];
     }),
 );

@@ -10,7 +10,7 @@ double pl_look_farthest(int64_t vertices, const double *a, const double *c, int6
 /* The first vertex with a coordinate that is not finite, or -1; x [vertices][3]. */
 int64_t pl_look_not_finite(int64_t vertices, const double *x);
 
-/* The vertex of the largest gradient, over coordinates that pins leave free; -1 if there is none. gradient
+/* The vertex of the largest gradient, over coordinates that pins leave free; -1 if none. gradient
  * [vertices][3]. */
 int64_t pl_look_steepest(const pl_model *model, const double *gradient);
 

@@ -40,7 +40,7 @@ static void unknown_node(pl_draft *draft, const pl_place *place, const pl_tag_ma
                    what, cell, tag);
 }
 
-/* Tags of `cells` to indices, malloc'ed; NULL if there are none or the draft stopped. */
+/* Tags of `cells` to indices, malloc'ed; NULL if none or the draft stopped. */
 static int32_t *resolve(pl_draft *draft, const pl_place *place, const pl_tag_map *map,
                         const pl_draft_cells *cells, const char *what)
 {

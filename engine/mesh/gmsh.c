@@ -213,7 +213,7 @@ static void read_section(pl_gmsh *gmsh, pl_gmsh_section section, const char *nam
     seek_end(in, name);
 }
 
-/* The $Name at the cursor, without the dollar; false, with a fault, if there is none. */
+/* The $Name at the cursor, without the dollar; false, with a fault, if none. */
 static bool read_mark(pl_gmsh *gmsh, char name[NAME_MAX_BYTES])
 {
     pl_input *in = &gmsh->in;

@@ -355,7 +355,7 @@ static bool skip_element_block_4(pl_gmsh *gmsh, int32_t type, int64_t count)
     return true;
 }
 
-/* One element for each physical group of its entity, and one without a group if there are none, unless it is a
+/* One element for each physical group of its entity, and one without a group if it has none, unless it is a
  * point; a tetrahedron is one element, in the first group. */
 static void add_element_4(pl_gmsh *gmsh, pl_draft_cells *cells, const int64_t *nodes,
                           int64_t number, const pl_gmsh_entity *entity)

@@ -185,7 +185,7 @@ typedef struct pl_mesh_quality {
     double area;         /* m^2, of the triangles */
     double length;       /* m, of the edges */
     /* 1 for the regular tetrahedron and triangle, 0 for a flat one: radius ratio, over all elements of both kinds;
-     * 1 if there are none. The ids are of the worst tetrahedra, worst first. */
+     * 1 if none. The ids are of the worst tetrahedra, worst first. */
     double worst_quality, mean_quality;
     int64_t poor; /* number of elements below PL_MESH_POOR */
     int32_t worst_count;

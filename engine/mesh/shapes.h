@@ -20,7 +20,7 @@ typedef enum pl_shape_measure {
 
 enum { PL_SHAPE_BINS = 12, PL_SHAPE_WORST = 10 };
 
-/* Over the elements that are not flat; all 0 if there are none. */
+/* Over the elements that are not flat; all 0 if none. */
 typedef struct pl_shape_range {
     double least, mean, greatest;
     double edge[PL_SHAPE_BINS + 1]; /* bin k: edge[k] <= value < edge[k + 1]; the last bin

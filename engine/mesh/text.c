@@ -142,7 +142,7 @@ const char *pl_text_quote(const char *token, size_t length, char out[PL_TEXT_QUO
     return out;
 }
 
-/* Length of the well-formed UTF-8 character at s, 0 if there is none (Unicode 15, table 3-7). */
+/* Length of the well-formed UTF-8 character at s, 0 if none (Unicode 15, table 3-7). */
 static size_t character_length(const unsigned char *s, size_t left)
 {
     if (s[0] >= ' ' && s[0] < 0x7F)

@@ -88,7 +88,7 @@ typedef struct pl_material_uses {
 int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out);
 
 /* Adds a fault, with its place, for each feature of a scene that a GPU's backend (backends/device) lacks. uses:
- * [material_count]. PL_OK if there are none, or the device is the CPU; PL_INVALID. */
+ * [material_count]. PL_OK if none, or the device is the CPU; PL_INVALID. */
 pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses, pl_faults *faults);
 
 #endif

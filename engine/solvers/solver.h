@@ -44,7 +44,7 @@ typedef struct pl_solver_ops {
 
 struct pl_solver {
     const pl_solver_ops *ops;
-    pl_array *multipliers; /* of held groups, from stage to stage; NULL if there are none */
+    pl_array *multipliers; /* of held groups, from stage to stage; NULL if none */
 };
 
 const pl_solver_ops *pl_solver_find(pl_method_kind method);

@@ -36,7 +36,7 @@ bool pl_segment_list_add(pl_segment_list *list, const pl_segment *segment);
 /* Lists every segment with a file in log/, as open and without a first frame, because a name tells no more. PL_OK
  * and an empty list if there is no log/. */
 pl_status pl_segment_list_names(int dir_fd, pl_segment_list *out);
-/* The highest attempt among the names in log/; 0 if there is none. */
+/* The highest attempt among the names in log/; 0 if none. */
 int32_t pl_log_newest_attempt(int dir_fd);
 /* The number after those of all segments of the attempt; 0 if it has none. */
 int32_t pl_segment_next_number(const pl_segment *segments, int64_t count, int32_t attempt);

@@ -45,7 +45,7 @@ typedef struct pl_head {
     int64_t segment_count;
     pl_segment *segments;
 } pl_head;
-/* PL_IO with errno ENOENT if there is none yet, EBADMSG if it is damaged: head_recover.h. */
+/* PL_IO with errno ENOENT if it is missing, EBADMSG if it is damaged: head_recover.h. */
 pl_status pl_head_read(int dir_fd, pl_head *out);
 /* Writes head.json by temporary + rename. PL_INVALID if the present head's attempt is newer than head->attempt: a
  * stale worker changes nothing. If the present head is lost or damaged, the attempts in the segments' names count

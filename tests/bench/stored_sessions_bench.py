@@ -126,7 +126,7 @@ def run(daemon):
         ("search: an owner that none is", lambda i: "/v1/sessions?owner=nobody"),
         ("search: failed", lambda i: "/v1/sessions?state=failed"),
         ("search: failed, of an owner", lambda i: "/v1/sessions?state=failed&owner=user1"),
-        ("search: queued, of which there are none", lambda i: "/v1/sessions?state=queued"),
+        ("search: queued (none match)", lambda i: "/v1/sessions?state=queued"),
     ]
     for what, target in cases:
         measure(connection, token, what, target)

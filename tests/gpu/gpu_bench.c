@@ -210,7 +210,7 @@ typedef struct way {
     bool threads, together;
 } way;
 
-/* The best round's ms a step of all; NaN: there is none. */
+/* The best round's ms a step of all; NaN if it is missing. */
 static double time_way(bench *b, const way *w, int count, long long *tets)
 {
     gpu_run *all[SESSIONS];

@@ -73,7 +73,7 @@ FAULTS = [
      ("if (code != cudaErrorMemoryAllocation)", "if (true)")),
     ("a lost device is taken for no memory", MEMORY,
      ("if (code != cudaErrorMemoryAllocation)", "if (code == cudaSuccess)")),
-    ("a transfer is destroyed while it is under way", MEMORY,
+    ("a transfer is destroyed while it is in flight", MEMORY,
      ("    pl_device_transfer_arrived(t, true);\n", "")),
     ("the host reads the device's memory", MEMORY,
      ("memcpy(to, pl_device_read(q, from, bytes), bytes);",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 _PIECE = 1 << 20
-#: Bytes a second of an export that a daemon makes anew at least, to pass over them.
+#: The least speed at which a daemon makes an export again to skip its first part, bytes a second.
 _PASSED = 20e6
 
 

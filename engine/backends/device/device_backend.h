@@ -123,7 +123,7 @@ pl_status PL_NAMED(pl_device_between_create)(pl_device *d);
 void PL_NAMED(pl_device_between_destroy)(pl_device *d);
 
 /* The forces that rows add to the gradient at x, [vertices][3], N, in `between.force`; with methods that split, the
- * forces of their multipliers. NULL: there are no rows. *energies: [*count] on the device; NULL if there are none. */
+ * forces of their multipliers. NULL: there are no rows. *energies: [*count] on the device; NULL if none. */
 const pl_number *PL_NAMED(pl_device_between_pull)(pl_device *d, const pl_number *x,
                                                   const double **energies, int64_t *count);
 /* The diagonal of their Hessian at x, in the same memory; NULL: there are no rows. */

@@ -241,7 +241,7 @@ static pl_shape *take_shape(pl_device_model *m, const pl_shape *from)
     return from->solid && !shape.solid ? NULL : take_bytes(m, &shape, sizeof shape);
 }
 
-/* Factors on friction, one per lane; true if there are none. */
+/* Factors on friction, one per lane; true if none. */
 static bool take_shares(pl_device_model *m, const pl_group *from, const double *share, double **to)
 {
     if (share)

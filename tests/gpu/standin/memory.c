@@ -237,7 +237,7 @@ cudaError_t cudaFreeHost(void *memory)
     pthread_mutex_lock(&standin_lock);
     standin_block *b = at_its_start(memory, true);
     if (b && b->users > 0)
-        standin_abort("pinned memory is freed that a copy under way uses");
+        standin_abort("pinned memory is freed that a copy in flight uses");
     if (b) {
         standin_counted.live_pinned--;
         forget(b);
