@@ -31,7 +31,7 @@ typedef struct pl_material_numbers {
 pl_status pl_material_make(const pl_material *material, pl_material_numbers *out);
 
 /* k of its weights w^2 = k V, Pa. Shear: weight_scale * shear; ADMM's prox handles volume exactly, and L-BFGS
- * learns it, so the weight follows the shear stiffness, not the bulk stiffness (experiments in tests/bench/measurements.md).
+ * learns it, so the weight follows the shear stiffness, not the bulk stiffness (tests/bench/measurements.md).
  * Fit: `fit`, at least a hundredth of `shear`, because the matrix must be positive definite. */
 double pl_material_weight(const pl_material_numbers *numbers, const pl_solver_settings *settings);
 

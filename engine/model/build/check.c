@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Nonzeros of the factor after fill-in: fitted to boxes of Kuhn tetrahedra, which fill in more than meshes of the
- * same size do (table in tests/bench/measurements.md). The memory estimate can reject scenes, so all such estimates err on the
+ * same size do (tests/bench/measurements.md). The memory estimate can reject scenes, so all such estimates err on the
  * large side. */
 static double factor_nonzeros(double n)
 {

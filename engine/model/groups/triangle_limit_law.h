@@ -1,5 +1,5 @@
-/* triangle_limit_law.h - the law of strain limits of triangles by singular values: the nearest matrix with singular values in
- * [lo, hi] has v's singular vectors and its values clamped (Narain 2016, section 5). */
+/* triangle_limit_law.h - the law of strain limits of triangles by singular values: the nearest matrix with singular
+ * values in [lo, hi] has v's singular vectors and its values clamped (Narain 2016, section 5). */
 #include "engine/kernels/svd32.h"
 #include "engine/model/groups/limit_range.h"
 
