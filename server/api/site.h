@@ -1,4 +1,4 @@
-/* site.h - the documentation site below /docs/, and the page in its place where it was not built. */
+/* site.h - the documentation site below /docs/, and its replacement page for builds without it. */
 #ifndef PLIANT_SERVER_API_SITE_H
 #define PLIANT_SERVER_API_SITE_H
 

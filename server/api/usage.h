@@ -14,8 +14,8 @@ void pl_handle_usage_spans(pl_request *r);
 /* Samples everybody's stored bytes, unless the last sample is younger than `fresh_ms`. */
 void pl_usage_sample_bytes(pl_store *store, pl_sessions *sessions, int64_t fresh_ms);
 
-/* A time of the query, ms since 1970: a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z; `fallback` where it is not
- * given. False after replying 400. */
+/* A time of the query, ms since 1970: a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z; `fallback` if not given.
+ * False after replying 400. */
 bool pl_usage_time(pl_request *r, const char *key, int64_t fallback, int64_t *out);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing from elsewhere, nothing inline, no eval, in nobody's frame. Pictures and films that the page
- * makes of its own drawing have addresses of kind blob. */
+/* No content from other origins, nothing inline, no eval, no embedding in frames. Pictures and films that the page
+ * makes from its own drawing have blob addresses. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-/* ---- where the dashboard was not built ---- */
+/* ---- for builds without the dashboard ---- */
 
 static const char plain_page[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta "

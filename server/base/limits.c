@@ -11,7 +11,7 @@ const char *pl_limit_name(pl_limit limit)
     return names[limit];
 }
 
-/* 0 is not allowed for requests: a user who may make none should be disabled. */
+/* Limits on requests, running sessions and the share must be above 0: disable a user who may have none. */
 int64_t pl_limit_least(pl_limit limit)
 {
     return limit == PL_LIMIT_REQUESTS || limit == PL_LIMIT_RUNNING || limit == PL_LIMIT_SHARE;

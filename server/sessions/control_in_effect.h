@@ -4,8 +4,8 @@
 
 #include "protocol/log/log.h"
 
-/* The number of the control in effect at a frame (0: none), from its metrics or those of the next readable
- * frame before `end`; *number is -1 where no frame is readable. Returns 0, or ENOMEM with -1. */
+/* The number of the control in effect at a frame (0: none), from its metrics or those of the next readable frame before
+ * `end`; *number is -1 if no frame is readable. Returns 0, or ENOMEM with -1. */
 int pl_control_in_effect(pl_log_reader *reader, int64_t frame, int64_t end, int64_t *number);
 
 #endif

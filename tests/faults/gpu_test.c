@@ -288,7 +288,7 @@ START_TEST(without_a_gpu_it_fails)
                   e.failure.message);
     ck_assert_str_ne(e.failure.advice, "");
     ck_assert_int_eq(session_fixture_frames(&f), 0);
-    /* Where there is one it goes on. */
+    /* With a GPU it continues. */
     ck_assert_int_eq(run(&f, "2", "auto", plugin), 0);
     ck_assert_int_eq(session_fixture_frames(&f), 4);
     session_fixture_destroy(&f);

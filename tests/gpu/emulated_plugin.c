@@ -1,9 +1,9 @@
-/* libpliant_emulated.so: a plug-in whose one device is the host. PLIANT_EMULATED in the environment makes it
- * another: "absent" finds no device, "other build" is of other headers, "other layout" has another table, with "fault V L" a backend of a model of V
- * vertices makes the device fail when it has launched L times, and with "linger MS" a process takes so long to
- * end. With "closed", and in the long form, its memory is closed between launches, so that a host that reads it
- * crashes; that takes longer than all else. A file beside it, of its name and ".taken", says how many bytes of how many others have taken (of 1 GiB
- * none). */
+/* libpliant_emulated.so: a plug-in whose only device is the host. PLIANT_EMULATED in the environment changes it:
+ * "absent" finds no device, "other build" is built with other headers, "other layout" has a different table. With
+ * "fault V L" the device fails after L launches by a backend of a model with V vertices, and with "linger MS" a process
+ * takes that long to end. With "closed", and in the long form, its memory is closed between launches, so that a host
+ * that reads it crashes; that is the slowest part. A file beside it, NAME.taken, has two numbers: the
+ * bytes that other programs have taken, and the total; by default 0 and 1 GiB. */
 #include "engine/backends/plugin.h"
 
 #include "engine/backends/device/device.h"

@@ -1,5 +1,5 @@
-/* Dissipation of what has one strain - hinges, quadratic bends, rods, fibres, edges - and of membranes by their stiffness,
- * each as an oscillator of one unknown u against its closed form:
+/* Dissipation of elements with a single strain - hinges, quadratic bends, rods, fibres, edges - and of membranes by
+ * their stiffness, each as an oscillator of one unknown u compared with its closed form:
  *
  *     m u'' + c u' + k u = 0,   w^2 = k / m,   zeta = c / (2 m w) = beta w / 2,   beta = c / k
  */
@@ -130,9 +130,9 @@ START_TEST(rayleigh_is_of_every_stiffness)
 }
 END_TEST
 
-/* Functions of the rate see the strain of a layer at its distance from the middle: a uniaxial viscosity eta gives
- * eta t^3 / 12 where Young's modulus gives D, and eta A^2 / (4 pi) where it gives B. Of strain_rate eta is
- * 2 psi + phi, of the others 2 coefficient, or 2 viscosity. */
+/* Functions of the rate see the strain of a layer at its distance from the middle: a uniaxial viscosity eta gives eta
+ * t^3 / 12 where Young's modulus gives D, and eta A^2 / (4 pi) where it gives B. For strain_rate eta is 2 psi + phi,
+ * for the others 2 coefficient, or 2 viscosity. */
 START_TEST(viscosity_goes_through_the_thickness)
 {
     static const char *const functions[] = {
@@ -201,8 +201,9 @@ static void swing(const char *more, int64_t steps, double end[2])
     pl_run_close(r);
 }
 
-/* theta(x) - theta(x'), x' = x - a h v, is a h dtheta/dt less a h/2 v . theta'' v: an angle is of first order in the rate, and of
- * second with what is known of that taken off. The reference is Richardson's extrapolation of the corrected form. */
+/* theta(x) - theta(x'), x' = x - a h v, is a h dtheta/dt minus a h/2 v . theta'' v: an angle is accurate to first order
+ * in the rate, and to second order after subtracting the known part of that. The reference is Richardson's
+ * extrapolation of the corrected form. */
 START_TEST(the_correction_of_an_angle_is_of_second_order)
 {
     double coarse[2], fine[2], reference[2], order[2];

@@ -1,5 +1,5 @@
-/* Damping against closed forms. Most of it is on one tetrahedron whose base lies in x = 0 and is held, and
- * whose fourth corner, at (L, 0, 0), moves along x alone: F = diag(1 + u / L, 1, 1), one unknown.
+/* Damping compared with closed forms. Most tests use one tetrahedron whose base lies in x = 0 and is held, and whose
+ * fourth corner, at (L, 0, 0), moves only along x: F = diag(1 + u / L, 1, 1), one unknown.
  *
  *     m = rho V / 4,   k = V (lambda + 2 mu) / L^2 at small strain,   w^2 = k / m
  */
@@ -262,9 +262,9 @@ START_TEST(methods_come_to_the_same_step)
 }
 END_TEST
 
-/* Rayleigh damping without a correction, of a stretched body that turns by 0.4 rad in each step, far more
- * damped than a step can resolve: ADMM, whose local steps look farther than a descent does, finds the same
- * minima, for R has a lower bound (damping_stiffness.h); without it 3e8 J came out of 1e4. */
+/* Rayleigh damping without a correction, for a stretched body that rotates by 0.4 rad in each step, far more than a
+ * step can resolve. ADMM, whose local steps look farther than a descent does, finds the same minima, because R has a
+ * lower bound (damping_stiffness.h); without the bound 3e8 J resulted from 1e4. */
 START_TEST(large_steps_of_rayleigh_stay_bounded)
 {
     static const char *const solvers[] = {"'method': 'newton', 'tolerance': 1e-9",
@@ -339,9 +339,9 @@ static double end_of(const char *damping, int64_t steps)
     return x;
 }
 
-/* TR-BDF2 with Rayleigh damping is of first order without the correction and of second with it; with
- * strain-rate damping all but of second as it is (Brown 2018, figure 8). References are of the corrected form,
- * at a step 16 times finer than the finest. */
+/* TR-BDF2 with Rayleigh damping is of first order without the correction and of second order with it; with strain-rate
+ * damping it is nearly of second order without it (Brown 2018, figure 8). References use the corrected form, with a
+ * step 16 times finer than the finest. */
 START_TEST(the_correction_gives_the_second_order)
 {
     static const struct {
@@ -386,8 +386,8 @@ static void let_beam_go(const char *more, int steps, double *x)
     pl_run_close(r);
 }
 
-/* What the correction is for, the derivative of R by places, is small for strain-rate damping: from
- * 80 ms to 5 the error falls with the order 1.8 and more without it (Brown 2018, figure 8, left). */
+/* The term that the correction adds, the derivative of R with respect to positions, is small for strain-rate damping:
+ * from 80 ms to 5 the error falls with an order of at least 1.8 without it (Brown 2018, figure 8, left). */
 START_TEST(strain_rates_need_no_correction)
 {
     double reference[3 * BEAM_VERTICES], x[3 * BEAM_VERTICES], before = 0;
@@ -407,8 +407,8 @@ END_TEST
 
 /* ---- angular momentum ---- */
 
-/* Beams that spin at 3 rad/s and are let go stretched: ours; the same as narrow as its stretch makes it; and that of
- * figure 6, which the paper's figure 7 is of, as integrators_test.c has it. */
+/* Beams that spin at 3 rad/s and are released stretched: Pliant's own; the same one, as narrow as its stretch makes it;
+ * and that of the paper's figures 6 and 7, as in integrators_test.c. */
 static const struct {
     const char *size, *cells, *stretched;
     double young;
@@ -439,10 +439,11 @@ static double changes(int beam, const char *damping)
     return most;
 }
 
-/* Brown 2018, figure 7: with the correction Rayleigh damping takes none of it beyond what the integrator takes from an undamped beam,
- * and at least 20 times less than without. What the integrator changes is a sway about a mean that is not 0 (it takes
- * the beams' swings, one by one, for a little more or less turning), which the correction lets the damping stop there: so the end of
- * a run says only at which phase the undamped beam was, and the greatest change is what is compared. */
+/* Brown 2018, figure 7: with the correction Rayleigh damping takes no more of it than the integrator takes from an
+ * undamped beam, and at least 20 times less than without. The integrator itself causes a sway about a mean that is not
+ * 0 (it mistakes the beams' individual swings for a little more or less rotation); with the correction, damping stops
+ * this sway. So the end of a run only shows the phase of the undamped beam, and the largest change is compared
+ * instead. */
 START_TEST(corrected_rayleigh_keeps_angular_momentum)
 {
     const double undamped = changes(_i, "");

@@ -152,8 +152,8 @@ START_TEST(collapsed_sheet_is_named_by_descent)
 }
 END_TEST
 
-/* A step that is not solved fails where the scene says so, under every method, and names where the
- * gradient is largest; without a word of the scene it is only counted. */
+/* A step that is not solved fails if the scene says so, under every method, and names the place of the largest
+ * gradient; by default it is only counted. */
 START_TEST(not_converged_names_the_vertex)
 {
     for (int k = 0; k < 2; k++) {
@@ -180,8 +180,8 @@ START_TEST(not_converged_names_the_vertex)
 }
 END_TEST
 
-/* A run that goes wrong: a bar's end is driven through the other one. Every method ends it in the
- * first step that it cannot solve, with the place and advice, and the state is the last good one. */
+/* A failing run: a bar's end is driven through the other one. Every method ends it in the first step that it cannot
+ * solve, with the place and advice, and the state is the last good one. */
 START_TEST(a_run_that_diverges_fails)
 {
     pl_run *r = pl_run_openf(

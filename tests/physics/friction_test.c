@@ -55,8 +55,8 @@ static pl_run *block(const char *integrator, double h, double seconds, double de
 
 #define FINE "'method': 'admm', 'iterations': 800, 'tolerance': 1e-7"
 
-/* At 2 m/s with mu = 0.3: slowed by mu g, it comes to rest after v^2 / (2 mu g); backward Euler takes
- * all of a step's friction at its beginning, which is v h / 2 less. On its way d friction takes
+/* At 2 m/s with mu = 0.3: decelerated by mu g, it comes to rest after v^2 / (2 mu g). Backward Euler applies all of a
+ * step's friction at the step's start, which shortens the distance by v h / 2. Over the distance d friction dissipates
  * mu m g d. */
 START_TEST(a_sliding_block_stops_where_it_must)
 {
@@ -113,8 +113,8 @@ START_TEST(a_belt_takes_a_block_along)
 }
 END_TEST
 
-/* Of two blocks the second has half of the friction: it is slowed by half of mu g, with obstacles as
- * constraints, and as energies, which take a step to know their normal force. */
+/* The second of two blocks has half the friction: it is decelerated by half of mu g, with obstacles as constraints, and
+ * as energies, which need a step to know their normal force. */
 START_TEST(a_body_has_its_own_friction)
 {
     const double mu = 0.4, h = 0.01;
@@ -189,11 +189,12 @@ START_TEST(a_slope_holds_what_comes_to_rest)
 }
 END_TEST
 
-/* Nothing damped, it does not stay: let go without the stress that carries it, it swings on its base
- * for ever, with up to twice its weight and down to none, and friction less than what pulls at it
- * every time that it is light. Rules that damp no swing, and TR-BDF2 at a tenth of its period, 8 ms, agree by how much: 22 to
- * 24 mm in 0.35 s at 1 ms (18 to 25 at 2 and 0.5 ms). (After 0.7 s they have gone 70 to 93 mm, by the step and even by the
- * tolerance: which of its corners are light when, has no memory of how it began.) Those that damp it within a few steps stay. */
+/* Without damping it does not stay. Released without the stress that carries it, it swings on its base for ever; its
+ * weight varies between zero and twice its value, and whenever it is light, friction is less than the pull. Rules that
+ * damp no swing, and TR-BDF2 at a tenth of the swing's period, 8 ms, agree on the distance: 22 to 24 mm in 0.35 s at 1
+ * ms (18 to 25 at 2 and 0.5 ms). (After 0.7 s it is 70 to 93 mm, depending on the step and even the tolerance: the
+ * times at which each corner is light do not depend on the start.) Rules that damp the swing within a few steps
+ * stay. */
 START_TEST(what_swings_on_a_slope_goes_down_it)
 {
     const bool stays = _i == EULER || _i == BDF2;
@@ -222,10 +223,10 @@ static void tilt(pl_run *r, double degrees)
     ck_assert_int_eq(pl_model_change(r->model, &c, pl_state_time(r->state)), PL_OK);
 }
 
-/* To the edge: mu = 0.50 is a millionth above tan 26.565 degrees. A block that is tilted to it, from
- * flat within a second, has its shear when it comes there, and stays. (One that has widened under its
- * weight on a base that sticks does not: some of its friction holds the base together, and it begins to
- * slide at 0.49 of its weight across.) */
+/* Up to the limit: mu = 0.50 is a millionth above tan 26.565 degrees. A block that is tilted to this angle, from flat
+ * within a second, already has its shear on arrival, and stays. (A block that has widened under its weight on a base
+ * that sticks does not stay: some of its friction holds the base together, and it begins to slide at 0.49 of its weight
+ * across.) */
 START_TEST(a_stiff_block_holds_at_the_edge)
 {
     pl_run *r = block(NAMES[DAMPS[_i]], 0.02, 4.2, 0, 0.50, UNWIDENED("1e8"),
@@ -243,9 +244,9 @@ START_TEST(a_stiff_block_holds_at_the_edge)
 }
 END_TEST
 
-/* One that is let go there without its stress slips while that comes up, by Poisson's bulge and its
- * shear, and goes on with what speed it has then: friction and gravity all but cancel, and it is
- * slowed by g (mu cos - sin), 1e-5 m/s^2. With 0.49 it slides. */
+/* A block released there without its stress slips while the stress builds up, through Poisson's bulge and its shear,
+ * and continues at the speed that it then has: friction and gravity nearly cancel, and it is decelerated by g (mu cos -
+ * sin), 1e-5 m/s^2. With 0.49 it slides. */
 START_TEST(a_stiff_block_tells_049_from_050)
 {
     const char *solver = "'method': 'admm', 'iterations': 3000, 'tolerance': 1e-8";
@@ -259,8 +260,8 @@ END_TEST
 
 /* ---- leaning ---- */
 
-/* How far the foot of a block goes in 2 s, or until it has gone 6 cm, that leans at phi against a wall,
- * both with friction mu. Its thickness is a fifth of its length, 1 m. */
+/* The distance that the foot of a block moves in 2 s, or until it has moved 6 cm. The block leans at phi against a
+ * wall, both with friction mu. Its thickness is a fifth of its length, 1 m. */
 static double foot_goes(const char *integrator, double h, const char *young, double phi, double mu)
 {
     double c = cos(phi * M_PI / 180) / 2, s = sin(phi * M_PI / 180) / 2, thick = 0.2;
@@ -290,9 +291,9 @@ static double foot_goes(const char *integrator, double h, const char *young, dou
     return most;
 }
 
-/* A rigid rod with the same mu at both ends stays where tan phi > (1 - mu^2) / (2 mu), phi to the
- * horizontal: in static balance N1 = W - mu N2, N2 = mu N1, and moments about the foot. The block's
- * material is one whose swing on being let go dies out; it takes from what falls, too, a third. */
+/* A rigid rod with the same mu at both ends stays where tan phi > (1 - mu^2) / (2 mu), phi to the horizontal: in static
+ * balance N1 = W - mu N2, N2 = mu N1, and moments about the foot. The block's material damps the swing after its
+ * release; it also takes a third from a falling motion. */
 static void lean(const char *integrator, const char *material)
 {
     static const double ANGLES[] = {30, 50, 70}, FRICTION[] = {0.2, 0.4, 0.6};
@@ -316,9 +317,9 @@ START_TEST(a_leaning_block_stays_or_falls)
 }
 END_TEST
 
-/* Without damping a block of 1e6 Pa, let go at 30 degrees with mu = 0.6, is thrown off by its own
- * bending (its rigid twin is held by 8 %): not by the integrator, for they all say so, backward Euler
- * once its steps are short. At 20 ms its damping, and no law of friction, is what holds the block. */
+/* Without damping a block of 1e6 Pa, released at 30 degrees with mu = 0.6, is thrown off by its own bending (its rigid
+ * twin holds with a margin of 8 %). This is not caused by the integrator: all of them agree, backward Euler once its
+ * steps are short. At 20 ms its damping, and not a law of friction, holds the block. */
 START_TEST(a_swinging_block_is_let_go)
 {
     ck_assert_double_gt(foot_goes("tr_bdf2", 0.02, MATERIAL("1e6"), 30, 0.6), 0.05);
@@ -394,9 +395,9 @@ START_TEST(contact_makes_no_energy)
 }
 END_TEST
 
-/* Two masses that a spring holds apart fall side by side from 1 m at 40 ms, as the papers' trial. With
- * e = 0 they lie where they land; with e they leave with e times what they came with, which is known
- * to what gravity gives in a step. */
+/* Two masses held apart by a spring fall side by side from 1 m at 40 ms, as in the papers' trial. With e = 0 they stay
+ * where they land; with e they leave with e times their arrival speed, which is known up to the change by gravity in a
+ * step. */
 START_TEST(masses_bounce_as_they_are_told)
 {
     const double h = 0.04;

@@ -153,9 +153,9 @@ END_TEST
 
 /* ---- closed forms ---- */
 
-/* Thrown, x = x0 + v t + g t^2 / 2: exact of the second order, but for the start of BDF2, which adds
- * g h^2 / 4 for good; backward Euler adds g h t / 2. From half
- * way on by another gravity, that a control has set: the velocity then is v + g t1 + g' t2. */
+/* A throw, x = x0 + v t + g t^2 / 2: exact for second order, except for the start of BDF2, which permanently adds g h^2
+ * / 4; backward Euler adds g h t / 2. From halfway on a control sets another gravity: the velocity is then v + g t1 +
+ * g' t2. */
 START_TEST(a_body_falls_as_it_must)
 {
     const double h = 0.05;
@@ -215,10 +215,10 @@ END_TEST
 
 /* ---- energy (Brown 2018, figure 6) ---- */
 
-/* A beam that spins at 3 rad/s about an axis across it and swings along itself, at pi / L (E / rho)^(1/2)
- * = 6 rad/s in its first mode, with nothing around it. It begins with the mean stretch that such a
- * spin holds, rho w^2 L^2 / (12 E) = 0.2, and as narrow as that makes it: a stretch alone is to a fourth
- * a swing across it of 30 rad/s, which is what a step of 40 ms is there to damp. */
+/* A beam that spins at 3 rad/s about an axis across it and swings along its length, at pi / L (E / rho)^(1/2) = 6 rad/s
+ * in its first mode, in free space. It begins with the mean stretch of such a spin, rho w^2 L^2 / (12 E) = 0.2, and as
+ * narrow as that makes it: with the stretch alone, a fourth of it would be a swing across at 30 rad/s, which a step of
+ * 40 ms is meant to damp. */
 static pl_run *spinning_beam(const char *integrator, double h, double seconds)
 {
     return pl_run_openf(1,
@@ -283,10 +283,9 @@ static double keeps(int integrator, double z)
     return creal(r) * creal(r) + cimag(r) * cimag(r);
 }
 
-/* A mass on a spring, along it, is linear: it swings at w = (k / m)^(1/2) = 6 rad/s and loses what the
- * integrator's theory says at 20, 40 and 160 ms, from its 50th step, when BDF2 has forgotten how it
- * was begun, to its 150th. The energy is looked at where the swing is free of which part of it is
- * where: over a whole turn its mean. */
+/* A mass on a spring, moving along it, is linear: it swings at w = (k / m)^(1/2) = 6 rad/s. Its loss matches the
+ * integrator's theory at 20, 40 and 160 ms, from the 50th step, when BDF2 has forgotten its start, to the 150th. To be
+ * independent of the phase, the energy is averaged over a whole turn. */
 START_TEST(a_swing_loses_what_theory_says)
 {
     static const double STEPS[] = {0.02, 0.04, 0.16};

@@ -130,9 +130,9 @@ static double integrated(int n, const double *knot, const double *m, double slop
     }
     return value;
 }
-/* What the model's documentation says of A and B: a = mu / 2 (s^2 - 1) whose curvature grows from mu to
- * 4 mu a quarter from rest and to 30 mu three quarters from it, to one side; c = lambda / 2 (log J)^2 - mu
- * log J, its curvature taken at nine volumes, at least mu / 10. */
+/* The documentation's values for models A and B: a = mu / 2 (s^2 - 1) whose curvature grows from mu to 4 mu a quarter
+ * from rest and to 30 mu three quarters from it, on one side; c = lambda / 2 (log J)^2 - mu log J, its curvature taken
+ * at nine volumes, at least mu / 10. */
 static double spline_of(bool tension, double mu, double lambda, const double s[3])
 {
     static const double volume[] = {0.25, 0.4, 0.6, 0.8, 1, 1.25, 1.6, 2, 3};
@@ -189,9 +189,8 @@ static double density(int i, double young, double poisson, const double s[3])
     return materials[i].energy(mu, young * poisson / ((1 + poisson) * (1 - 2 * poisson)), s);
 }
 
-/* A ball's surface held on an affine map: its inside, thrown off, comes back to the map exactly,
- * because linear elements have the affine map among their shapes and a uniform F has no net force at
- * a vertex. M / h^2 is 1e-11 of the stiffness. */
+/* A ball's surface is held on an affine map: its displaced inside returns to the map exactly, because linear elements
+ * can represent the affine map and a uniform F has no net force at a vertex. M / h^2 is 1e-11 of the stiffness. */
 START_TEST(patch_test)
 {
     static const char ball[] = "{'sphere': {'cells': 6}}";
@@ -267,9 +266,9 @@ static double side_stretch(int i, double young, double poisson, double s)
     return (low + high) / 2;
 }
 
-/* A cube pulled or pressed by plates on which it glides, its other sides free: each plate feels the
- * slope of the density at (s, t, t), where t leaves the sides without stress, times the rest area. By
- * Newton's method and by ADMM, whose weights are its own affair. */
+/* A cube pulled or pressed by plates on which it slides freely, with its other sides free: each plate feels the slope
+ * of the density at (s, t, t), where t makes the sides free of stress, times the rest area. With Newton's method and
+ * with ADMM, which chooses its own weights. */
 START_TEST(force_follows_the_stretch)
 {
     static const double stretches[] = {0.6, 0.8, 1.3, 1.8};
@@ -323,10 +322,9 @@ START_TEST(stretched_box_has_its_energy)
 }
 END_TEST
 
-/* Bodies collapsed to a point, or with random vertices, come back to their rest shape (Narain 2016,
- * figure 3): no element is inverted or stretched, no energy is left. Those but the first three are made
- * invertible: of themselves most have other minima, stable neo-Hookean one in a point. The polynomial
- * hardly feels the last tenth. */
+/* Bodies collapsed to a point, or with random vertices, return to their rest shape (Narain 2016, figure 3): no element
+ * is inverted or stretched, and no energy is left. All but the first three are made invertible: by themselves most have
+ * other minima, stable neo-Hookean one at a point. The polynomial hardly feels the last tenth. */
 START_TEST(recovers_from_collapse_and_chaos)
 {
     static const char *const shapes[] = {"'collapsed'", "{'random': {'seed': 3}}",
@@ -370,9 +368,8 @@ static pl_run *open_inside_out(const char *method, const char *model, const char
         method, model, invertible);
 }
 
-/* A body inside out comes right again under every method, of an energy with log J made invertible. The
- * first step, in which it is all convex, ends at one shape. Without, no method but ADMM begins, which is
- * auto's there. */
+/* An inverted body recovers under every method, for an energy with log J made invertible. The first step, in which it
+ * is entirely convex, ends at one shape. Without that, only ADMM can begin, and auto chooses it. */
 START_TEST(inverted_bodies_recover_under_every_method)
 {
     static const char *const methods[] = {"newton",

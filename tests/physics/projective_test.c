@@ -29,9 +29,9 @@ static const char EVERYTHING[] =
     " 'attachments': [{'body': 'rope', 'select': {'indices': [0]}, 'to': 'box', 'stiffness': 300},"
     "   {'body': 'sheet', 'select': {'indices': [3]}, 'point': [0, 2, 1], 'stiffness': 200}]}";
 
-/* All sets are points, seen from where this goes: a tetrahedron and a triangle of which only the
- * corner on the x axis is free, and a rope from there along x, bent nowhere, all pulled along x. So
- * rotations stay the identity and directions the axis. */
+/* All projections are single points as seen from this path: a tetrahedron and a triangle with only the corner on the x
+ * axis free, and a straight rope from there along x, all pulled along x. So rotations stay the identity, and directions
+ * stay on the axis. */
 static const char AFFINE[] =
     "{'pliant': 1, 'time': {'step': 0.03, 'steps': 2}, 'gravity': [9, 0, 0],"
     " 'solver': {%s, 'iterations': %d, 'tolerance': 0}, 'contact': {'enabled': false},"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A batch system of one shell script, for tests: fake_batch.sh DIR VERB [ARGUMENT...]. DIR/jobs/N is job N. Files in DIR
-# say how it behaves: `refuse` holds how many submissions are refused, `hold` keeps jobs waiting, `die` ends them before
+# say how it behaves: `refuse` holds how many submissions are rejected, `hold` keeps jobs waiting, `die` ends them before
 # they begin, as the state that it holds, `mute` accepts them and reports a failure, `kill` holds a process that is killed
 # once one is accepted, `late` one that is killed two seconds before, `silent` makes queries fail.
 dir=$1 verb=$2

@@ -163,8 +163,8 @@ START_TEST(a_field_colours_the_picture)
 END_TEST
 
 /* A sheet that is a tenth longer along x: E = ((1.1^2 - 1) / 2, 0) and S = 2 mu / (1 - nu) (E, nu E), so that von
- * Mises' stress is 2 mu / (1 - nu) E sqrt(1 - nu + nu^2). A tetrahedron beside it that is: S = 2 mu E, the others
- * are lambda tr E alone, so 2 mu E. */
+ * Mises' stress is 2 mu / (1 - nu) E sqrt(1 - nu + nu^2). A tetrahedron with the same strain: S = 2 mu E, the other
+ * components are lambda tr E alone, so 2 mu E. */
 START_TEST(fields_are_those_of_closed_forms)
 {
     const double e = (1.1 * 1.1 - 1) / 2, mu = 1e5 / 2.6;

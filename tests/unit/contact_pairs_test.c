@@ -482,8 +482,8 @@ static void add_crease(contact_scene *s, double slope)
     contact_scene_add(s, x, 6, (int32_t[]){0, 1, 3, 0, 3, 2, 0, 4, 5, 0, 5, 1}, 4, NULL, 0);
 }
 
-/* Near a ridge are two triangles, the edge between them and its neighbours: one pair. Above flat
- * ground one, whatever is below: a face, an edge, a vertex. In a valley one for each slope. */
+/* Near a ridge are two triangles, the edge between them and its neighbours: they give one pair. Above flat ground there
+ * is one pair, whatever is below: a face, an edge, a vertex. In a valley there is one for each slope. */
 START_TEST(a_crease_counts_once)
 {
     const struct {

@@ -1,5 +1,5 @@
-/* Every material as a function of its principal stretches: derivatives against finite differences,
- * the quotients of the Hessian in F also where they are 0/0, and symmetry. */
+/* Every material as a function of its principal stretches: derivatives compared with finite differences, the quotients
+ * of the Hessian in F including the case 0/0, and symmetry. */
 #include "engine/kernels/stretch_solid.h"
 #include "engine/model/groups/isa.h"
 #include "engine/model/materials.h"
@@ -221,9 +221,9 @@ START_TEST(energies_do_not_feel_a_rotation)
 }
 END_TEST
 
-/* At small strain a model of young and poisson is the linear solid of Lame's constants: at F = I the
- * Hessian is mu (d_ik d_jl + d_il d_jk) + lambda d_ij d_kl, and there is no stress. ARAP and the
- * polynomial say that they are no such thing. */
+/* At small strain a model given by young and poisson is the linear solid with Lame's constants: at F = I the Hessian is
+ * mu (d_ik d_jl + d_il d_jk) + lambda d_ij d_kl, and the stress is 0. ARAP and the polynomial are marked as
+ * different. */
 START_TEST(small_strain_is_linear_elasticity)
 {
     uint64_t state = 571 + (uint64_t)_i;

@@ -1,5 +1,5 @@
-/* The kernels are vector code from end to end, which no timing on a busy machine would show: GCC's
- * report of vector operations that it takes apart, and the instructions in the objects as built. */
+/* Checks that the kernels are entirely vector code, which timings on a busy machine would not show: with GCC's report
+ * of vector operations that it splits, and with the instructions in the built objects. */
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -94,9 +94,9 @@ static int compile(const char *text, const char *flags, char *report, size_t siz
     return status;
 }
 
-/* The lanes are 128 bytes, and of those GCC 12 reports every operation, also where the pieces are
- * native vectors. So the kernels are compiled with lanes of one native vector here: then a report is
- * of an operation that the instruction set does not have. */
+/* The lanes are 128 bytes, and GCC 12 reports every operation on them, even if the pieces are native vectors. So the
+ * kernels are compiled here with lanes of one native vector: a report then means an operation that the instruction set
+ * lacks. */
 START_TEST(the_compiler_takes_no_operation_apart)
 {
     char report[8192], flags[256];

@@ -1,5 +1,5 @@
-/* Dissipation functions as term groups, made from arrays: energy, gradient and Hessian against finite
- * differences, the prox against a search, on every instruction set. */
+/* Dissipation functions as term groups, made from arrays: energy, gradient and Hessian compared with finite
+ * differences, the prox compared with a search, on every instruction set. */
 #include "engine/isa.h"
 #include "engine/model/damping/damping.h"
 #include "engine/model/hash.h"
@@ -415,9 +415,8 @@ START_TEST(so_is_every_function_of_what_bends)
 }
 END_TEST
 
-/* From x to xp is no turn of a hinge by more than half, whatever its angle at rest is: one that goes through
- * pi is damped by how far it went. S = V a h eta/2 (c dtheta r)^2, c the strain of
- * an angle. */
+/* From x to xp a hinge never turns by more than half a turn, whatever its angle at rest: one that passes through pi is
+ * damped by its actual rotation. S = V a h eta/2 (c dtheta r)^2, c the strain of an angle. */
 START_TEST(a_hinge_may_fold_over)
 {
     static const int32_t corner[4] = {0, 1, 2, 3};

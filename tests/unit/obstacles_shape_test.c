@@ -552,8 +552,8 @@ START_TEST(clear_ways_end_outside)
 }
 END_TEST
 
-/* Plates of 2 mm and less across ways of 3 m, as of 300 m/s in a step of 10 ms: every way through is seen,
- * whatever its place and slope, and none that goes past. */
+/* Plates of at most 2 mm across paths of 3 m, as at 300 m/s with steps of 10 ms: every path through a plate is
+ * detected, whatever its position and slope, and none that passes beside it. */
 START_TEST(thin_plates_are_seen_on_long_ways)
 {
     static const double THICKNESS[] = {0.02, 0.002, 0.0015};

@@ -1,11 +1,10 @@
 /* standin.h - a stand-in for CUDA's runtime, as strict as its documentation allows, for tests without a card. The
- * plug-in's own sources are linked to it, with kernels that the host's compiler made of the same text.
+ * plug-in's own sources are linked to it, with kernels that the host's compiler made from the same text.
  *
- * Streams are threads. A stream begins what it was given when somebody waits for it, and by chance before: whatever
- * has no order by a wait or an event happens in another order sooner or later. Memory of the device can be read by
- * the streams' threads alone, what was freed by nobody, and no address is used twice. Kernels, copies, captures and
- * errors follow the documentation at its strictest; what no caller may do ends the program with a line that says
- * what it was.
+ * Streams are threads. A stream executes its operations when somebody waits for it, and at random before: operations
+ * that no wait or event orders eventually run in a different order. Only the streams' threads can read device memory,
+ * nobody can read freed memory, and no address is reused. Kernels, copies, captures and errors follow the strictest
+ * reading of the documentation; a forbidden call ends the program with a line that names it.
  *
  * In the environment:
  *   PLIANT_STANDIN_SEED=N          another order of things
@@ -13,7 +12,7 @@
  *                                  answer), `launch` or `lost` (the device is gone), `driver` or `none` (of all
  *                                  calls from the first on: too old a driver, no device)
  *   PLIANT_STANDIN_MEMORY=BYTES    of a device; 4 GiB
- *   PLIANT_STANDIN_REPORT=FILE     what is left when the process ends, a line */
+ *   PLIANT_STANDIN_REPORT=FILE     the leaks at the end of the process, one line */
 #ifndef PLIANT_TESTS_GPU_STANDIN_STANDIN_H
 #define PLIANT_TESTS_GPU_STANDIN_STANDIN_H
 
