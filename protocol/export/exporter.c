@@ -201,7 +201,7 @@ static bool choose_frames(pl_export *e)
         e->fault->first_available = kept;
         return pl_export_fail(e, PL_EXPORT_PRUNED,
                               "frame %" PRId64 " was not kept (output.retention of the scene); the "
-                                               "next stored frame is frame %" PRId64,
+                              "next stored frame is frame %" PRId64,
                               first, kept);
     }
     return list_frames(e, first, last);

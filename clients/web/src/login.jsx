@@ -86,7 +86,8 @@ export function Login({ refused = '', onDone }) {
                     {said}
                 </p>
                 <p class="hint">
-                    <code>pliant login</code> prints a link that logs you in. The owner's token is in the file <code>token</code> of the daemon's state directory; others make theirs with{' '}
+                    <code>pliant login</code> prints a link that logs you in. The owner's token is in the file{' '}
+                    <code>token</code> of the daemon's state directory; others create theirs with{' '}
                     <code>pliant token create</code>.
                 </p>
             </form>
