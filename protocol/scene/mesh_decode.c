@@ -113,7 +113,7 @@ void *pl_decode_rows(pl_decoder *d, json_t *value, const pl_param *p, size_t wid
         pl_decode_refuse(d, value, "too_many",
                          heights ? "at most 100000 heights"
                                  : "at most 100000 numbers in an inline mesh",
-                         heights ? "upload a mesh file for a larger obstacle"
+                         heights ? "an obstacle given as a mesh file can have more"
                                  : "upload a mesh file: PUT /v1/meshes/{sha256}");
         return NULL;
     }

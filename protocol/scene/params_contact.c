@@ -22,11 +22,11 @@ const pl_param_table pl_contact_pair_table = {
     .name = "contact.pair", .doc = "Contact between two bodies.", ROWS(pair_rows)};
 
 static const pl_param contact_rows[] = {
-    BOOLEAN("enabled", pl_contact_settings, enabled,
-            "Contact between bodies, and of bodies with themselves. Methods that do not support it "
-            "reject true; if omitted, it is off for them. The capabilities' `carries` lists them. "
-            "Bodies that an attachment connects do not touch each other, unless pairs enables it.",
-            DEFAULT(true), WORDED("true if method and device support it")),
+    BOOLEAN(
+        "enabled", pl_contact_settings, enabled,
+        "Contact between bodies, and of bodies with themselves. Bodies that an attachment connects "
+        "do not touch each other, unless pairs enables it.",
+        DEFAULT(true)),
     BOOLEAN("self", pl_contact_settings, self, "Contact of a body with itself.", DEFAULT(true)),
     LENGTH("thickness", 0, pl_contact_settings, thickness,
            "Distance that surfaces keep. Sheets keep at least their material's thickness.",

@@ -37,7 +37,7 @@ static void *open_library(char *why, size_t why_size)
     strcat(path, "/libpliant_cuda.so");
     if (access(path, R_OK) != 0) {
         snprintf(why, why_size,
-                 "no device, because there is no plug-in, which is built where nvcc is "
+                 "no device, because the plug-in is missing (it is built if nvcc is installed) "
                  "(make NVCC=PATH): %.*s",
                  (int)why_size - 128, path);
         return NULL;

@@ -74,7 +74,7 @@ START_TEST(quality_is_of_the_file_as_it_is)
     pl_json_free(r);
     ck_assert_int_eq(pliant("mesh quality three.node"), 1);
     ck_assert_ptr_nonnull(strstr(pliant_out, "3 tetrahedra\nflat      1"));
-    ck_assert_ptr_nonnull(strstr(pliant_out, "inverted  1  (turned around"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "inverted  1  (reordered"));
     ck_assert_ptr_nonnull(strstr(pliant_out, "54.74 to 54.74, mean 54.74\n"));
     ck_assert_ptr_nonnull(strstr(pliant_err, "mesh_degenerate"));
     pliant_write("surface.obj", SURFACE);

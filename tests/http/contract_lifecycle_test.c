@@ -294,7 +294,7 @@ START_TEST(test_deaf_worker)
     ck_assert_str_eq(json_text(session, "reason"), "killed");
     json_decref(session);
     session = session_show(d, id);
-    ck_assert_ptr_nonnull(strstr(json_text(session, "message"), "did not react in 1 s"));
+    ck_assert_ptr_nonnull(strstr(json_text(session, "message"), "did not react within 1 s"));
     int64_t before = json_count(session, "progress/frame");
     json_decref(session);
     session_tell(d, id, "resume");

@@ -157,7 +157,7 @@ class Backup(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(target, "pliant.db")))
         # The next backup must not inherit the damage.
         said = self.command("backup", self.folder, "--state", self.daemon.state)
-        self.assertIn("topology.json: was damaged in the backup before", said)
+        self.assertIn("topology.json: was damaged in the previous backup", said)
         newest = max(glob.glob(os.path.join(self.folder, "2*")), key=os.path.getmtime)
         self.command("restore", newest, "--state", os.path.join(self.folder, "good"))
 

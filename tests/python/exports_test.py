@@ -642,7 +642,7 @@ class ExportsTest(unittest.TestCase):
                 command += ["--token", client._transport.token]
                 with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
                     for line in process.stderr:
-                        if "cut after" in line and "on from there in 1 s" in line:
+                        if "cut after" in line and "continuing from there in 1 s" in line:
                             process.send_signal(signal.SIGINT)
                             break
                     said = process.stderr.read()

@@ -131,12 +131,13 @@ END_TEST
 
 static const struct {
     const char *text, *error;
-} wrong[] = {{"use = slurm\nsubmit = sbatch {nonsense}\n", ":2: {nonsense} is no name"},
-             {"use = slurm\ncolour = red\n", ":2: 'colour' is not a setting"},
-             {"use = slurm\ninterval = soon\n", ":2: interval takes a number from 1 to 3600"},
-             {"use = lsf\n", ":1: use takes slurm, not 'lsf'"},
-             {"use = slurm\njust words\n", ":2: expected NAME = VALUE"},
-             {"name = x\nsubmit = a\n", "the command 'query' is missing"}};
+} wrong[] = {
+    {"use = slurm\nsubmit = sbatch {nonsense}\n", ":2: {nonsense} is not a known placeholder"},
+    {"use = slurm\ncolour = red\n", ":2: 'colour' is not a setting"},
+    {"use = slurm\ninterval = soon\n", ":2: interval takes a number from 1 to 3600"},
+    {"use = lsf\n", ":1: use takes slurm, not 'lsf'"},
+    {"use = slurm\njust words\n", ":2: expected NAME = VALUE"},
+    {"name = x\nsubmit = a\n", "the command 'query' is missing"}};
 
 START_TEST(test_wrong)
 {

@@ -85,14 +85,14 @@ START_TEST(what_is_wrong_is_located)
     static const struct {
         const char *text, *said;
     } cases[] = {
-        {"url = http://a\n", "line 1 is none"},
-        {"[a]\nurl = http://a\nurl = http://b\n", "line 3 is none"},
-        {"[a]\nurl = http://a\n[a]\n", "line 3 is none"},
-        {"[a b]\n", "line 1 is none"},
-        {"[a]\ntoken = secret\n", "line 2 is none"},
+        {"url = http://a\n", "line 1 is not"},
+        {"[a]\nurl = http://a\nurl = http://b\n", "line 3 is not"},
+        {"[a]\nurl = http://a\n[a]\n", "line 3 is not"},
+        {"[a b]\n", "line 1 is not"},
+        {"[a]\ntoken = secret\n", "line 2 is not"},
         {"[a]\n", "without a url"},
         {"[a]\nurl = ftp://a\n", "without a url"},
-        {"default = b\n[a]\nurl = http://a\n", "default is none"},
+        {"default = b\n[a]\nurl = http://a\n", "default is not one"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_config(cases[i].text);

@@ -283,7 +283,7 @@ START_TEST(contact_between_two_bodies)
 }
 END_TEST
 
-/* Contact is on if method and device support it, unless the scene says no. */
+/* Contact is on unless the scene says no. */
 START_TEST(contact_follows_the_method)
 {
     static const struct {

@@ -426,7 +426,7 @@ await run({
         const go = (frame) => page.getByRole('slider', { name: 'Frame' }).fill(`${frame}`);
         const alone = await violet();
         await bar.getByRole('button', { name: 'ghosted' }).click();
-        await bar.getByText('lost cannot be shown: there is no session').waitFor();
+        await bar.getByText('lost cannot be shown: no session').waitFor();
         await go(13);
         await until(async () => (await seen()).join() === '13,6', 'the ghost at the same time');
         await until(async () => (await violet()) > alone + 2000, 'a ghost');
@@ -465,7 +465,7 @@ await run({
         await shot(page, 'beside');
         // What cannot be read is said beside the curves, too.
         await page.locator('.difference', { hasText: 'second' }).getByRole('button', { name: 'take away' }).click();
-        await page.locator('.panel').getByText('It cannot be read: there is no session').waitFor();
+        await page.locator('.panel').getByText('It cannot be read: no session').waitFor();
         await quiet(page);
     },
 
