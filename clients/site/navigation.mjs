@@ -63,6 +63,3 @@ export const groups = [
         ],
     },
 ];
-
-// Taken where they exist.
-export const optional = ['choosing', 'writing-a-scene', 'other-programs', 'architecture'];

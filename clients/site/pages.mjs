@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, normalize } from 'node:path';
-import { groups, optional } from './navigation.mjs';
+import { groups } from './navigation.mjs';
 
 // Addresses of the daemon that a page may name.
 const DAEMON = /^\/(|openapi\.json|problems(\/[a-z_]+)?|v1\/schema\/scene)$/;
@@ -35,7 +35,7 @@ export class Site {
         for (const [file, name = basename(file, '.md'), title] of files) {
             if (existsSync(join(this.root, file))) {
                 this.#add({ name, title, group, file, markdown: readFileSync(join(this.root, file), 'utf8') });
-            } else if (!optional.includes(name)) {
+            } else {
                 this.fault(`${file} is in clients/site/navigation.mjs and does not exist`);
             }
         }

@@ -394,8 +394,8 @@ function overviewText(context) {
     return `| page | begins with | keys |\n| --- | --- | --- |\n${rows.join('\n')}
 
 [All keys](reference-keys.md) lists them from A to Z. A number without a unit has none. A key that is not listed is
-rejected, with the nearest one that is. \`pliant capabilities\` prints the same tables, \`pliant schema\` a JSON
-Schema of them. A line such as "Used in \`chain\`" names scenes of the [gallery](gallery.md) that give the key.`;
+rejected, with the nearest one that is. \`pliant capabilities\` prints the same tables, \`pliant schema\` a JSON Schema
+of them. A line such as "Used in \`chain\`" names scenes of the [gallery](gallery.md) that give the key.`;
 }
 
 function indexText(context) {

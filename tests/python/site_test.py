@@ -21,10 +21,9 @@ export const groups = [
     { title: 'Reference', files: [] },
     {
         title: 'Operate',
-        files: [['deploy/README.md', 'deploy', 'Installing'], ['clients/docs/later.md']],
+        files: [['deploy/README.md', 'deploy', 'Installing']],
     },
 ];
-export const optional = ['later'];
 """
 INDEX = """# Pliant for users
 [scene](scene.md), [its bodies](scene.md#bodies-pins-and-so-on), `deploy/README.md`.
