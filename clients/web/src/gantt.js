@@ -1,4 +1,4 @@
-// Machine use over time when, laid out as rows of bars: places across are parts of the time shown, from 0 to 1, heights
+// Use of the machine over time, laid out as rows of bars: places across are parts of the time shown, from 0 to 1, heights
 // are cores.
 
 const HOUR = 3600e3;
