@@ -1,5 +1,5 @@
-// Use of the machine over time, laid out as rows of bars: places across are parts of the time shown, from 0 to 1, heights
-// are cores.
+// Use of the machine over time, laid out as rows of bars: places across are parts of the time shown, from 0 to 1,
+// heights are cores.
 
 const HOUR = 3600e3;
 const STEPS = [HOUR / 12, HOUR / 4, HOUR / 2, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
