@@ -1,10 +1,10 @@
-// Use of the machine over time, laid out as rows of bars: places across are parts of the time shown, from 0 to 1,
+// Machine use over time, laid out as rows of bars: horizontal positions are fractions of the shown time, from 0 to 1;
 // heights are cores.
 
 const HOUR = 3600e3;
 const STEPS = [HOUR / 12, HOUR / 4, HOUR / 2, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
-// A span of /v1/usage/spans as a bar; null where nothing of it is in the time shown.
+// A span of /v1/usage/spans as a bar; null if it is outside the shown time.
 function barOf(span, from, to) {
     const place = (time) => Math.min(1, Math.max(0, (Date.parse(time) - from) / (to - from)));
     const begin = place(span.from),
@@ -13,8 +13,8 @@ function barOf(span, from, to) {
     return { span, begin, end, cores: Math.max(span.cores, 0.5) };
 }
 
-// Bars of one row, so that none covers another: each at the lowest place that is free all along. Sets `top`, in cores;
-// returns the row's height.
+// Arranges the bars of one row without overlap: each at the lowest position free for its whole length. Sets `top`, in
+// cores; returns the row's height.
 export function pack(bars) {
     const placed = [];
     let height = 0;
@@ -34,7 +34,7 @@ export function pack(bars) {
     return height;
 }
 
-// `shown`: how many hours are.
+// `shown`: number of hours shown.
 function rowOf(label, kind, bars, shown) {
     const hours = bars.reduce((sum, { span, begin, end }) => sum + span.cores * shown * (end - begin), 0);
     return { label, kind, bars, hours, height: pack(bars), running: bars.filter((b) => b.span.running).length };
@@ -50,7 +50,7 @@ function grouped(bars, key) {
     return groups;
 }
 
-// Rows of users, who used most first; of all others together; of devices.
+// Rows of users, those with most usage first; of all others together; of devices.
 export function rowsOf(chart) {
     const from = Date.parse(chart.from),
         to = Date.parse(chart.to);
