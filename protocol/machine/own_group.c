@@ -143,7 +143,7 @@ bool pl_control_group_find(FILE *groups, FILE *mounts, const char *controller,
         snprintf(why, PL_WHY_NO_GROUP, "the kernel lists no control group for this process");
     } else if (!down || (!found && mounted)) {
         snprintf(why, PL_WHY_NO_GROUP,
-                 "this process's control group, %.200s, is not below what is mounted", path);
+                 "this process's control group, %.200s, is outside the mounted hierarchy", path);
     } else if (!found) {
         snprintf(why, PL_WHY_NO_GROUP, "the hierarchy of control groups is not mounted");
     }

@@ -61,7 +61,7 @@ pl_decode_outcome pl_notes_patch(const char *text, size_t length, const pl_notes
     if (!patch)
         return pl_decode_refuse_syntax(&error, faults);
     if (!json_is_object(patch)) {
-        pl_faults_add(faults, "", "wrong_type", "no object", "an object with what is to change",
+        pl_faults_add(faults, "", "wrong_type", "no object", "an object with the keys to change",
                       "{\"name\": \"...\", \"labels\": {\"key\": \"value\", \"old\": null}}");
         json_decref(patch);
         return PL_DECODE_INVALID;

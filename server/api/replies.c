@@ -694,7 +694,7 @@ static const pl_reply_field usage_spans_fields[] = {
     {"items", "[]#UsageSpan",
      "runs of sessions you can see, by start; a run across midnight (UTC) is one item per day"},
     {"others", "[]#UsageOthers", "all other sessions together, if any"},
-    {"truncated", "boolean", "true if the oldest runs are left out: there are more than 5,000"},
+    {"truncated", "boolean", "true if the oldest runs are omitted: there are more than 5,000"},
     {0},
 };
 static const pl_reply_field usage_device_fields[] = {

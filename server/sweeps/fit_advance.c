@@ -49,7 +49,7 @@ static void take_step(pl_sweep_run *s, pl_fit_step step, const double *next)
         end_search(s, PL_FIT_END_EXHAUSTED, "as many runs as fit.evaluations allows were made");
         break;
     case PL_FIT_LOST:
-        end_search(s, PL_FIT_END_LOST, "the search has no run to go on from");
+        end_search(s, PL_FIT_END_LOST, "the search has no run to continue from");
         break;
     case PL_FIT_NO_MEMORY:
         break;

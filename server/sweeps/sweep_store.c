@@ -268,7 +268,7 @@ static void see_sweep(void *context, const char *const *columns)
         snprintf(path, sizeof path, "sweeps/%.32s", columns[0]);
         bool lost = faccessat(l->store->state_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
         pl_logf(PL_LEVEL_WARN, "sweep %s: its directory is %s", columns[0],
-                lost ? "missing: it is forgotten" : "damaged: it is left out");
+                lost ? "missing: the sweep is dropped" : "damaged: it is skipped");
         if (lost && grow(l, (void **)&l->stale, l->stale_count, sizeof *l->stale)) {
             snprintf(l->stale[l->stale_count++], sizeof *l->stale, "%s", columns[0]);
         }

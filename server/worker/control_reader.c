@@ -76,7 +76,7 @@ static bool apply(pl_control_reader *c, const char *payload, size_t length)
     if (!document && errno == ENOMEM)
         return false;
     if (!document) {
-        pl_worker_logf("control.log: a command that is no JSON: %s", error);
+        pl_worker_logf("control.log: a command that is not JSON: %s", error);
         return true;
     }
     const char *action = pl_json_string(document, "action", "");

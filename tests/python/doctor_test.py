@@ -77,7 +77,7 @@ class Doctor(unittest.TestCase):
         self.assertTrue(self.running["running"])
         self.assertTrue(self.running["healthy"], self.running)
         self.sees("daemon", "ok", "not running")
-        self.sees("database", "ok", "sound; 1 directories")
+        self.sees("database", "ok", "intact; 1 session directories")
         report = self.look(os.path.join(self.folder, "missing"))
         self.assertTrue(report["healthy"])
 

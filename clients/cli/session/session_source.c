@@ -359,7 +359,7 @@ static int metrics_from_directory(pl_session_source *s, int64_t first, pl_take_l
         if (outcome == PL_LOG_PRUNED)
             continue;
         if (outcome == PL_LOG_CORRUPT) {
-            pl_cli_fail(s->cli, 0, "metrics of frame %" PRId64 " are damaged and left out", k);
+            pl_cli_fail(s->cli, 0, "metrics of frame %" PRId64 " are damaged and were skipped", k);
             continue;
         }
         if (outcome != PL_LOG_OK)
