@@ -15,7 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARM = 24, EACH = 60, MILLION = 1000000, SLACK_BYTES = 1 << 20 };
+/* Two connections of SQLite have a page cache of 2,000 KiB each, which the audit log fills on a slow machine. */
+enum { WARM = 24, EACH = 60, MILLION = 1000000, SLACK_BYTES = 1 << 20, CACHES = 2 * 2000 * 1024 };
 
 static _Atomic int64_t *memory; /* blocks and bytes */
 static char shared_path[64], ended[33], paused[33];
@@ -158,7 +159,7 @@ START_TEST(test_million)
             resident = daemon_fixture_memory(d);
         }
     }
-    await_most(1, bytes + SLACK_BYTES, "a million requests");
+    await_most(1, bytes + CACHES + SLACK_BYTES, "a million requests");
     ck_assert_int_le(daemon_fixture_memory(d), resident + 8 * SLACK_BYTES);
     http_close(c);
 }
