@@ -284,7 +284,7 @@ START_TEST(test_too_many)
     http_reply *r = tenant_call(d, anna, "POST", "/v1/sessions", NULL, scene);
     http_problem(r, 429, "too_many_checks");
     ck_assert_ptr_nonnull(strstr(json_text(r->json, "detail"), "3 of your"));
-    ck_assert_ptr_nonnull(strstr(json_text(r->json, "detail"), "at most 3"));
+    ck_assert_ptr_nonnull(strstr(json_text(r->json, "detail"), "the maximum is 3"));
     ck_assert_ptr_nonnull(http_header(r, "Retry-After"));
     http_reply_free(r);
     r = tenant_call(d, anna, "POST", "/v1/validate", NULL, scene);

@@ -384,6 +384,8 @@ extern "C" bool pl_round_memory_create(pl_round_memory *m, size_t up, size_t dow
 
 extern "C" void pl_round_memory_destroy(pl_round_memory *m)
 {
+    if (m->stream) // after a fault, a copy may be in flight that nobody waited for
+        cudaStreamSynchronize(static_cast<cudaStream_t>(m->stream));
     if (m->up)
         cudaFreeHost(m->up);
     if (m->down)
