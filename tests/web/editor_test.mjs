@@ -151,7 +151,7 @@ await run({
         await shot(page, 'faults');
         await writeText(page, wrong.replace('"gravity"', 'gravity').replace('{', '{ nonsense'));
         await page.locator('.faults').getByText('a key in quotes expected').waitFor();
-        await page.getByText('The form comes back').waitFor();
+        await page.getByText('The form returns').waitFor();
         await writeText(page, wrong.replace('"stp"', '"step"').replace('0.7', '0.3'));
         await status(page).getByText('starts at once').waitFor();
         await page.getByRole('button', { name: 'submit' }).click();
@@ -288,7 +288,7 @@ await run({
         const page = await open(daemon);
         await go(page, `/sessions/${id}`);
         await page.getByRole('button', { name: 'edit', exact: true }).click();
-        await page.getByText('“first” once more').waitFor();
+        await page.getByText('“first” again').waitFor();
         await page.getByLabel('name', { exact: true }).fill('second');
         await page.getByLabel('steps', { exact: true }).fill('5');
         await status(page).getByText('5 frames').waitFor();

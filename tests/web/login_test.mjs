@@ -49,7 +49,7 @@ await run({
         await page.getByText('to be seen').first().waitFor();
         await quiet(page);
         const again = await open(daemon, { url, allow: [REFUSED] });
-        await again.getByText('The code was not taken').waitFor();
+        await again.getByText('The code was rejected').waitFor();
         await again.getByLabel(LOGIN).waitFor();
     },
 
