@@ -229,6 +229,8 @@ def main(words: Optional[List[str]] = None) -> None:
         Server(sys.stdin.buffer, sink, tools).run()
     except KeyboardInterrupt:
         pass
+    finally:
+        tools.close()
 
 
 if __name__ == "__main__":

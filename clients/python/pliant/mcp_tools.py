@@ -253,6 +253,12 @@ class Tools:
                 self._made = Client(self._server, state=self._state, retry_for=5)
             return self._made
 
+    def close(self) -> None:
+        """Close kept-alive connections."""
+        with self._making:
+            if self._made is not None:
+                self._made.close()
+
     def describe(self) -> List[Dict[str, Any]]:
         """The tools for tools/list."""
         return [
