@@ -84,6 +84,7 @@ await run({
             return running + queued + checking === 0;
         }, 'the end of all', 600000);
         const page = await open(daemon);
+        await page.locator('.list li').first().waitFor();
         await page.addInitScript(() => {
             new MutationObserver((_, observer) => {
                 if (document.querySelectorAll('.list li').length < 40) return;

@@ -295,6 +295,7 @@ await run({
         const { id } = await daemon.submit(short('one'));
         const one = await daemon.over(id);
         const page = await open(daemon);
+        await item(page, 'one').waitFor(); // logged in; a reload before would cut the login off
         const named = (k) => ({ ...one, id: k.toString(16).padStart(32, '0'), name: `run ${k}` });
         const items = Array.from({ length: 1000 }, (_, k) => named(k + 1));
         await page.route('**/v1/sessions?limit*', (route) => route.fulfill({ json: { items, next: null } }));
