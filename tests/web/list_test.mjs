@@ -81,11 +81,13 @@ await run({
         await page.route('**/v1/sessions?limit*', async (route) => {
             const response = await route.fetch();
             const json = await response.json();
-            Object.assign(json.items[0], { owner: 'mia', created: before });
+            const labels = { sweep: 'ab12'.repeat(8), n: 'a' };
+            Object.assign(json.items[0], { owner: 'mia', created: before, labels });
             await route.fulfill({ response, json });
         });
         await page.reload();
         await item(page, 'good').getByText('3 h ago · mia').waitFor();
+        await item(page, 'good').getByText(/sweep=ab12ab12 · n=a$/).waitFor();
         await item(page, 'doubtful').getByText('just now · owner').waitFor();
         await quiet(page);
     },

@@ -76,7 +76,9 @@ export function matches(session, words) {
     return words.every((word) => text.includes(word));
 }
 
-const labelsOf = (session) => Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+// IDs, as in a sweep's labels, are cut to eight digits, so that a row keeps to three lines.
+const short = (value) => value.replace(/^([0-9a-f]{8})[0-9a-f]{24}$/, '$1');
+const labelsOf = (session) => Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${short(value)}`);
 
 function Facts({ session, owners }) {
     const { cores = 1, gpu } = session.resources ?? {};
