@@ -342,9 +342,11 @@ static void put_components(pl_json_writer *w)
     put_problem(w);
     pl_json_key(w, "Notes");
     pl_table_schema_put(w, "notes");
-    for (const pl_reply_table *t = pl_reply_tables; t->name; t++) {
-        pl_json_key(w, t->name);
-        pl_reply_schema_put(w, t);
+    for (const pl_reply_table *const *set = pl_reply_sets; *set; set++) {
+        for (const pl_reply_table *t = *set; t->name; t++) {
+            pl_json_key(w, t->name);
+            pl_reply_schema_put(w, t);
+        }
     }
     pl_json_end_object(w);
     pl_json_end_object(w);

@@ -18,7 +18,10 @@ typedef struct pl_reply_table {
     const pl_reply_field *fields; /* ends with a key of NULL; NULL: an object with arbitrary keys */
 } pl_reply_table;
 
-extern const pl_reply_table pl_reply_tables[]; /* ends with a name of NULL */
+/* One set for each noun; it ends with a name of NULL. */
+extern const pl_reply_table pl_replies_of_sessions[], pl_replies_of_sweeps[],
+    pl_replies_of_tenants[], pl_replies_of_machine[], pl_replies_of_scenes[];
+extern const pl_reply_table *const pl_reply_sets[]; /* all of them; ends with NULL */
 
 /* Write the table as a JSON Schema, as the writer's next value. */
 void pl_reply_schema_put(pl_json_writer *w, const pl_reply_table *table);

@@ -52,6 +52,6 @@ void pl_handle_docs_file(pl_request *r)
         reply_file(r, file);
     } else {
         pl_reply_problem(r, 404, "not_found", "No such page",
-                         "the documentation has no such page; /docs/ lists those there are", NULL);
+                         "the documentation has no such page; /docs/ lists every page", NULL);
     }
 }

@@ -108,7 +108,6 @@ class IncludesTest(unittest.TestCase):
         self.assertEqual(len(faults), 1)
         self.assertIn("server/base/long.c has 601 lines", faults[0])
         self.assertEqual([*self.check.check_sizes({**self.lengths, "tests/unit/long.c": 601})], [])
-        self.assertIn("remove it", [*self.check.check_sizes({})][0])
 
 
 SIX_LINES = "".join(f"    call({line});\n" for line in range(6))
