@@ -27,8 +27,8 @@ pl_status pl_sealed_read_text(int dir_fd, const char *name, size_t limit, char *
 /* Reads a sealed document of at most `limit` bytes whose "format" is from 1 to `format`. PL_IO with errno ENOENT,
  * or EBADMSG if it is damaged: not JSON, a future format, or a missing or wrong seal. Free with pl_json_free. */
 pl_status pl_sealed_read(int dir_fd, const char *name, size_t limit, int32_t format, pl_json **out);
-/* The same for a kind of document that is sealed only from format `sealed_since` on: an older one may lack a seal.
- * A document with a "crc32c" never counts as an older one. */
+/* Reads a sealed document like pl_sealed_read, but accepts one without a seal if its format is below
+ * `sealed_since`. A document with a "crc32c" always needs a valid seal. */
 pl_status pl_sealed_read_since(int dir_fd, const char *name, size_t limit, int32_t sealed_since,
                                int32_t format, pl_json **out);
 

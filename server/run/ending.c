@@ -424,8 +424,8 @@ static void take_warnings(const ending *e)
     free(warnings);
 }
 
-/* The next attempt's number must exceed every number in the directory: the newest one may not have reached the database
- * before a daemon was killed. */
+/* Raises the recorded attempt to the newest one in the directory. A killed daemon may have started that attempt
+ * without recording it in the database. */
 static void note_attempts(ending *e, const pl_exit *report)
 {
     int32_t newest = pl_log_newest_attempt(e->dir_fd);

@@ -79,8 +79,7 @@ static stock take_stock(const pl_schedule *s, const pl_job *job, const pl_accoun
     return found;
 }
 
-/* False if this many cores are missing and cannot be given back; otherwise, if any are missing, a job is told to give
- * some back. */
+/* Asks a job to give cores back if `missing` is above zero. False if the stock holds fewer. */
 static bool ask(giving *g, const stock *from, int64_t missing)
 {
     if (missing > from->excess) {

@@ -178,7 +178,7 @@ static void look_around(pl_watch *watch)
     }
 }
 
-/* ms until the next polled entry is due; at most IDLE_MS, because one may be added meanwhile. */
+/* Time until the next polled entry is due, ms. At most IDLE_MS, because another thread may add an entry. */
 static int next_due(const pl_watch *watch)
 {
     int64_t now = pl_monotonic_ms(), next = now + IDLE_MS;

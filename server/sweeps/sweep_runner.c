@@ -241,7 +241,7 @@ static void stop_runs(pl_sweep_runner *x, pl_sweep_run *s)
     }
 }
 
-/* If the row cannot start now, its sweep is told why. */
+/* Starts a row. If it cannot start now, records the reason in its sweep. */
 static void begin_row(pl_sweep_runner *x, pl_sweep_run *s, int64_t row)
 {
     unsigned scopes = PL_SCOPE_READ | PL_SCOPE_SUBMIT | (s->admin ? PL_SCOPE_ADMIN : 0);

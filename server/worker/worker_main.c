@@ -108,7 +108,7 @@ static double seconds(const char *option, const char *text)
 }
 
 /* A BLAS with its own threads starts them before main, outside the sandbox and in addition to this program's
- * fixed-order parallelism. It is told not to, which requires restarting the program. */
+ * fixed-order parallelism. Restarts the program with an environment that disables them. */
 static void restart_without_library_threads(char **argv)
 {
     struct stat tasks;
