@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/pidfd.h>
 #include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
 static void (*before_end)(void);
-static volatile pid_t child;
+static volatile sig_atomic_t child = -1;
 
 void pl_terminal_init(pl_terminal *t, FILE *stream)
 {
@@ -99,8 +100,8 @@ static void on_interrupt(int signal_number)
     if (interrupted) {
         if (before_end)
             before_end();
-        if (child > 0)
-            kill(child, SIGKILL);
+        if (child >= 0)
+            pidfd_send_signal(child, SIGKILL, NULL, 0);
         _exit(128 + signal_number);
     }
     interrupted = 1;
@@ -125,9 +126,9 @@ bool pl_interrupted(void)
     return interrupted != 0;
 }
 
-void pl_interrupt_kills(pid_t pid)
+void pl_interrupt_kills(int pidfd)
 {
-    child = pid;
+    child = pidfd;
 }
 
 void pl_interruptible_sleep(double seconds)

@@ -3,7 +3,6 @@
 #define PLIANT_CLIENTS_CLI_BASE_TERMINAL_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 #include <stdio.h>
 
 typedef struct pl_terminal {
@@ -48,8 +47,8 @@ void pl_interrupt_catch(void);
 bool pl_interrupted(void);
 /* Call this before a second Ctrl-C ends the program; only system calls are allowed in it. */
 void pl_interrupt_before_end(void (*call)(void));
-/* The second also kills this child; 0: none. */
-void pl_interrupt_kills(pid_t pid);
+/* The second also kills this child, a pidfd, which is lent; -1: none. */
+void pl_interrupt_kills(int pidfd);
 /* Sleep, cut short by Ctrl-C. */
 void pl_interruptible_sleep(double seconds);
 double pl_monotonic_seconds(void);

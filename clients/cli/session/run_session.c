@@ -320,7 +320,7 @@ int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool
     int state = 0;
     pid_t ended = 0;
     *interrupted = false;
-    pl_interrupt_kills(pid);
+    pl_interrupt_kills(end.fd);
     while (ended == 0) {
         poll(&end, 1, POLL_MS);
         if (pl_interrupted() && !*interrupted) {
@@ -331,7 +331,7 @@ int pl_run_session_wait(pid_t pid, pl_run_session_look look, void *context, bool
         if (look)
             look(context, *interrupted);
     }
-    pl_interrupt_kills(0);
+    pl_interrupt_kills(-1);
     if (end.fd >= 0)
         close(end.fd);
     return ended > 0 ? state : -1;
