@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 from support import ROOT, main
@@ -11,6 +12,14 @@ from support import ROOT, main
 
 def checks(run, failures=0, errors=0):
     return f"echo '90%: Checks: {run}, Failures: {failures}, Errors: {errors}'\n"
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 class RunTestsTest(unittest.TestCase):
@@ -106,6 +115,23 @@ end
         mark = os.path.join(self.root, name + ".ran")
         text = f"[ -e {mark} ] && {{ {checks(4)[:-1]}; exit 0; }}\ntouch {mark}\n"
         return self.program(name, text + "echo too late\n" + checks(4, 1) + "exit 1\n", kind)
+
+    def test_a_signal_ends_the_programs_too(self):
+        started = os.path.join(self.root, "started")
+        text = f"echo $$ >> {started}\nsleep 60\n"
+        programs = [self.program(f"{n}_test", text, k) for n in "abc" for k in ("unit", "http")]
+        command = [os.path.join(ROOT, "tests", "run-tests"), *programs]
+        runner = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        while not os.path.exists(started) or len(open(started).read().split()) < 5:
+            self.assertIsNone(runner.poll())
+            time.sleep(0.02)
+        runner.terminate()
+        said = runner.communicate(timeout=30)[0]
+        self.assertEqual((runner.returncode, said), (128 + 15, "stopped by a signal\n"))
+        pids = open(started).read().split()
+        self.assertEqual(len(pids), 5)  # the sixth did not start
+        for pid in pids:
+            self.assertFalse(is_running(pid), pid)
 
     def test_a_test_may_pass_at_its_second_run(self):
         for kind in ("http", "unit"):
