@@ -1,7 +1,7 @@
 /* Methods with the constant matrix on the backend for devices, its kernels run on the host: the minima equal Newton's,
  * and ADMM's constraints hold as on the CPU. The device solves by iterations instead of a factor, so the comparison is
  * at the methods' ends. */
-#include "engine/backends/device/device.h"
+#include "engine/backends/device/device_backend.h"
 #include "engine/backends/device/phases.h"
 #include "engine/step/state.h"
 #include "protocol/scene/scene_json.h"
@@ -193,6 +193,39 @@ START_TEST(weights_follow_the_state)
 }
 END_TEST
 
+/* Solves are recorded once for each combination of arrays and set of weights, and replayed: same bits as launched
+ * one by one. */
+START_TEST(recorded_solves_are_plain_launches)
+{
+    const char *solver = METHODS[_i].solver;
+    uint64_t hash[2];
+    for (int plain = 0; plain < 2; plain++) {
+        if (plain)
+            pl_device_refuse_recordings();
+        pl_run *r = _i == 1 ? pressed(DOUBLE, "'model': 'neo_hookean', 'poisson': 0.3")
+                            : untwisting(DOUBLE, METHODS[_i].material, solver);
+        const pl_device *d = pl_device_of(r->state->whole.backend);
+        bool changed = false;
+        for (int k = 0; k < (_i == 1 ? 9 : 1); k++) {
+            pl_run_frames(r, 1);
+            changed = changed || d->base.model != r->model;
+        }
+        hash[plain] = pl_run_hash(r);
+        const pl_device_solves *solves = &d->system.solves;
+        ck_assert_int_gt(solves->launched, 0);
+        ck_assert_int_eq(solves->replayed > 0, plain == 0);
+        ck_assert_int_eq(changed, _i == 1);
+        if (plain == 0) { /* each combination was launched before it was recorded */
+            ck_assert_int_eq(solves->recorded, solves->launched);
+            ck_assert_int_le(solves->recorded, PL_DEVICE_SOLVES);
+        }
+        ck_assert_int_eq(pl_device_recording_error() != NULL, plain == 1);
+        pl_run_close(r);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+}
+END_TEST
+
 /* Two runs are equal, and so is one continued from bytes, including duals and levels of weights. */
 START_TEST(same_bits_every_time)
 {
@@ -289,6 +322,7 @@ int main(void)
     tcase_add_loop_test(t, constraints_are_the_cpu_s, 0, 2 * HELD_COUNT);
     tcase_add_test(t, residuals_are_the_cpu_s);
     tcase_add_test(t, weights_follow_the_state);
+    tcase_add_loop_test(t, recorded_solves_are_plain_launches, 0, METHOD_COUNT);
     tcase_add_loop_test(t, same_bits_every_time, 0, 2);
     tcase_add_test(t, nothing_is_factored);
     tcase_add_test(t, singular_matrices_are_faults);

@@ -17,7 +17,7 @@ typedef struct pl_device_run_key {
     const pl_array *x, *inverse, *s, *x_pred, *load;
     double inertia;
     int64_t count;
-    uint64_t groups; /* a hash of their kernels' arguments */
+    uint64_t generation; /* of the model's arguments */
 } pl_device_run_key;
 typedef struct pl_device_runs {
     pl_device_run_key key[PL_DEVICE_RUNS];

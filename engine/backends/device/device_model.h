@@ -23,6 +23,8 @@ typedef struct pl_device_model {
     pl_number *energy, *stretch, *inverted; /* [threads] */
     void **memory;                          /* everything above */
     int64_t memory_count, memory_room;
+    /* Counts changes of the groups' arguments: a recording of their kernels is good for one count. */
+    uint64_t generation;
 } pl_device_model;
 
 /* The reason why a device cannot hold a model, or NULL. */

@@ -178,26 +178,27 @@ pl_status PL_NAMED(pl_device_system_create)(pl_device_queue *queue, const pl_mod
 
 void PL_NAMED(pl_device_system_destroy)(pl_device_system *s)
 {
+    for (int32_t k = 0; k < PL_DEVICE_SOLVES; k++)
+        pl_device_forget(&s->solves.recording[k]);
     for (size_t i = 0; i < sizeof s->memory / sizeof *s->memory; i++)
         pl_device_release(s->queue, s->memory[i]);
     *s = (pl_device_system){0};
 }
 
-void PL_NAMED(pl_device_system_solve)(const pl_device_system *s, const pl_device_vertices *vertices,
-                                      const pl_device_iterate *work, const pl_number *rhs,
-                                      const pl_number *from, pl_number *rows, double *columns)
+static void launch(const pl_device_system *s, const pl_device_vertices *vertices,
+                   const pl_device_iterate *work, const pl_device_solve_key *key)
 {
     pl_iterate_arguments a = {.vertices = *vertices,
                               .matrix = s->matrix,
                               .first = 1 / s->middle,
-                              .rhs = rhs,
-                              .from = from,
+                              .rhs = key->rhs,
+                              .from = key->from,
                               .x = work->x,
                               .r = work->r,
-                              .r0 = columns ? work->r0 : NULL,
+                              .r0 = key->columns ? work->r0 : NULL,
                               .d_new = work->d[0],
-                              .rows = rows,
-                              .columns = columns};
+                              .rows = (pl_number *)key->rows,
+                              .columns = (double *)key->columns};
     PL_NAMED(pl_device_iterate_begin)(s->queue, &a, vertices->free);
     double rho = 1 / s->ratio;
     for (int32_t k = 1; k < s->steps; k++) {
@@ -211,4 +212,39 @@ void PL_NAMED(pl_device_system_solve)(const pl_device_system *s, const pl_device
     }
     a.d = work->d[(s->steps + 1) % 2];
     PL_NAMED(pl_device_iterate_end)(s->queue, &a, vertices->free);
+}
+
+/* The place of a key that was launched before, or -1 after making a place for it. */
+static int32_t place_of(pl_device_solves *solves, const pl_device_solve_key *key)
+{
+    for (int32_t k = 0; k < PL_DEVICE_SOLVES; k++) {
+        const pl_device_solve_key *known = &solves->key[k];
+        if (known->rhs == key->rhs && known->from == key->from && known->rows == key->rows &&
+            known->columns == key->columns)
+            return k;
+    }
+    pl_device_forget(&solves->recording[solves->next]);
+    solves->key[solves->next] = *key;
+    solves->next = (solves->next + 1) % PL_DEVICE_SOLVES;
+    return -1;
+}
+
+void PL_NAMED(pl_device_system_solve)(pl_device_system *s, const pl_device_vertices *vertices,
+                                      const pl_device_iterate *work, const pl_number *rhs,
+                                      const pl_number *from, pl_number *rows, double *columns)
+{
+    const pl_device_solve_key key = {.rhs = rhs, .from = from, .rows = rows, .columns = columns};
+    pl_device_solves *solves = &s->solves;
+    int32_t k = place_of(solves, &key);
+    if (k >= 0 && !solves->recording[k].list && pl_device_record_begin(s->queue)) {
+        launch(s, vertices, work, &key);
+        solves->recorded += pl_device_record_end(s->queue, &solves->recording[k]);
+    }
+    if (k >= 0 && solves->recording[k].list) {
+        pl_device_replay(s->queue, &solves->recording[k]);
+        solves->replayed++;
+    } else {
+        launch(s, vertices, work, &key);
+        solves->launched++;
+    }
 }

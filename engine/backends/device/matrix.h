@@ -25,6 +25,20 @@
 /* For admm with terms that dissipate: with a tenth, it took two to ten times as many iterations as with a factor. */
 #define PL_SOLVE_ERROR_DAMPED 0.01
 
+/* The launches of a solve are recorded when the same arrays come again (device.h) and replayed as one launch.
+ * Methods swap their arrays, so few combinations occur. */
+enum { PL_DEVICE_SOLVES = 4 };
+typedef struct pl_device_solve_key {
+    const pl_number *rhs, *from, *rows;
+    const double *columns;
+} pl_device_solve_key;
+typedef struct pl_device_solves {
+    pl_device_solve_key key[PL_DEVICE_SOLVES];
+    pl_device_recording recording[PL_DEVICE_SOLVES]; /* empty until the key comes again */
+    int32_t next;
+    int64_t recorded, replayed, launched; /* number of uses */
+} pl_device_solves;
+
 /* A in a device's memory, of one set of weights. */
 typedef struct pl_device_system {
     pl_device_queue *queue;
@@ -34,6 +48,7 @@ typedef struct pl_device_system {
     double middle,
         ratio; /* of the spectrum's interval: its middle; its middle over half its length, > 1 */
     void *memory[8];
+    pl_device_solves solves;
 } pl_device_system;
 
 /* PL_NO_MEMORY, or PL_OK; destroy *out in either case. The model must have A. */
@@ -46,8 +61,9 @@ typedef struct pl_device_iterate {
     pl_number4 *x, *r, *r0, *d[2];
 } pl_device_iterate;
 
-/* rows = A^-1 rhs, starting at `from` or at 0; with `columns`, also (rows - from) A (rows - from) by rows. */
-void PL_NAMED(pl_device_system_solve)(const pl_device_system *s, const pl_device_vertices *vertices,
+/* rows = A^-1 rhs, starting at `from` or at 0; with `columns`, also (rows - from) A (rows - from) by rows. A system
+ * is always solved with the same vertices and work arrays. */
+void PL_NAMED(pl_device_system_solve)(pl_device_system *s, const pl_device_vertices *vertices,
                                       const pl_device_iterate *work, const pl_number *rhs,
                                       const pl_number *from, pl_number *rows, double *columns);
 

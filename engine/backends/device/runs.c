@@ -3,8 +3,6 @@
  * has no recordings, they are launched one by one, with the same bits. */
 #include "engine/backends/device/device_backend.h"
 
-#include <string.h>
-
 #define numbers pl_device_numbers
 
 static pl_chebyshev_arguments arguments_of(const pl_device *d, const pl_chebyshev *step)
@@ -25,31 +23,24 @@ void PL_NAMED(pl_device_step)(pl_backend *b, const pl_chebyshev *step)
     PL_NAMED(pl_device_chebyshev)(pl_device_of(b)->queue, &a, b->model->free_vertices);
 }
 
-static uint64_t hash_groups(const pl_device *d)
-{
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (int32_t g = 0; g < d->base.model->group_count; g++) {
-        const unsigned char *bytes = (const unsigned char *)&d->model.groups[g].arguments;
-        for (size_t i = 0; i < sizeof(pl_term_arguments); i++)
-            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001B3);
-    }
-    return hash;
-}
-
 static pl_device_run_key key_of(const pl_device *d, const pl_backend_stage *stage,
                                 const pl_chebyshev *step, int32_t count)
 {
-    pl_device_run_key key;
-    memset(&key, 0, sizeof key); /* compared as bytes */
-    key.x = step->x;
-    key.inverse = step->inverse;
-    key.s = step->s;
-    key.x_pred = stage->x_pred;
-    key.load = stage->load;
-    key.inertia = stage->scalars.inertia;
-    key.count = count;
-    key.groups = hash_groups(d);
-    return key;
+    return (pl_device_run_key){.x = step->x,
+                               .inverse = step->inverse,
+                               .s = step->s,
+                               .x_pred = stage->x_pred,
+                               .load = stage->load,
+                               .inertia = stage->scalars.inertia,
+                               .count = count,
+                               .generation = d->model.generation};
+}
+
+static bool is_same(const pl_device_run_key *a, const pl_device_run_key *b)
+{
+    return a->x == b->x && a->inverse == b->inverse && a->s == b->s && a->x_pred == b->x_pred &&
+           a->load == b->load && a->inertia == b->inertia && a->count == b->count &&
+           a->generation == b->generation;
 }
 
 /* Launches the steps, with weights from the device's memory. */
@@ -77,7 +68,7 @@ static const pl_device_recording *find(pl_device *d, const pl_device_run_key *ke
 {
     pl_device_runs *r = &d->runs;
     for (int32_t k = 0; k < PL_DEVICE_RUNS; k++)
-        if (r->recording[k].list && memcmp(&r->key[k], key, sizeof *key) == 0)
+        if (r->recording[k].list && is_same(&r->key[k], key))
             return &r->recording[k];
     int32_t at = r->next;
     if (!pl_device_record_begin(d->queue))

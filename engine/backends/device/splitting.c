@@ -48,6 +48,7 @@ static void restore_weights(pl_device *d)
     if (d->diagonal)
         d->model.vertices.diagonal = d->diagonal;
     d->diagonal = NULL;
+    d->model.generation++;
     PL_NAMED(pl_device_system_destroy)(&d->other);
 }
 
@@ -95,6 +96,7 @@ static pl_status device_use_model(pl_backend *b, const pl_model *model)
         } else if (weight[g]) {
             d->weight[g] = d->model.groups[g].arguments.group.weight;
             d->model.groups[g].arguments.group.weight = weight[g];
+            d->model.generation++;
         }
     }
     if (status == PL_OK && !back) {
@@ -242,7 +244,7 @@ static int64_t device_hard_force(pl_backend *b, int32_t group, const pl_array *u
 
 /* ---- global steps ---- */
 
-static const pl_device_system *system_of(const pl_device *d)
+static pl_device_system *system_of(pl_device *d)
 {
     return d->other.diagonal ? &d->other : &d->system;
 }

@@ -12,10 +12,12 @@
 
 /* ---- start ---- */
 
-/* The obstacle's poses over the stage, for a group that is an obstacle. */
-static void freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage,
+/* The obstacle's poses over the stage, for a group that is an obstacle. True if they differ from those of before. */
+static bool freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage,
                             pl_term_arguments *to)
 {
+    pl_term_arguments before;
+    memcpy(&before, to, sizeof before);
     const pl_motion *motion = group->ops->push ? &((const pl_contact_springs *)group->data)->motion
                                                : &((const pl_contacts *)group->data)->motion;
     to->obstacle.path = pl_contact_path_of(stage, pl_motion_pose(motion, stage->time_start),
@@ -26,6 +28,7 @@ static void freeze_obstacle(const pl_group *group, const pl_stage_scalars *stage
     to->contact.start = to->obstacle.path.start;
     to->contact.end = to->obstacle.path.end;
     to->contact.extrapolation = stage->extrapolation > 1 ? stage->extrapolation : 1;
+    return memcmp(&before, to, sizeof before) != 0; /* padding that differs costs a recording */
 }
 
 /* Motion of a point that an obstacle carries along: by the host's function, of times alone. */
@@ -46,8 +49,8 @@ void PL_NAMED(pl_device_freeze)(pl_backend *b, const pl_backend_stage *stage)
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
         pl_device_group *on = &d->model.groups[g];
-        if (group->ops->depth)
-            freeze_obstacle(group, &stage->scalars, &on->arguments);
+        if (group->ops->depth && freeze_obstacle(group, &stage->scalars, &on->arguments))
+            d->model.generation++;
         if (on->arguments.tets.blend || group->ops->push || group->ops->dissipate) {
             pl_freeze_arguments a = {.term = on->arguments, .stage = pl_numbers_stage(stage)};
             if (!pl_contact_has_stationary(&a.stage))
