@@ -514,6 +514,14 @@ gpu-standin: $(STANDIN_PROGRAMS) ## both on a stand-in for CUDA's runtime, witho
 bench: all $(BENCHES) ## print the benchmark tables
 	@PLIANT_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
 
+# [PEERS=DIR] [HISTORY=FILE] [ONLY="solve_bench prox_bench"]: tests/bench/README.md
+PAGE_BENCHES := $(addprefix $(BUILD)/tests/bench/,floor_bench solve_bench prox_bench frame_bench growth_bench case_a_bench)
+HISTORY ?= tests/bench/results/history.jsonl
+.PHONY: bench-page
+bench-page: $(PAGE_BENCHES) ## measure the engine, keep the numbers, write build/bench.html [PEERS=DIR] [ONLY="solve_bench frame_bench"]
+	@tests/bench/page measure --build $(BUILD) --history $(HISTORY) $(if $(PEERS),--peers '$(PEERS)') $(ONLY)
+	@tests/bench/page render --history $(HISTORY) --out $(BUILD)/bench.html
+
 .PHONY: instructions
 instructions: $(BUILD)/tests/bench/workloads ## write tests/bench/instructions.tsv: after a change of the engine's speed, with valgrind
 	@tests/bench/instructions --build $(BUILD) --write
