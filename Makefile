@@ -78,7 +78,9 @@ TEST_SRC := $(sort $(wildcard tests/*/*_test.c))
 PYTHON_TEST_SRC := $(sort $(wildcard tests/python/*_test.py tests/oracle/*_test.py))
 WEB_TEST_SRC := $(sort $(wildcard tests/web/*_test.mjs))
 BENCH_SRC := $(sort $(wildcard tests/bench/*_bench.c))
-BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c)))
+# Its main() is that of a program of its own: fixed work whose instructions are counted.
+WORKLOADS_SRC := tests/bench/workloads.c
+BENCH_HELP_SRC := $(sort $(filter-out $(BENCH_SRC) $(WORKLOADS_SRC),$(wildcard tests/bench/*.c)))
 
 # The folder of the kernels' objects. The sanitised part of a check uses the plain build's, and leaves out
 # support code that none of its tests runs.
@@ -306,7 +308,8 @@ $(BUILD)/tests/unit/engine_memory_test $(BUILD)/tests/unit/contact_memory_test: 
 $(BUILD)/tests/unit/worker_control_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=realloc
 # And one makes every allocation of the protocol fail.
 $(BUILD)/tests/unit/protocol_memory_test: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf
-$(BENCHES): $(call obj,$(BENCH_HELP_SRC))
+$(BENCHES) $(BUILD)/tests/bench/workloads: $(call obj,$(BENCH_HELP_SRC))
+$(BUILD)/tests/python/instructions_test: | $(BUILD)/tests/bench/workloads
 # The scheduler and the simulator that tests it; and the assignment of CPUs.
 SCHEDULE_SRC := $(sort $(wildcard server/schedule/*.c) server/run/cpus.c server/run/cpu_set.c $(filter-out %_test.c,$(wildcard tests/scheduler/*.c)))
 $(filter $(BUILD)/tests/scheduler/%,$(TESTS)) $(BUILD)/tests/bench/schedule_bench: $(call obj,$(SCHEDULE_SRC))
@@ -327,7 +330,7 @@ $(TIMED_KERNELS): $(BUILD)/obj/tests/bench/%.o: tests/support/%.c | test-deps
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) $(ISA_OPTIMISE) -MMD -MP -c -o $@ $<
 $(BUILD)/tests/bench/prox_bench: $(TIMED_KERNELS)
 $(BUILD)/tests/bench/prox_bench: BEFORE_LIBRARIES := $(TIMED_KERNELS)
-$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(SCHEDULE_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c): | test-deps
+$(call obj,$(TEST_SRC) $(SUPPORT_SRC) $(SCHEDULE_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) $(WORKLOADS_SRC) tests/figures/figures.c): | test-deps
 
 # Programs of physics once more, on a backend whose memory the host cannot read.
 STRICT_TESTS := $(patsubst %,$(BUILD)/tests/strict/%_test,admm failure golden half_step loads pins projective \
@@ -419,7 +422,7 @@ $(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/
 
 compile_commands.json: Makefile | deps
 	@deploy/compile-commands '$(CC) $(PL_CFLAGS)' $(ENGINE_SRC) $(ENGINE_ISA_SRC) $(PROTOCOL_SRC) $(SERVER_SRC) \
-	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) tests/figures/figures.c \
+	  $(wildcard server/worker/*.c) $(CLI_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(BENCH_SRC) $(BENCH_HELP_SRC) $(WORKLOADS_SRC) tests/figures/figures.c \
 	  clients/site/print_schema.c > $@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
@@ -510,6 +513,18 @@ gpu-standin: $(STANDIN_PROGRAMS) ## both on a stand-in for CUDA's runtime, witho
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables
 	@PLIANT_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCHES)
+
+# [PEERS=DIR] [HISTORY=FILE] [ONLY="solve_bench prox_bench"]: tests/bench/README.md
+PAGE_BENCHES := $(addprefix $(BUILD)/tests/bench/,floor_bench solve_bench prox_bench frame_bench growth_bench case_a_bench)
+HISTORY ?= tests/bench/results/history.jsonl
+.PHONY: bench-page
+bench-page: $(PAGE_BENCHES) ## measure the engine, keep the numbers, write build/bench.html [PEERS=DIR] [ONLY="solve_bench frame_bench"]
+	@tests/bench/page measure --build $(BUILD) --history $(HISTORY) $(if $(PEERS),--peers '$(PEERS)') $(ONLY)
+	@tests/bench/page render --history $(HISTORY) --out $(BUILD)/bench.html
+
+.PHONY: instructions
+instructions: $(BUILD)/tests/bench/workloads ## write tests/bench/instructions.tsv: after a change of the engine's speed, with valgrind
+	@tests/bench/instructions --build $(BUILD) --write
 
 .PHONY: openapi
 openapi: $(BUILD)/pliantd ## write build/openapi.json, and its hash for the tests: after a change of routes, replies, problems or parameters

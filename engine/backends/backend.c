@@ -1,5 +1,6 @@
 #include "engine/backends/backend.h"
 
+#include "engine/backends/profile.h"
 #include "engine/scene/carries.h"
 
 static _Thread_local const pl_backend_ops *gpu;
@@ -13,7 +14,7 @@ const pl_backend_ops *pl_backend_find(pl_device_kind device)
 {
     switch (device) {
     case PL_DEVICE_CPU:
-        return &pl_backend_cpu;
+        return pl_profile_current() ? pl_backend_cpu_profiled() : &pl_backend_cpu;
     case PL_DEVICE_GPU:
         return gpu;
     }

@@ -1,6 +1,7 @@
 /* The only file that uses CHOLMOD. */
 #include "engine/linear/linear.h"
 #include "engine/linear/panels.h"
+#include "engine/linear/solve_shape.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -221,6 +222,11 @@ pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b
 int64_t pl_factor_nonzeros(const pl_factor *f)
 {
     return f->panels.value_count;
+}
+
+pl_solve_shape pl_factor_shape(const pl_factor *f)
+{
+    return pl_panels_shape(&f->panels);
 }
 
 /* ---- a pattern factored repeatedly ---- */

@@ -15,6 +15,7 @@
  *   checkpoint-A.bin, -B.bin   states to resume from (checkpoint.h)   worker, by rename
  *   snapshots/       states kept by name (snapshot.h)            daemon
  *   warnings.json    what its frames showed (warnings.h)         worker, by rename
+ *   profile.json     times of its phases, if asked for (server/worker/run_profile.h)   worker, by rename
  *   exit.json        how the attempt ended                       worker, by rename
  *   verdict.json     how it ended without an exit.json (server/sessions/directory_record.h)   daemon
  *   worker.log       the worker's messages                       worker

@@ -14,6 +14,7 @@
 #include "server/worker/pace.h"
 #include "server/worker/probes.h"
 #include "server/worker/recovery.h"
+#include "server/worker/run_profile.h"
 #include "server/worker/run_warnings.h"
 #include "server/worker/session_enter.h"
 #include "server/worker/session_options.h"
@@ -64,6 +65,7 @@ typedef struct pl_run {
     pl_checkpoint resumed;    /* frame -1: from none */
     pl_comparison comparison; /* open while frames are computed again */
     pl_run_warnings warnings;
+    pl_run_profile profile;
     int64_t last_frame;        /* committed, -1 before frame 0 */
     int64_t state_frame;       /* last whole frame that the state has reached, -1 before frame 0 */
     bool first_step;           /* the frame's first step is not yet begun */

@@ -2,6 +2,7 @@
 #ifndef PLIANT_SERVER_WORKER_SESSION_OPTIONS_H
 #define PLIANT_SERVER_WORKER_SESSION_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum pl_worker_exit {
@@ -27,6 +28,7 @@ typedef struct pl_session_options {
     uint32_t uid;            /* uid to run as, from root; 0: unchanged */
     const char *gpu;         /* UUID or "auto"; NULL: do not use one */
     const char *gpu_plugin;  /* NULL: libpliant_cuda.so beside the program */
+    bool profile;            /* write profile.json (run_profile.h); not with a GPU */
 } pl_session_options;
 
 #endif

@@ -291,8 +291,10 @@ static bool make_frame(pl_run *run, int64_t frame)
     run->state_frame = -1;
     run->first_step = true;
     pl_state_meanwhile(run->steering.state, commit_meanwhile, run);
+    pl_run_profile_begin(&run->profile, run->steering.state);
     pl_status status = pl_frame_step(run->steering.model, run->steering.state, &metrics, &failure,
                                      stop_within, run);
+    pl_run_profile_stepped(&run->profile);
     commit_frame(run, true);
     if (run->end != PL_RUN_ON) {
         int64_t steps = pl_state_step(run->steering.state) - run->first_step_number;
@@ -312,6 +314,7 @@ static bool make_frame(pl_run *run, int64_t frame)
     } else if (!write_frame(run, frame, &metrics)) {
         return false;
     }
+    pl_run_profile_end(&run->profile);
     note_halved(run, frame, &metrics);
     run->by_euler += metrics.by_euler > 0 ? metrics.by_euler : 0;
     return keep_state(run);
@@ -393,6 +396,7 @@ static void compute(pl_run *run)
     if (!pl_run_read_scene(run))
         return;
     double read = pl_worker_clock();
+    pl_run_profile_init(&run->profile, run->options->profile);
     if (!pl_run_build_model(run))
         return;
     pl_thread_count_begin(&run->thread_count, run->threads);
@@ -409,6 +413,7 @@ static void compute(pl_run *run)
                    (long long)run->state_frame, 1e3 * (first - run->started),
                    1e3 * (begin - run->started), 1e3 * (opened - begin), 1e3 * (read - opened),
                    1e3 * (built - read), 1e3 * (first - built));
+    pl_run_profile_built(&run->profile, built - read);
     step_frames(run);
 }
 
@@ -523,6 +528,7 @@ static pl_worker_exit finish(pl_run *run)
     if (run->warnings.totals.frame >= 0)
         keep_warnings(run);
     close_log(run);
+    pl_run_profile_write(&run->profile, run->directory);
     if (!write_exit(run))
         return errno == ENOMEM ? PL_WORKER_NO_MEMORY : PL_WORKER_NO_DISK;
     return statuses[run->end];

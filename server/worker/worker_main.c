@@ -20,7 +20,7 @@
 static const char usage[] =
     "usage: pliant-worker --session DIR --attempt N [--threads T] [--threads-most M]\n"
     "                     [--memory BYTES] [--checkpoint-every SECONDS]\n"
-    "                     [--gpu UUID|auto [--gpu-plugin FILE]]\n"
+    "                     [--gpu UUID|auto [--gpu-plugin FILE] | --profile]\n"
     "       pliant-worker --session DIR --attempt N --session DIR --attempt N ... --gpu UUID|auto\n"
     "                     [--threads T] [--memory BYTES] [--checkpoint-every SECONDS]\n"
     "       pliant-worker --session DIR --attempt N --compare STEP --entries E\n"
@@ -65,6 +65,9 @@ static const char usage[] =
     "                   memory. Without a GPU such a scene fails with the reason\n"
     "  --gpu-plugin FILE\n"
     "                   GPU plug-in (default: libpliant_cuda.so beside the program)\n"
+    "  --profile        compute frames on one and two threads in turns, and write "
+    "DIR/profile.json:\n"
+    "                   the time of each phase, and how much faster more threads could be\n"
     "  --pilot DIR      run as a batch job for many sessions: start a worker for each assignment\n"
     "                   that the daemon puts into DIR, as many at once as T threads and\n"
     "                   --memory allow. SIGTERM stops all at their checkpoints\n"
@@ -139,6 +142,7 @@ int main(int argc, char **argv)
                                             {"idle", required_argument, NULL, 'i'},
                                             {"until", required_argument, NULL, 'U'},
                                             {"replay", no_argument, NULL, 'y'},
+                                            {"profile", no_argument, NULL, 'f'},
                                             {"devices", no_argument, NULL, 'd'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
@@ -212,6 +216,9 @@ int main(int argc, char **argv)
         case 'y':
             replay = true;
             break;
+        case 'f':
+            run.profile = true;
+            break;
         case 'd':
             devices = true;
             break;
@@ -242,7 +249,8 @@ int main(int argc, char **argv)
     if (replay && count == 1 && optind == argc && !devices && !compare.step && !run.attempt)
         return pl_replay_run(&run);
     if (replay || devices || !count || attempts != count || optind != argc ||
-        (compare.step > 0) != (compare.entries > 0) || (count > 1 && (compare.step || !run.gpu))) {
+        (compare.step > 0) != (compare.entries > 0) || (count > 1 && (compare.step || !run.gpu)) ||
+        (run.profile && (run.gpu || compare.step))) {
         fputs(usage, stderr);
         return PL_WORKER_USAGE;
     }

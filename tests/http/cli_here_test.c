@@ -37,6 +37,46 @@ START_TEST(run_needs_no_daemon)
 }
 END_TEST
 
+/* Three frames: one on one thread, two on two; a run without the option leaves no profile. */
+START_TEST(a_profile_has_phases_and_bounds)
+{
+    struct stat st;
+    pliant_write_scene("box.json", 3, PLIANT_BOX);
+    ck_assert_msg(pliant("--json run box.json --out p --profile") == 0, "%s", pliant_err);
+    const char *line = strstr(pliant_out, "{\"event\": \"profile\"");
+    ck_assert_ptr_nonnull(line);
+    pl_json *event = pl_json_parse(line, strcspn(line, "\n"), NULL);
+    const pl_json *profile = pl_json_at(event, "profile");
+    ck_assert_int_eq(pl_json_integer(profile, "frames/0", 0), 1);
+    ck_assert_int_eq(pl_json_integer(profile, "frames/1", 0), 2);
+    double sum = 0, whole = pl_json_number(profile, "frame/seconds/0", NAN);
+    size_t phases = pl_json_count(pl_json_at(profile, "phases"));
+    ck_assert_uint_gt(phases, 4);
+    for (size_t k = 0; k < phases; k++) {
+        const pl_json *phase = pl_json_item(pl_json_at(profile, "phases"), k);
+        sum += pl_json_number(phase, "seconds/0", 0);
+        ck_assert_uint_eq(pl_json_count(pl_json_at(phase, "speedup")), 7);
+        ck_assert_double_ge(pl_json_number(phase, "speedup/6", 1), 1 - 1e-5);
+    }
+    ck_assert_double_eq_tol(sum, whole, 1e-4 * whole); /* nothing is left out, and nothing twice */
+    pl_json_free(event);
+    ck_assert_int_eq(pliant("metrics p"), 0);
+    ck_assert_int_eq(pliant("run box.json --out p --force --profile"), 0);
+    ck_assert_ptr_nonnull(strstr(pliant_out, "profile: 1 frames on 1 thread, 2 on 2"));
+    ck_assert_ptr_nonnull(strstr(pliant_out, "whole frame"));
+    ck_assert_int_eq(pliant("run box.json --out q"), 0);
+    ck_assert_int_ne(stat(pliant_path("q/profile.json"), &st), 0);
+    ck_assert_int_eq(pliant("run box.json --out r --profile --threads 2"), 2);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "leave out --threads"));
+    pliant_write("gpu.json",
+                 "{\"pliant\": 1, \"time\": {\"steps\": 3}, \"solver\": {\"device\": \"gpu\","
+                 " \"method\": \"lbfgs\"}, \"bodies\": [{\"mesh\": " PLIANT_BOX "}]}");
+    ck_assert_int_eq(pliant("run gpu.json --out r --profile"), 2);
+    ck_assert_ptr_nonnull(strstr(pliant_err, "the scene asks for a GPU"));
+    ck_assert_int_ne(stat(pliant_path("r"), &st), 0);
+}
+END_TEST
+
 /* A scene for a GPU: rejected at once without one, with nothing created; run with a plug-in. */
 START_TEST(a_gpu_is_found_or_refused)
 {
@@ -439,6 +479,7 @@ int main(void)
     tcase_set_timeout(t, 180);
     tcase_add_checked_fixture(t, pliant_setup_here, pliant_teardown);
     tcase_add_test(t, run_needs_no_daemon);
+    tcase_add_test(t, a_profile_has_phases_and_bounds);
     tcase_add_test(t, a_gpu_is_found_or_refused);
     tcase_add_test(t, quick_form_knows_mesh_files);
     tcase_add_test(t, methods_are_compared_on_one_frame);

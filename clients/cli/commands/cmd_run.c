@@ -1,5 +1,6 @@
 /* run: simulates a scene locally, with the same preflight and worker that a daemon starts. */
 #include "clients/cli/commands/commands.h"
+#include "clients/cli/commands/run_profile.h"
 #include "clients/cli/session/check_session.h"
 #include "clients/cli/session/merge_patch.h"
 #include "clients/cli/base/progress.h"
@@ -212,7 +213,11 @@ static int know_scene(runner *r, const char *text, size_t length)
     }
     pl_faults_clear(&faults);
     int status = PL_EXIT_OK;
-    if (r->gpu && pl_run_device_find(gpu_of(r), plugin_of(r), &missing) != PL_OK)
+    if (r->gpu && pl_cli_flag(r->cli, "--profile"))
+        status = pl_cli_fail(r->cli, PL_EXIT_USAGE,
+                             "--profile times the phases of the CPU, and the scene asks for a GPU; "
+                             "leave out \"solver\": {\"device\"}");
+    else if (r->gpu && pl_run_device_find(gpu_of(r), plugin_of(r), &missing) != PL_OK)
         status = pl_cli_refuse(r->cli, NULL, &missing);
     pl_faults_clear(&missing);
     return status;
@@ -238,13 +243,22 @@ static int simulate(runner *r, int64_t threads, int32_t attempt)
         arguments[used++] = "--gpu-plugin";
         arguments[used++] = plugin_of(r);
     }
+    if (pl_cli_flag(r->cli, "--profile")) {
+        unlinkat(r->dir_fd, "profile.json", 0); /* of an earlier attempt */
+        arguments[used++] = "--profile";
+    }
     pl_progress_init(&r->progress, r->frames);
     if (pl_run_session_start(r->cli, "pliant-worker", arguments, &pid) != PL_EXIT_OK)
         return PL_EXIT_FAILED;
     int state = watch(r, pid);
     if (!r->cli->json)
         pl_progress_end(&r->progress, &r->cli->err);
-    return conclude(r, state);
+    int status = conclude(r, state);
+    if (pl_cli_flag(r->cli, "--profile")) {
+        int printed = pl_run_profile_print(r->cli, r->path, r->dir_fd);
+        status = status == PL_EXIT_OK ? printed : status;
+    }
+    return status;
 }
 
 /* The scene's own quick form: "metadata.quick", a merge patch for the scene as written, including mesh files. */
@@ -361,6 +375,10 @@ int pl_command_run(pl_cli *cli)
     bool again = pl_cli_flag(cli, "--resume");
     if (!pl_cli_integer(cli, "--threads", 1, 1024, 0, &threads))
         return PL_EXIT_USAGE;
+    if (pl_cli_flag(cli, "--profile") && threads > 0)
+        return pl_cli_fail(cli, PL_EXIT_USAGE,
+                           "--profile computes frames on 1 and 2 threads in turns: leave out "
+                           "--threads");
     if (!r.path || !*r.path)
         return pl_cli_fail(cli, PL_EXIT_USAGE, "--out DIR is missing: where the run is written");
     if (!again && cli->argument_count == 0)

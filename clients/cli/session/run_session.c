@@ -30,7 +30,7 @@ static const char *const run_files[] = {
     "scene.json",       "effective.json", "preflight.json", "topology.json",
     "triangles.npy",    "tets.npy",       "lock",           "head.json",
     "exit.json",        "worker.log",     "control.log",    "checkpoint-A.bin",
-    "checkpoint-B.bin", "surface.npy",    "warnings.json",
+    "checkpoint-B.bin", "surface.npy",    "warnings.json",  "profile.json",
 };
 
 static bool is_empty(int dir_fd)
