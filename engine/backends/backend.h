@@ -26,14 +26,25 @@ typedef struct pl_backend pl_backend;
  * flat. */
 #define PL_JACOBI_LEAST 0.01
 
-/* One ADMM iteration's local step over all groups; arrays by group, as in pl_admm_local. */
+/* What Anderson acceleration takes from u before a local step; arrays by group, of a group's values in single
+ * precision, half as long as the values. */
+typedef struct pl_mixing {
+    int32_t count;
+    const double *gamma;        /* [count] */
+    pl_array *const *const *dg; /* [count][group] */
+    pl_array *const *taken;     /* out: sum gamma_j dg_j; may be one of dg */
+} pl_mixing;
+
+/* One ADMM iteration's local step over all groups; arrays by group, as in pl_admm_local. Of a group without momentum,
+ * beta = beta_next = 0, u_old and z_old may be u and z. */
 typedef struct pl_local_step {
     const pl_array *x;
     pl_array *const *u, *const *z;
     pl_array *const *u_old, *const *z_old; /* replaced by the new ones */
     double beta, beta_next, relaxation;
-    bool want_dual; /* also compute the contributions of D^T W^2 (z - z^) */
-    bool want_sums; /* if false, a backend may leave all results but the times at 0 */
+    const pl_mixing *mixing; /* u is first lowered by `taken`; NULL: it is not */
+    bool want_dual;          /* also compute the contributions of D^T W^2 (z - z^) */
+    bool want_sums;          /* if false, a backend may leave all results but the times at 0 */
 } pl_local_step;
 
 typedef struct pl_local_sums {
@@ -43,19 +54,17 @@ typedef struct pl_local_sums {
     double ms_elastic, ms_contacts; /* wall time of the hard and of the other groups */
 } pl_local_sums;
 
-/* Anderson acceleration of ADMM: arrays by group, values of a group, except for the differences, which are half as
- * long. `r`, `g` and the last differences belong to the iteration that just ended. */
+/* Anderson acceleration of ADMM: arrays by group. Residuals r and differences dg of a group's values are in single
+ * precision, half as long as the values. */
 typedef struct pl_anderson {
     const pl_array *x;
-    pl_array *const *u, *const *z; /* of the last local step */
+    pl_array *const *z; /* of the last local step */
     double relaxation;
-    pl_array *const *r, *const *r_old; /* out: D x - z; of the iteration before */
-    pl_array *const *g;                /* in: g of the last iteration; out: z + u + relaxation r */
-    int32_t count;                     /* number of differences, oldest first; 0: first iteration */
-    pl_array *const *const *dr, *const *const *dg; /* [count][group] */
-    double *dot_dr,
-        *dot_r; /* out, [count]: inner products, in the norm of W, of the last dr and of r with
-                   each dr */
+    int32_t count;             /* number of earlier residuals */
+    pl_array *const *const *r; /* [count + 1][group], oldest first; the last is out: D x - z */
+    pl_array *const *dg;       /* out: relaxation r - taken; NULL: not wanted */
+    bool taken;                /* dg holds the last local step's `taken`; false: it was 0 */
+    double *dot_r; /* out, [count + 1]: inner products, in the norm of W, of the last r with each */
 } pl_anderson;
 
 /* One trial of a descent method at x_new = x + alpha d. */
@@ -351,10 +360,8 @@ typedef struct pl_splitting_ops {
 typedef struct pl_anderson_ops {
     /* Allocates what the phases need beside their arrays; called once. */
     pl_status (*prepare)(pl_backend *b);
-    /* Computes r, g, their differences to the previous iteration and inner products; returns |W r|. */
-    double (*difference)(pl_backend *b, const pl_anderson *a);
-    /* u = g - sum gamma_j dg_j - D x, so that D x + u in the next local step is the accelerated vector. */
-    void (*combine)(pl_backend *b, const pl_anderson *a, const double *gamma);
+    /* Computes the newest residual, its inner products with the others, and the newest difference of g. */
+    void (*difference)(pl_backend *b, const pl_anderson *a);
 } pl_anderson_ops;
 
 /* Newton's matrix H, 3 n x 3 n over the free vertices: inertia and every term's Hessian, each made semidefinite if

@@ -57,7 +57,8 @@ typedef struct admm {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    pl_array **u, **z, **u_old, **z_old; /* [group_count] */
+    pl_array **u, **z;         /* [group_count] */
+    pl_array **u_old, **z_old; /* those of the iteration before; u and z where nothing reads them */
     pl_global global;
     pl_anderson_history *anderson; /* NULL with another acceleration */
     pl_weights *weights;
@@ -67,10 +68,38 @@ typedef struct admm {
     int64_t rows, recorded; /* of `detail`; before this solve, if it continues another's answer */
 } admm;
 
+static void release_previous(const admm *s, pl_array **before, pl_array *const *now)
+{
+    for (int32_t g = 0; before && g < s->model->group_count; g++)
+        if (before[g] && before[g] != now[g])
+            s->backend->ops->memory->release(s->backend, before[g]);
+    free(before);
+}
+
+/* The arrays of an iteration before: only momentum reads them, and of hard groups obstacles_settled(). */
+static pl_array **create_previous(const admm *s, pl_array *const *now)
+{
+    const bool momentum = s->model->solver.acceleration == PL_ACCELERATION_NESTEROV;
+    pl_array **before = calloc((size_t)s->model->group_count + 1, sizeof *before);
+    for (int32_t g = 0; before && g < s->model->group_count; g++) {
+        const pl_group *group = &s->model->groups[g];
+        before[g] = now[g];
+        if (momentum || group->ops->hard)
+            before[g] = s->backend->ops->memory->alloc(s->backend, pl_group_values(group));
+        if (!before[g]) {
+            release_previous(s, before, now);
+            return NULL;
+        }
+    }
+    return before;
+}
+
 static void admm_destroy(pl_solver *solver)
 {
     admm *s = (admm *)solver;
-    pl_values_release(s->model, s->backend, (pl_array * *[]){s->u, s->z, s->u_old, s->z_old}, 4);
+    release_previous(s, s->u_old, s->u);
+    release_previous(s, s->z_old, s->z);
+    pl_values_release(s->model, s->backend, (pl_array * *[]){s->u, s->z}, 2);
     pl_global_clear(&s->global);
     pl_anderson_destroy(s->anderson);
     pl_weights_destroy(s->weights);
@@ -88,9 +117,12 @@ static pl_status admm_create(const pl_model *model, pl_backend *backend, pl_solv
     s->model = model;
     s->apart = pl_touching_find(model->groups, model->group_count) >= 0;
     s->backend = backend;
-    bool good = pl_values_create(model, backend,
-                                 (pl_array * **[]){&s->u, &s->z, &s->u_old, &s->z_old}, 4);
-    good = pl_global_init(model, backend, &s->global) && good;
+    bool good = pl_values_create(model, backend, (pl_array * **[]){&s->u, &s->z}, 2);
+    if (good) {
+        s->u_old = create_previous(s, s->u);
+        s->z_old = create_previous(s, s->z);
+    }
+    good = pl_global_init(model, backend, &s->global) && good && s->u_old && s->z_old;
     if (model->detail == PL_METRICS_ITERATION) {
         s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
         good = good && s->detail;
@@ -126,6 +158,16 @@ static int64_t rows_of(const admm *s)
     return s->apart ? pl_contact_set_rows(s->backend->ops->pairs->set(s->backend))->count : 0;
 }
 
+static void copy_previous(admm *s, int32_t g)
+{
+    const pl_memory_ops *memory = s->backend->ops->memory;
+    const int64_t count = pl_group_values(&s->model->groups[g]);
+    if (s->u_old[g] == s->u[g])
+        return;
+    memory->copy(s->backend, s->u_old[g], s->u[g], count);
+    memory->copy(s->backend, s->z_old[g], s->z[g], count);
+}
+
 /* Initialises the state before the first iteration. */
 static pl_status begin(admm *s, const pl_backend_stage *stage, const pl_array *x)
 {
@@ -143,8 +185,7 @@ static pl_status begin(admm *s, const pl_backend_stage *stage, const pl_array *x
         int64_t count = pl_group_values(&s->model->groups[g]);
         if (!s->model->groups[g].ops->hard)
             ops->memory->clear(s->backend, s->u[g], count);
-        ops->memory->copy(s->backend, s->u_old[g], s->u[g], count);
-        ops->memory->copy(s->backend, s->z_old[g], s->z[g], count);
+        copy_previous(s, g);
     }
     return PL_OK;
 }
@@ -153,11 +194,8 @@ static pl_status begin(admm *s, const pl_backend_stage *stage, const pl_array *x
 static void begin_again(admm *s, const pl_backend_stage *stage, const pl_array *x, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
-    for (int32_t g = 0; g < s->model->group_count; g++) {
-        int64_t count = pl_group_values(&s->model->groups[g]);
-        ops->memory->copy(s->backend, s->u_old[g], s->u[g], count);
-        ops->memory->copy(s->backend, s->z_old[g], s->z[g], count);
-    }
+    for (int32_t g = 0; g < s->model->group_count; g++)
+        copy_previous(s, g);
     pl_global_go_on(&s->global, stage, x);
     ops->splitting->contribute(s->backend, s->u, s->z);
     if (s->anderson)
@@ -175,9 +213,9 @@ static void local_step(admm *s, const pl_backend_stage *stage, const pl_array *x
     double start = pl_clock_ms();
     /* The last iteration is plain: an extrapolation without a following iteration may leave elements inverted in a
      * step that does not converge. */
-    bool last = p->out->iterations + 1 == p->most;
-    if (s->anderson && p->out->iterations > 0 && !last)
-        pl_anderson_apply(s->anderson, x, s->u, s->z, s->model->solver.relaxation);
+    const bool mixes = s->anderson && p->out->iterations > 0 && p->out->iterations + 1 < p->most;
+    const double relaxation = s->anderson && !mixes ? 1 : s->model->solver.relaxation;
+    const pl_mixing *mixing = mixes ? pl_anderson_mix(s->anderson, x, s->z, relaxation) : NULL;
     p->out->ms_local += pl_clock_ms() - start;
     bool accelerated = s->model->solver.acceleration == PL_ACCELERATION_NESTEROV;
     double t_next = (1 + sqrt(1 + 4 * p->t * p->t)) / 2;
@@ -189,7 +227,8 @@ static void local_step(admm *s, const pl_backend_stage *stage, const pl_array *x
                           .z_old = s->z_old,
                           .beta = p->beta,
                           .beta_next = beta_next,
-                          .relaxation = s->anderson ? 1 : s->model->solver.relaxation,
+                          .relaxation = relaxation,
+                          .mixing = mixing,
                           .want_dual = want_dual,
                           .want_sums = true};
     pl_local_sums sums = ops->splitting->local_step(s->backend, stage, &step);

@@ -13,6 +13,12 @@
  * with dg_j, dr_j the differences of successive g and r. The v of every group takes part, hard groups included: for
  * any v in the local step, z is feasible and u is a force in the constraint's cone.
  *
+ * A local step with that relaxation makes v' itself if t = sum gamma_j dg_j is taken from u first, since g is
+ * u + relaxation D x + (1 - relaxation) z. And because v = g_old - t_old, the newest difference is
+ * g - g_old = relaxation r - t_old: neither g nor r_old need be kept, only the residuals and t. All of them are in
+ * single precision. t is what was taken, to the bit, so v' is off by the rounding of dg alone, which vanishes with
+ * it. The inner products of r_i and r_j give those of the differences.
+ *
  * Near a saddle, as where a sheet is about to buckle, r grows slowly along itself: r . dr > 0. Least squares would
  * lead back to the saddle. As long as r grows, the history is therefore only the newest pair, and its gamma has the
  * opposite sign: a leap of up to 8 steps ahead.
@@ -30,8 +36,9 @@ void pl_anderson_destroy(pl_anderson_history *h);
 
 /* Begins a new solve and forgets all earlier ones. */
 void pl_anderson_begin(pl_anderson_history *h);
-/* After a global step x of (u, z), computes the accelerated u for a local step with relaxation 1. */
-void pl_anderson_apply(pl_anderson_history *h, const pl_array *x, pl_array *const *u,
-                       pl_array *const *z, double relaxation);
+/* After a global step x of (u, z): what the next local step, with the same relaxation, takes from u. The answer, the
+ * history's memory, is for that step alone, which must be made. */
+const pl_mixing *pl_anderson_mix(pl_anderson_history *h, const pl_array *x, pl_array *const *z,
+                                 double relaxation);
 
 #endif

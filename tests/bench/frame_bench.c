@@ -64,7 +64,9 @@ static void print_admm(void)
             char solver[128];
             frame_times t;
             snprintf(solver, sizeof solver,
-                     "'iterations': 20, 'tolerance': 0, 'acceleration': '%s'", accelerations[a]);
+                     "'method': 'admm', 'iterations': 20, 'tolerance': 0, "
+                     "'acceleration': '%s'",
+                     accelerations[a]);
             time_frames(threads, solver, &t);
             printf("  %7d    %10.1f    %5.1f    %6.1f    %10.0f    %s\n", threads, median(t.step),
                    median(t.local), median(t.global),

@@ -281,6 +281,23 @@ static void strict_reduce(pl_backend *b, const pl_array *x, pl_array *const *z)
 {
     CPU->splitting->reduce(cpu_of(b), POS(x), values_of(b, 0, z, false));
 }
+/* Lists of arrays in single precision: host arrays of host arrays of addresses. Freed by the caller. */
+static pl_array ***halves_of(pl_backend *b, pl_array *const *const *list, int32_t count)
+{
+    pl_array ***out = calloc((size_t)count + 1, sizeof *out);
+    for (int32_t i = 0; i < count; i++) {
+        out[i] = calloc((size_t)b->model->group_count, sizeof **out);
+        for (int32_t g = 0; g < b->model->group_count; g++)
+            out[i][g] = at(list[i][g], pl_group_values(&b->model->groups[g]) / 2);
+    }
+    return out;
+}
+static void free_halves(pl_array ***list)
+{
+    for (int32_t i = 0; list[i]; i++)
+        free(list[i]);
+    free(list);
+}
 static pl_local_sums strict_local_step(pl_backend *b, const pl_backend_stage *stage,
                                        const pl_local_step *step)
 {
@@ -290,7 +307,16 @@ static pl_local_sums strict_local_step(pl_backend *b, const pl_backend_stage *st
     t.z = values_of(b, 1, step->z, false);
     t.u_old = values_of(b, 2, step->u_old, false);
     t.z_old = values_of(b, 3, step->z_old, false);
-    return CPU->splitting->local_step(cpu_of(b), STAGE, &t);
+    if (!step->mixing)
+        return CPU->splitting->local_step(cpu_of(b), STAGE, &t);
+    pl_mixing mixing = *step->mixing;
+    pl_array ***dg = halves_of(b, mixing.dg, mixing.count);
+    mixing.dg = (pl_array *const *const *)dg;
+    mixing.taken = values_of(b, 4, mixing.taken, true);
+    t.mixing = &mixing;
+    pl_local_sums sums = CPU->splitting->local_step(cpu_of(b), STAGE, &t);
+    free_halves(dg);
+    return sums;
 }
 static void strict_stage_rows(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,
                               pl_array *rows)
@@ -501,50 +527,16 @@ static pl_status strict_anderson_prepare(pl_backend *b)
     return CPU->anderson->prepare(cpu_of(b));
 }
 
-/* The lists of differences: host arrays of host arrays of addresses. Freed by the caller. */
-static pl_array ***differences_of(pl_backend *b, pl_array *const *const *list, int32_t count)
-{
-    pl_array ***out = calloc((size_t)count + 1, sizeof *out);
-    for (int32_t i = 0; i < count; i++) {
-        out[i] = calloc((size_t)b->model->group_count, sizeof **out);
-        for (int32_t g = 0; g < b->model->group_count; g++)
-            out[i][g] = at(list[i][g], pl_group_values(&b->model->groups[g]) / 2);
-    }
-    return out;
-}
-static void free_differences(pl_array ***list)
-{
-    for (int32_t i = 0; list[i]; i++)
-        free(list[i]);
-    free(list);
-}
-static pl_anderson anderson_of(pl_backend *b, const pl_anderson *a)
+static void strict_anderson_difference(pl_backend *b, const pl_anderson *a)
 {
     pl_anderson t = *a;
+    pl_array ***r = halves_of(b, a->r, a->count + 1);
     t.x = POS(a->x);
-    t.u = values_of(b, 0, a->u, false);
-    t.z = values_of(b, 1, a->z, false);
-    t.r = values_of(b, 2, a->r, false);
-    t.r_old = values_of(b, 3, a->r_old, false);
-    t.g = values_of(b, 4, a->g, false);
-    t.dr = (pl_array *const *const *)differences_of(b, a->dr, a->count);
-    t.dg = (pl_array *const *const *)differences_of(b, a->dg, a->count);
-    return t;
-}
-static double strict_anderson_difference(pl_backend *b, const pl_anderson *a)
-{
-    pl_anderson t = anderson_of(b, a);
-    double norm = CPU->anderson->difference(cpu_of(b), &t);
-    free_differences((pl_array ***)t.dr);
-    free_differences((pl_array ***)t.dg);
-    return norm;
-}
-static void strict_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma)
-{
-    pl_anderson t = anderson_of(b, a);
-    CPU->anderson->combine(cpu_of(b), &t, gamma);
-    free_differences((pl_array ***)t.dr);
-    free_differences((pl_array ***)t.dg);
+    t.z = values_of(b, 0, a->z, false);
+    t.dg = values_of(b, 1, a->dg, true);
+    t.r = (pl_array *const *const *)r;
+    CPU->anderson->difference(cpu_of(b), &t);
+    free_halves(r);
 }
 static pl_status strict_hessian_prepare(pl_backend *b)
 {
@@ -726,7 +718,6 @@ static const pl_splitting_ops strict_splitting = {
 static const pl_anderson_ops strict_anderson = {
     .prepare = strict_anderson_prepare,
     .difference = strict_anderson_difference,
-    .combine = strict_anderson_combine,
 };
 
 static const pl_hessian_ops strict_hessian = {

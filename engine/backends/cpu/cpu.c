@@ -1,5 +1,7 @@
 #include "engine/backends/cpu/cpu_internal.h"
 
+#include "engine/scene/carries.h"
+
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +93,8 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     if (model->partly_held)
         c->scratch = pl_block_alloc(6 * model->free_vertices, sizeof *c->scratch);
     pl_status status = pl_cpu_solve_work(model, c->threads, c->work);
+    if (status == PL_OK && pl_method_uses_matrix(model->solver.method))
+        status = pl_parts_create(model, c->threads, &c->parts);
     if (status == PL_OK)
         status = pl_cpu_augmented_create(c);
     if (status == PL_OK)
@@ -503,7 +507,6 @@ static const pl_splitting_ops splitting_ops = {
 static const pl_anderson_ops anderson_ops = {
     .prepare = pl_cpu_anderson_prepare,
     .difference = pl_cpu_anderson_difference,
-    .combine = pl_cpu_anderson_combine,
 };
 
 static pl_status hessian_make(pl_backend *b, const pl_backend_stage *stage, const pl_array *x,

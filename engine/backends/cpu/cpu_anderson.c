@@ -4,13 +4,15 @@
 #include "engine/backends/cpu/cpu_internal.h"
 #include "engine/isa.h"
 
-#include <math.h>
 #include <string.h>
 
-/* Sums are over chunks of this many blocks. */
-enum { BLOCKS_A_CHUNK = 16, WIDTH = 2 * PL_ANDERSON_MAX + 1 };
+/* Sums are over chunks of this many blocks; values of D x are computed for a few blocks at a time, which stay in a
+ * first-level cache. */
+enum { BLOCKS_A_CHUNK = 16, BLOCKS_AT_ONCE = 2, WIDTH = PL_ANDERSON_MAX + 1 };
+/* Most rows of a term. */
+enum { ROWS_MAX = 9 };
 
-static const pl_anderson_loops *find_ops(void)
+const pl_anderson_loops *pl_cpu_anderson_loops(void)
 {
 #if defined(__x86_64__)
     static const pl_anderson_loops *const OPS[PL_ISA_COUNT] = {
@@ -19,26 +21,6 @@ static const pl_anderson_loops *find_ops(void)
 #else
     return &pl_anderson_loops_base;
 #endif
-}
-
-static pl_anderson_part part_of(const pl_anderson *a, const pl_group *group, int32_t g, float **dr,
-                                float **dg)
-{
-    for (int32_t j = 0; j < a->count; j++) {
-        dr[j] = (float *)(void *)a->dr[j][g];
-        dg[j] = (float *)(void *)a->dg[j][g];
-    }
-    return (pl_anderson_part){.weight = group->weight,
-                              .rows = group->ops->rows,
-                              .relaxation = a->relaxation,
-                              .u = pl_numbers(a->u[g]),
-                              .z = pl_numbers(a->z[g]),
-                              .r_old = pl_numbers(a->r_old[g]),
-                              .r = pl_numbers(a->r[g]),
-                              .g = pl_numbers(a->g[g]),
-                              .count = a->count,
-                              .dr = dr,
-                              .dg = dg};
 }
 
 static int64_t chunks_for(int64_t blocks)
@@ -57,42 +39,49 @@ pl_status pl_cpu_anderson_prepare(pl_backend *b)
     return cpu_of(b)->anderson ? PL_OK : PL_NO_MEMORY;
 }
 
-double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a)
+/* Residuals and dg of a chunk of blocks; adds their products to sums. */
+static void chunk_difference(const pl_group *group, const pl_anderson_loops *loops,
+                             const pl_anderson_part *part, const double *x, run r, double *sums)
+{
+    _Alignas(64) double Dx[BLOCKS_AT_ONCE * ROWS_MAX * PL_BLOCK];
+    const int64_t step = (int64_t)part->rows * PL_BLOCK;
+    for (int64_t b = r.b0; b < r.b1; b += BLOCKS_AT_ONCE) {
+        const int64_t end = b + BLOCKS_AT_ONCE < r.b1 ? b + BLOCKS_AT_ONCE : r.b1;
+        /* The address that a whole array would begin at. */
+        double *whole = (double *)((uintptr_t)Dx - (uintptr_t)(b * step) * sizeof *Dx);
+        group->ops->reduce(group, x, whole, b, end);
+        loops->difference(part, Dx, b, end, sums);
+    }
+}
+
+void pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a)
 {
     cpu *c = cpu_of(b);
-    const pl_anderson_loops *ops = find_ops();
-    double total[WIDTH] = {0};
-    b->ops->splitting->reduce(b, a->x, a->r);
+    const pl_anderson_loops *loops = pl_cpu_anderson_loops();
+    const int32_t width = a->count + 1;
+    memset(a->dot_r, 0, (size_t)width * sizeof *a->dot_r);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-        float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
-        pl_anderson_part part = part_of(a, group, g, dr, dg);
+        float *r[WIDTH];
+        for (int32_t j = 0; j < width; j++)
+            r[j] = (float *)(void *)a->r[j][g];
+        const pl_anderson_part part = {.weight = group->weight,
+                                       .rows = group->ops->rows,
+                                       .relaxation = a->relaxation,
+                                       .z = pl_numbers_read(a->z[g]),
+                                       .count = a->count,
+                                       .r = r,
+                                       .dg = a->dg ? (float *)(void *)a->dg[g] : NULL,
+                                       .taken = a->taken};
         int64_t chunks = chunks_for(group->blocks);
         memset(c->anderson, 0, (size_t)(chunks * WIDTH) * sizeof *c->anderson);
         int32_t threads = team(c, group->blocks, BLOCKS_A_THREAD);
 #pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t k = 0; k < chunks; k++) {
-            run r = run_of(group->blocks, k, chunks);
-            ops->difference(&part, r.b0, r.b1, c->anderson + k * WIDTH);
-        }
         for (int64_t k = 0; k < chunks; k++)
-            for (int32_t j = 0; j <= 2 * a->count; j++)
-                total[j] += c->anderson[k * WIDTH + j];
-    }
-    memcpy(a->dot_dr, total, (size_t)a->count * sizeof *total);
-    memcpy(a->dot_r, total + a->count, (size_t)a->count * sizeof *total);
-    return sqrt(total[2 * a->count]);
-}
-
-void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma)
-{
-    cpu *c = cpu_of(b);
-    const pl_anderson_loops *ops = find_ops();
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
-        pl_anderson_part part = part_of(a, group, g, dr, dg);
-        EACH_RUN(c, group->blocks, r)
-            ops->combine(&part, gamma, r.b0, r.b1);
+            chunk_difference(group, loops, &part, pl_numbers_read(a->x),
+                             run_of(group->blocks, k, chunks), c->anderson + k * WIDTH);
+        for (int64_t k = 0; k < chunks; k++)
+            for (int32_t j = 0; j < width; j++)
+                a->dot_r[j] += c->anderson[k * WIDTH + j];
     }
 }

@@ -6,26 +6,35 @@
 #include "engine/backends/histories.h"
 #include "engine/model/group.h"
 
-/* Arrays of one group, [block][rows][PL_BLOCK] each. Differences are kept in single precision, which halves their
- * traffic: they accelerate the solution but are not part of it. */
+/* Arrays of one group, [block][rows][PL_BLOCK] each, except as noted. Residuals and differences are in single
+ * precision, which halves their traffic: they accelerate the solution but are not part of it. */
 typedef struct pl_anderson_part {
     const double *weight; /* [block][PL_BLOCK] */
     int32_t rows;
     double relaxation;
-    double *u;                    /* in: the dual; out, from `combine`: v - D x */
-    const double *z, *r_old;      /* r_old and g_old: of the iteration before */
-    double *r;                    /* in: D x; out: D x - z */
-    double *g;                    /* in: g_old; out: z + u + relaxation r */
-    int32_t count;                /* number of pairs; 0: no previous iteration to subtract */
-    float *const *dr, *const *dg; /* [count]; the last is the new one */
+    const double *z;
+    int32_t count;   /* number of earlier residuals */
+    float *const *r; /* [count + 1]; the last is out */
+    float *dg; /* in: `taken` of the last local step, if `taken`; out: relaxation r - it; or NULL */
+    bool taken;
 } pl_anderson_part;
 
+/* The same for what is taken from u. */
+typedef struct pl_mixing_part {
+    int32_t rows, count;
+    const double *gamma;
+    float *const *dg; /* [count] */
+    float *taken;     /* may be one of dg */
+    double *u;
+} pl_mixing_part;
+
 typedef struct pl_anderson_loops {
-    /* Computes blocks [b0, b1) of r, g and the new differences. Adds to sums[2 count + 1] the inner products, by
-     * weight, of the new dr with each, of r with each, and of r with itself. */
-    void (*difference)(const pl_anderson_part *part, int64_t b0, int64_t b1, double *sums);
-    /* u = g - sum gamma_j dg_j - r - z over blocks [b0, b1). */
-    void (*combine)(const pl_anderson_part *part, const double *gamma, int64_t b0, int64_t b1);
+    /* Computes blocks [b0, b1) of the last residual, D x - z, and of dg. Dx: of these blocks alone. Adds to
+     * sums[count + 1] the inner products, by weight, of that residual with each. */
+    void (*difference)(const pl_anderson_part *part, const double *Dx, int64_t b0, int64_t b1,
+                       double *sums);
+    /* u -= taken = sum gamma_j dg_j over blocks [b0, b1). */
+    void (*mix)(const pl_mixing_part *part, int64_t b0, int64_t b1);
 } pl_anderson_loops;
 
 #if defined(__x86_64__)

@@ -36,7 +36,7 @@ typedef struct cpu {
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
     pl_host_contact between;     /* cpu_pairs.c */
     struct apart *apart;         /* cpu_apart.c; NULL except for ADMM with such contact */
-    pl_parts parts;              /* from trial_prepare; empty otherwise */
+    pl_parts parts;              /* for local steps, or from trial_prepare; else empty */
     double *dots;                /* [chunks of rows][4 * window + 1]: partial inner products */
 } cpu;
 
@@ -127,8 +127,8 @@ void pl_cpu_scale_terms(pl_backend *b, int32_t group, const double *factor, doub
 
 /* cpu_anderson.c */
 pl_status pl_cpu_anderson_prepare(pl_backend *b);
-double pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a);
-void pl_cpu_anderson_combine(pl_backend *b, const pl_anderson *a, const double *gamma);
+void pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a);
+const struct pl_anderson_loops *pl_cpu_anderson_loops(void);
 
 /* cpu_augmented.c */
 pl_status pl_cpu_augmented_create(cpu *c);

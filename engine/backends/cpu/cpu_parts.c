@@ -173,7 +173,7 @@ pl_status pl_parts_set_threads(pl_parts *p, int32_t threads)
 
 /* ---- use ---- */
 
-static void sum_window(const pl_parts *p, int64_t which, const double *window)
+void pl_parts_add_up(const pl_parts *p, int64_t which, const double *window)
 {
     const pl_part *part = &p->part[which];
     const uint16_t *slot = p->slot + part->slot;
@@ -191,18 +191,39 @@ static void sum_window(const pl_parts *p, int64_t which, const double *window)
     }
 }
 
+void pl_parts_clear(const pl_parts *p, int64_t which)
+{
+    const pl_part *part = &p->part[which];
+    memset(p->sum + 3 * part->first, 0, 3 * (size_t)(part[1].first - part->first) * sizeof *p->sum);
+}
+
+void pl_parts_of_group(const pl_parts *p, int32_t group, int64_t *first, int64_t *end)
+{
+    *first = 0;
+    while (*first < p->count && p->part[*first].group < group)
+        ++*first;
+    *end = *first;
+    while (*end < p->count && p->part[*end].group == group)
+        ++*end;
+}
+
+pl_group pl_parts_group(const pl_model *model, const pl_part *part)
+{
+    pl_group group = model->groups[part->group];
+    group.contribution = -part->b0 * group.ops->corners * 3 * PL_BLOCK;
+    return group;
+}
+
 bool pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,
                               double *energy, int64_t p, int32_t thread)
 {
-    double *window = parts->window + thread * parts->window_values;
+    double *window = pl_parts_window(parts, thread);
     const pl_part *part = &parts->part[p];
     for (int32_t g = 0; g < part->group; g++)
         energy += model->groups[g].blocks;
-    /* The group with another place for its contributions: this part's begin with the window. */
-    pl_group group = model->groups[part->group];
-    group.contribution = -part->b0 * group.ops->corners * 3 * PL_BLOCK;
+    const pl_group group = pl_parts_group(model, part);
     group.ops->energy_gradient(&group, x, energy, window, part->b0, part->b1);
-    sum_window(parts, p, window);
+    pl_parts_add_up(parts, p, window);
     bool inside = true;
     for (int64_t b = part->b0; b < part->b1; b++)
         inside = inside && energy[b] != INFINITY;

@@ -37,6 +37,20 @@ pl_status pl_parts_create(const pl_model *model, int32_t threads, pl_parts *out)
 pl_status pl_parts_set_threads(pl_parts *parts, int32_t threads);
 void pl_parts_destroy(pl_parts *parts);
 
+/* The group of a part, with its contributions in the window of a thread: those of the part's blocks, from the
+ * window's beginning on. */
+pl_group pl_parts_group(const pl_model *model, const pl_part *part);
+static inline double *pl_parts_window(const pl_parts *parts, int32_t thread)
+{
+    return parts->window + thread * parts->window_values;
+}
+/* Computes `sum` of a part from its contributions in a window. */
+void pl_parts_add_up(const pl_parts *parts, int64_t part, const double *window);
+/* Sets `sum` of a part to 0. */
+void pl_parts_clear(const pl_parts *parts, int64_t part);
+/* The parts [*first, *end) of a group. */
+void pl_parts_of_group(const pl_parts *parts, int32_t group, int64_t *first, int64_t *end);
+
 /* Computes energy [blocks of all groups] and `sum` of a part at x, on one thread. False if one of these energies is
  * infinite. */
 bool pl_parts_energy_gradient(const pl_parts *parts, const pl_model *model, const double *x,

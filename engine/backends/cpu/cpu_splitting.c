@@ -1,6 +1,6 @@
 /* The CPU's local steps by term, and their interface to global steps. */
+#include "engine/backends/cpu/cpu_anderson.h"
 #include "engine/backends/cpu/cpu_internal.h"
-
 #include "engine/clock.h"
 #include "engine/model/groups/touching.h"
 
@@ -16,6 +16,106 @@ void pl_cpu_reduce(pl_backend *b, const double *x, pl_array *const *z)
     }
 }
 
+/* ---- local steps, part by part (cpu_parts.h) ---- */
+
+/* Blocks between taking from u and the local step that reads it: they stay in a first-level cache. */
+enum { BLOCKS_AT_ONCE = 2 };
+
+typedef struct local_work {
+    const pl_stage *stage;
+    pl_admm_local local; /* its contributions are set for each part */
+    const pl_anderson_loops *loops;
+    const pl_mixing_part *mixing; /* or NULL */
+} local_work;
+
+static void local_part(cpu *c, const void *context, int64_t p, int32_t thread)
+{
+    const local_work *work = context;
+    const pl_part *part = &c->parts.part[p];
+    const pl_group group = pl_parts_group(c->base.model, part);
+    pl_admm_local local = work->local;
+    local.to_global = pl_parts_window(&c->parts, thread);
+    if (local.dual)
+        local.dual += c->base.model->groups[part->group].contribution - group.contribution;
+    const int64_t many = work->mixing ? BLOCKS_AT_ONCE : part->b1 - part->b0;
+    for (int64_t b = part->b0; b < part->b1; b += many) {
+        const int64_t end = b + many < part->b1 ? b + many : part->b1;
+        if (work->mixing)
+            work->loops->mix(work->mixing, b, end);
+        group.ops->admm_local(&group, work->stage, &local, b, end);
+    }
+    pl_parts_add_up(&c->parts, p, local.to_global);
+}
+
+/* Runs `of` for the parts of a group, on the threads of a team. */
+typedef void part_work(cpu *c, const void *context, int64_t part, int32_t thread);
+
+static void each_part(cpu *c, int32_t g, part_work *of, const void *context)
+{
+    int64_t first, end;
+    pl_parts_of_group(&c->parts, g, &first, &end);
+    int32_t threads = team(c, c->base.model->groups[g].blocks, BLOCKS_A_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int32_t i = 0; i < threads; i++) {
+        const run share = run_of(end - first, i, threads);
+        for (int64_t p = first + share.b0; p < first + share.b1; p++)
+            of(c, context, p, i);
+    }
+}
+static void clear_part(cpu *c, const void *context, int64_t p, int32_t thread)
+{
+    pl_parts_clear(&c->parts, p);
+}
+
+/* What is taken from u of a group; dg: room for the list. */
+static pl_mixing_part mixing_of(const cpu *c, const pl_local_step *step, int32_t g, float **dg)
+{
+    const pl_mixing *m = step->mixing;
+    for (int32_t j = 0; j < m->count; j++)
+        dg[j] = (float *)(void *)m->dg[j][g];
+    return (pl_mixing_part){.rows = c->base.model->groups[g].ops->rows,
+                            .count = m->count,
+                            .gamma = m->gamma,
+                            .dg = dg,
+                            .taken = (float *)(void *)m->taken[g],
+                            .u = pl_numbers(step->u[g])};
+}
+
+/* The local step of the group that keeps bodies apart: all of u must be known before it. */
+static void mix_apart(cpu *c, local_work *work, const pl_group *group)
+{
+    if (work->mixing)
+        work->loops->mix(work->mixing, 0, group->blocks);
+    work->mixing = NULL;
+    pl_cpu_apart_find(c, &work->local);
+}
+
+static void local_group(cpu *c, const pl_stage *stage, const pl_local_step *step, int32_t g)
+{
+    const pl_group *group = &c->base.model->groups[g];
+    float *dg[PL_ANDERSON_MAX];
+    pl_mixing_part mixing;
+    local_work work = {.stage = stage,
+                       .local = {.x = pl_numbers_read(step->x),
+                                 .u = pl_numbers(step->u[g]),
+                                 .z = pl_numbers(step->z[g]),
+                                 .u_old = pl_numbers(step->u_old[g]),
+                                 .z_old = pl_numbers(step->z_old[g]),
+                                 .beta = step->beta,
+                                 .beta_next = step->beta_next,
+                                 .relaxation = step->relaxation,
+                                 .dual = step->want_dual ? c->dual : NULL,
+                                 .sums = c->sums},
+                       .loops = pl_cpu_anderson_loops()};
+    if (step->mixing) {
+        mixing = mixing_of(c, step, g, dg);
+        work.mixing = &mixing;
+    }
+    if (pl_cpu_is_apart(c, g))
+        mix_apart(c, &work, group);
+    each_part(c, g, local_part, &work);
+}
+
 pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_local_step *step)
 {
     cpu *c = cpu_of(b);
@@ -25,23 +125,11 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
         const pl_group *group = &b->model->groups[g];
         double start = pl_clock_ms();
         const bool apart = pl_cpu_is_apart(c, g);
-        if (apart && !pl_touching_is_on(group))
+        if (apart && !pl_touching_is_on(group)) {
+            each_part(c, g, clear_part, NULL);
             continue;
-        pl_admm_local local = {.x = pl_numbers_read(step->x),
-                               .u = pl_numbers(step->u[g]),
-                               .z = pl_numbers(step->z[g]),
-                               .u_old = pl_numbers(step->u_old[g]),
-                               .z_old = pl_numbers(step->z_old[g]),
-                               .beta = step->beta,
-                               .beta_next = step->beta_next,
-                               .relaxation = step->relaxation,
-                               .to_global = c->to_global,
-                               .dual = step->want_dual ? c->dual : NULL,
-                               .sums = c->sums};
-        if (apart)
-            pl_cpu_apart_find(c, &local);
-        EACH_RUN(c, group->blocks, r)
-            group->ops->admm_local(group, stage, &local, r.b0, r.b1);
+        }
+        local_group(c, stage, step, g);
         const double before = primal;
         for (int64_t i = 0; i < group->blocks; i++) {
             primal += c->sums[i].primal;
@@ -58,16 +146,30 @@ pl_local_sums pl_cpu_local_step(pl_backend *b, const pl_stage *stage, const pl_l
     return total;
 }
 
+/* u and z of a group. */
+typedef struct values {
+    const double *u, *z;
+} values;
+
+static void contribute_part(cpu *c, const void *context, int64_t p, int32_t thread)
+{
+    const values *of = context;
+    const pl_part *part = &c->parts.part[p];
+    const pl_group group = pl_parts_group(c->base.model, part);
+    double *window = pl_parts_window(&c->parts, thread);
+    group.ops->admm_contribute(&group, of->u, of->z, window, part->b0, part->b1);
+    pl_parts_add_up(&c->parts, p, window);
+}
+
 void pl_cpu_contribute(pl_backend *b, pl_array *const *u, pl_array *const *z)
 {
-    cpu *c = cpu_of(b);
     for (int32_t g = 0; g < b->model->group_count; g++) {
-        const pl_group *group = &b->model->groups[g];
-        EACH_RUN(c, group->blocks, r)
-            group->ops->admm_contribute(group, pl_numbers(u[g]), pl_numbers(z[g]), c->to_global,
-                                        r.b0, r.b1);
+        const values of = {pl_numbers(u[g]), pl_numbers(z[g])};
+        each_part(cpu_of(b), g, contribute_part, &of);
     }
 }
+
+/* ---- global steps ---- */
 
 void pl_cpu_stage_rows(pl_backend *b, const pl_stage *stage, const double *x, double *rows)
 {
@@ -101,7 +203,7 @@ void pl_cpu_gather_global(pl_backend *b, const double *base, double *rows)
     for (int64_t i = 0; i < n; i++) {
         double sum[3];
         int64_t v = m->free_vertex[i];
-        pl_gather_vertex(&m->gather, c->to_global, v, sum);
+        pl_parts_gather(&c->parts, v, sum);
         for (int k = 0; k < 3; k++)
             rows[k * n + i] = base[k * n + i] + (pl_model_holds(m, v, k) ? 0 : sum[k]);
     }

@@ -46,7 +46,8 @@ typedef struct pl_device {
     pl_device_iterate iterate;
     pl_number4 *dual;                 /* contributions of the last local step's dual residual */
     pl_block_sums *sums;              /* [model.threads] */
-    double *products;                 /* for Anderson, [2 PL_ANDERSON_MAX + 1][model.threads] */
+    double *products;                 /* for Anderson, [PL_ANDERSON_MAX + 1][model.threads] */
+    pl_number *reduced;               /* for Anderson: D x of a group, [largest pl_group_values] */
     bool with_hard;                   /* some group is */
     void (*meanwhile)(void *context); /* called before waiting for the device */
     void *meanwhile_context;

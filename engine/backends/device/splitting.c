@@ -56,8 +56,9 @@ void PL_NAMED(pl_device_splitting_destroy)(pl_device *d)
 {
     restore_weights(d);
     PL_NAMED(pl_device_system_destroy)(&d->system);
-    void *const memory[] = {d->iterate.x,    d->iterate.r, d->iterate.r0, d->iterate.d[0],
-                            d->iterate.d[1], d->dual,      d->sums,       d->products};
+    void *const memory[] = {d->iterate.x,    d->iterate.r,    d->iterate.r0,
+                            d->iterate.d[0], d->iterate.d[1], d->dual,
+                            d->sums,         d->products,     d->reduced};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         pl_device_release(d->queue, memory[i]);
     free(d->weight);
@@ -157,6 +158,18 @@ static pl_local_sums add_local_sums(pl_device *d)
         .primal = sqrt(total[0]), .change = sqrt(total[1]), .size = sqrt(total[2])};
 }
 
+static void mix(pl_device *d, const pl_local_step *step, int32_t g)
+{
+    const pl_mixing *m = step->mixing;
+    pl_mixing_arguments a = {
+        .count = m->count, .taken = (float *)m->taken[g], .u = pl_device_numbers(step->u[g])};
+    for (int32_t j = 0; j < m->count; j++) {
+        a.gamma[j] = m->gamma[j];
+        a.dg[j] = (const float *)m->dg[j][g];
+    }
+    PL_NAMED(pl_device_mixing_kernel)(d->queue, &a, pl_group_values(&d->base.model->groups[g]));
+}
+
 /* The host does not know when one of consecutive launches ends: all of the time is attributed to the elements. */
 static pl_local_sums device_local_step(pl_backend *b, const pl_backend_stage *stage,
                                        const pl_local_step *step)
@@ -173,6 +186,8 @@ static pl_local_sums device_local_step(pl_backend *b, const pl_backend_stage *st
             leave_out(d, on, step->want_dual);
             continue;
         }
+        if (step->mixing)
+            mix(d, step, g);
         a.x = pl_device_numbers(step->x);
         a.x_start = numbers.x_start;
         a.stationary = pl_contact_has_stationary(&numbers) ? numbers.stationary : NULL;
@@ -311,63 +326,50 @@ static pl_status device_solve_from(pl_backend *b, const pl_array *rhs, const pl_
 static pl_status device_anderson_prepare(pl_backend *b)
 {
     pl_device *d = pl_device_of(b);
-    size_t count = (size_t)(2 * PL_ANDERSON_MAX + 1) * (size_t)d->model.threads + 1;
+    size_t count = (size_t)(PL_ANDERSON_MAX + 1) * (size_t)d->model.threads + 1, values = 1;
+    for (int32_t g = 0; g < b->model->group_count; g++) {
+        const size_t own = (size_t)pl_group_values(&b->model->groups[g]);
+        values = own > values ? own : values;
+    }
     d->products = pl_device_alloc(d->queue, count * sizeof *d->products);
-    return d->products ? PL_OK : PL_NO_MEMORY;
+    d->reduced = pl_device_alloc(d->queue, values * sizeof *d->reduced);
+    return d->products && d->reduced ? PL_OK : PL_NO_MEMORY;
 }
 
-static pl_anderson_arguments part_of(const pl_device *d, const pl_anderson *from, int32_t g)
+/* The part of a group, whose D x it computes. */
+static void difference_of(pl_device *d, const pl_anderson *from, int32_t g)
 {
     const pl_device_group *on = &d->model.groups[g];
+    pl_term_arguments reduction = on->arguments;
+    reduction.x = pl_device_numbers(from->x);
+    reduction.values = d->reduced;
+    on->kernels->reduce(d->queue, &reduction, on->threads);
     pl_anderson_arguments a = {.weight = on->arguments.group.weight,
                                .rows = d->base.model->groups[g].ops->rows,
                                .count = from->count,
                                .relaxation = from->relaxation,
-                               .u = pl_device_numbers(from->u[g]),
                                .z = pl_device_numbers(from->z[g]),
-                               .r_old = pl_device_numbers(from->r_old[g]),
-                               .r = pl_device_numbers(from->r[g]),
-                               .g = pl_device_numbers(from->g[g]),
+                               .Dx = d->reduced,
+                               .dg = from->dg ? (float *)from->dg[g] : NULL,
+                               .taken = from->taken,
                                .products = d->products + on->first,
                                .stride = d->model.threads};
-    for (int32_t j = 0; j < from->count; j++) {
-        a.dr[j] = (float *)from->dr[j][g];
-        a.dg[j] = (float *)from->dg[j][g];
-    }
-    return a;
+    for (int32_t j = 0; j <= from->count; j++)
+        a.r[j] = (float *)from->r[j][g];
+    PL_NAMED(pl_device_anderson_difference_kernel)(d->queue, &a, on->threads);
 }
 
-static double device_anderson_difference(pl_backend *b, const pl_anderson *from)
+static void device_anderson_difference(pl_backend *b, const pl_anderson *from)
 {
     pl_device *d = pl_device_of(b);
-    int32_t width = 2 * from->count + 1;
-    b->ops->splitting->reduce(b, from->x, from->r);
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        pl_anderson_arguments a = part_of(d, from, g);
-        PL_NAMED(pl_device_anderson_difference_kernel)(d->queue, &a, d->model.groups[g].threads);
-    }
-    pl_summing sums[2 * PL_ANDERSON_MAX + 1];
-    double total[2 * PL_ANDERSON_MAX + 1];
-    for (int32_t j = 0; j < width; j++)
+    for (int32_t g = 0; g < b->model->group_count; g++)
+        difference_of(d, from, g);
+    pl_summing sums[PL_ANDERSON_MAX + 1];
+    for (int32_t j = 0; j <= from->count; j++)
         sums[j] = (pl_summing){.kind = PL_SUM_DOUBLES,
                                .count = d->model.threads,
                                .a = d->products + j * d->model.threads};
-    PL_NAMED(pl_device_add_up)(d, sums, width, total);
-    memcpy(from->dot_dr, total, (size_t)from->count * sizeof *total);
-    memcpy(from->dot_r, total + from->count, (size_t)from->count * sizeof *total);
-    return sqrt(total[width - 1]);
-}
-
-static void device_anderson_combine(pl_backend *b, const pl_anderson *from, const double *gamma)
-{
-    pl_device *d = pl_device_of(b);
-    for (int32_t g = 0; g < b->model->group_count; g++) {
-        pl_anderson_arguments a = part_of(d, from, g);
-        if (from->count > 0)
-            memcpy(a.gamma, gamma, (size_t)from->count * sizeof *gamma);
-        PL_NAMED(pl_device_anderson_combine_kernel)
-        (d->queue, &a, pl_group_values(&b->model->groups[g]));
-    }
+    PL_NAMED(pl_device_add_up)(d, sums, from->count + 1, from->dot_r);
 }
 
 const pl_matrix_ops PL_NAMED(pl_device_matrix_ops) = {
@@ -394,5 +396,4 @@ const pl_splitting_ops PL_NAMED(pl_device_splitting_ops) = {
 const pl_anderson_ops PL_NAMED(pl_device_anderson_ops) = {
     .prepare = device_anderson_prepare,
     .difference = device_anderson_difference,
-    .combine = device_anderson_combine,
 };

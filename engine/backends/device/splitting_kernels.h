@@ -13,29 +13,34 @@ typedef struct pl_scale_terms_arguments {
     pl_number *values;
 } pl_scale_terms_arguments;
 
-/* Anderson's phases (backend.h) for a group: `difference` uses one thread per term, padding included; `combine` one
- * per value. Differences are in single precision, as on the CPU. */
+/* Anderson's phases (backend.h) for a group: `difference` uses one thread per term, padding included; `mix` one per
+ * value. Residuals and differences are in single precision, as on the CPU. */
 typedef struct pl_anderson_arguments {
     const pl_number *weight; /* [block][PL_BLOCK] */
     int32_t rows, count;
     double relaxation;
-    pl_number *u;
-    const pl_number *z, *r_old;
-    pl_number *r; /* in: D x */
-    pl_number *g;
-    float *dr[PL_ANDERSON_MAX], *dg[PL_ANDERSON_MAX];
-    double gamma[PL_ANDERSON_MAX];
-    /* [2 count + 1][stride], at the group's first thread: products of the new dr with each, of r with each, of r
-     * with r. */
-    double *products;
+    const pl_number *z, *Dx;
+    float *r[PL_ANDERSON_MAX + 1]; /* [count + 1] */
+    float *dg;                     /* or NULL */
+    bool taken;
+    double
+        *products; /* [count + 1][stride], at the group's first thread: of the last r with each */
     int64_t stride;
 } pl_anderson_arguments;
+
+typedef struct pl_mixing_arguments {
+    int32_t count;
+    double gamma[PL_ANDERSON_MAX];
+    const float *dg[PL_ANDERSON_MAX];
+    float *taken;
+    pl_number *u;
+} pl_mixing_arguments;
 
 /* clang-format off */
 #define PL_SPLITTING_ROW_KERNELS(DO)                                                               \
     DO(scale_terms, pl_scale_terms_arguments)                                                      \
     DO(anderson_difference, pl_anderson_arguments)                                                 \
-    DO(anderson_combine, pl_anderson_arguments)
+    DO(mixing, pl_mixing_arguments)
 /* clang-format on */
 
 #ifndef PL_SPLITTING_KERNELS_ARE_HERE

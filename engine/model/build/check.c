@@ -27,12 +27,12 @@ static method_cost cost_of(const pl_solver_settings *solver)
     double pairs = solver->window + 1;
     const method_cost without = {110e-9, 300e-9, 520, 420}; /* and no history */
     switch (solver->method) {
-    case PL_METHOD_ADMM: /* a prox and a gather; z and u, twice; r and g, differences */
+    case PL_METHOD_ADMM: /* a prox and a sum; z and u, twice with momentum; residuals, differences */
         if (solver->acceleration == PL_ACCELERATION_ANDERSON)
-            return (method_cost){250e-9, 250e-9, 1450, 400};
+            return (method_cost){210e-9, 250e-9, 1150, 400};
         break;
-    case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without the previous z and u */
-        return (method_cost){170e-9, 250e-9, 730, 400};
+    case PL_METHOD_PROJECTIVE_DYNAMICS: /* the same without momentum */
+        return (method_cost){170e-9, 250e-9, 750, 400};
     case PL_METHOD_AUTO: /* as for quasi_newton and newton, mostly the first */
         return (method_cost){150e-9, 250e-9 + 5e-9 * pairs, 1500, 1500 + 48 * pairs};
     case PL_METHOD_QUASI_NEWTON: /* energy with gradient and a gather; two vectors per pair */
@@ -48,7 +48,7 @@ static method_cost cost_of(const pl_solver_settings *solver)
     case PL_METHOD_CHEBYSHEV_DESCENT:
         return without;
     }
-    return (method_cost){170e-9, 250e-9, 800, 400};
+    return (method_cost){170e-9, 250e-9, 820, 400};
 }
 
 /* Newton's own factor, made in each iteration: 16.5 numbers for each of the constant matrix's, and a time that
@@ -164,11 +164,16 @@ static double splitting_bytes(const pl_scene *scene, double terms, double vertic
     pl_method_kind method = scene->solver.method;
     if (!pl_method_uses_matrix(method))
         return 0;
-    bool anderson = scene->solver.acceleration == PL_ACCELERATION_ANDERSON;
-    double term = method == PL_METHOD_PROJECTIVE_DYNAMICS ? 24 + 27 * number
-                  : method == PL_METHOD_ADMM
-                      ? 24 + 52 * number + (anderson ? 27 * number + 432 + 136 : 0)
-                      : 24;
+    const bool admm = method == PL_METHOD_ADMM;
+    double term = 24;
+    if (method == PL_METHOD_PROJECTIVE_DYNAMICS)
+        term += 27 * number;
+    if (admm)
+        term += 34 * number;
+    if (admm && scene->solver.acceleration == PL_ACCELERATION_NESTEROV)
+        term += 18 * number;
+    if (admm && scene->solver.acceleration == PL_ACCELERATION_ANDERSON)
+        term += 9 * number + 13 * 36 + 72;
     return terms * term + vertices * (16 * (4 + number) + 20 * number + 12);
 }
 
