@@ -75,6 +75,9 @@ typedef struct pl_trial {
     pl_array *x_new;    /* positions; its pinned vertices are in place already */
     pl_array *gradient; /* positions: the result of `gradient` for a model without hard groups */
     pl_array *g;        /* the gradient at free vertices, as rows; 0 where held */
+    bool
+        same_x; /* x_new is that of the last trial, and only the rows of contact have changed since: a backend may
+                    keep what it knows of the elements */
 } pl_trial;
 
 typedef struct pl_trial_sums {
@@ -288,7 +291,7 @@ typedef struct pl_pairs_ops {
     /* Begins a stage at stage->x_start that is expected to end near x. Returns as pl_contact_set_begin. */
     pl_status (*begin)(pl_backend *b, const pl_backend_stage *stage, const pl_array *x);
     /* Makes the forces at x the multipliers of the rows, which changes the objective. See pl_contact_rows_renew. */
-    double (*renew)(pl_backend *b, const pl_array *x);
+    pl_contact_renewal (*renew)(pl_backend *b, const pl_array *x);
     /* Begins a solve by a model's group `touching` with the current rows: its u becomes their forces. PL_OK or
      * PL_NO_MEMORY. */
     pl_status (*apart)(pl_backend *b, pl_array *const *u);

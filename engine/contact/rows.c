@@ -255,22 +255,30 @@ void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x)
     }
 }
 
-double pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
+/* Sets a multiplier; true if it was another. */
+static bool replace(double *multiplier, double by)
 {
-    double most = 0;
+    const bool other = !(*multiplier == by);
+    *multiplier = by;
+    return other;
+}
+
+pl_contact_renewal pl_contact_rows_renew(pl_contact_rows *rows, const double *x)
+{
+    pl_contact_renewal out = {0};
     for (int64_t r = 0; r < rows->count; r++) {
         pl_contact_row *row = &rows->row[r];
         if (row->stiffness == 0)
             continue;
         const pl_row_state s = state_at(row, x);
-        most = fmax(most, (s.t - row->force) / (row->stiffness * row->distance));
-        row->force = s.t;
-        row->bound = row->friction * s.t;
+        out.lack = fmax(out.lack, (s.t - row->force) / (row->stiffness * row->distance));
+        out.changed |= replace(&row->force, s.t);
+        out.changed |= replace(&row->bound, row->friction * s.t);
         double share = s.abs > row->bound ? row->bound / s.abs : 1;
         for (int c = 0; c < 3; c++)
-            row->grip[c] = share * s.q[c];
+            out.changed |= replace(&row->grip[c], share * s.q[c]);
     }
-    return most;
+    return out;
 }
 
 double pl_contact_rows_lack(const pl_contact_rows *rows, const double *x)

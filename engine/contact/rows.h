@@ -94,10 +94,15 @@ void pl_contact_row_slip(const pl_contact_row *row, const double *x, double slip
 /* Writes the diagonal of U's Hessian at x, N/m, in place of the gradient. */
 void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x);
 
-/* Multipliers become the forces at x, and friction bounds follow them. Returns the largest relative shortfall of a
- * gap, (d - gap) / d with d the distance to keep; at least 0. */
-double pl_contact_rows_renew(pl_contact_rows *rows, const double *x);
-/* The same shortfall, with the multipliers unchanged. */
+typedef struct pl_contact_renewal {
+    double
+        lack; /* the largest relative shortfall of a gap, (d - gap) / d with d the distance to keep; at least 0 */
+    bool changed; /* false: the rows' energy and forces are the same functions of x as before */
+} pl_contact_renewal;
+
+/* Multipliers become the forces at x, and friction bounds follow them. */
+pl_contact_renewal pl_contact_rows_renew(pl_contact_rows *rows, const double *x);
+/* The shortfall, with the multipliers unchanged. */
 double pl_contact_rows_lack(const pl_contact_rows *rows, const double *x);
 
 #endif

@@ -230,7 +230,10 @@ static void renew(chebyshev_descent *s, progress *p)
 {
     if (!s->model->touching || p->tries)
         return;
-    p->lack = s->backend->ops->pairs->renew(s->backend, p->x);
+    const pl_contact_renewal renewal = s->backend->ops->pairs->renew(s->backend, p->x);
+    p->lack = renewal.lack;
+    if (!renewal.changed)
+        return;
     evaluate(s, p);
     p->good = p->now;
 }

@@ -190,10 +190,11 @@ static void record(pl_descent *d, int64_t k)
     d->out->detail_count = d->rows = k + 1;
 }
 
-/* The objective and its gradient at x. */
-static void evaluate(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
+/* The objective and its gradient at x; same_x: as in pl_trial. */
+static void evaluate(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient,
+                     bool same_x)
 {
-    pl_trial trial = {.x_new = x, .gradient = gradient, .g = d->g};
+    pl_trial trial = {.x_new = x, .gradient = gradient, .g = d->g, .same_x = same_x};
     pl_trial_sums sums = d->backend->ops->descent->trial(d->backend, stage, &trial);
     d->objective = d->out->objective = sums.objective;
     d->out->gradient_norm = sums.norm;
@@ -206,7 +207,7 @@ static void begin(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_
     const pl_backend_ops *ops = d->backend->ops;
     double start = pl_clock_ms();
     ops->memory->copy(d->backend, d->x_new, x, 3 * d->model->vertices); /* pins in place in both */
-    evaluate(d, stage, x, gradient);
+    evaluate(d, stage, x, gradient, false);
     double magnitude = ops->objective->magnitude(d->backend, x);
     d->energy_noise = ops->epsilon * magnitude;
     d->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
@@ -287,16 +288,21 @@ static bool descend(pl_descent *d, const pl_backend_stage *stage, const pl_array
     }
 }
 
-/* Makes the forces at x the multipliers of contact, which changes the objective there. */
+/* Makes the forces at x, the end of a step, the multipliers of contact. This changes the objective there, unless
+ * nothing has pushed or pushes. */
 static void renew(pl_descent *d, const pl_backend_stage *stage, pl_array *x, pl_array *gradient)
 {
     double start = pl_clock_ms();
-    d->lack = d->backend->ops->pairs->renew(d->backend, x);
-    evaluate(d, stage, x, gradient);
+    const pl_contact_renewal renewal = d->backend->ops->pairs->renew(d->backend, x);
+    d->lack = renewal.lack;
+    d->renewed = d->out->iterations;
+    if (renewal.changed)
+        evaluate(d, stage, x, gradient, true);
     d->out->ms_local += pl_clock_ms() - start;
+    if (!renewal.changed)
+        return;
     start = pl_clock_ms();
     apply(d, false);
-    d->renewed = d->out->iterations;
     d->out->ms_global += pl_clock_ms() - start;
 }
 

@@ -573,7 +573,7 @@ static pl_status strict_pairs_begin(pl_backend *b, const pl_backend_stage *stage
 {
     return CPU->pairs->begin(cpu_of(b), STAGE, POS(x));
 }
-static double strict_pairs_renew(pl_backend *b, const pl_array *x)
+static pl_contact_renewal strict_pairs_renew(pl_backend *b, const pl_array *x)
 {
     return CPU->pairs->renew(cpu_of(b), POS(x));
 }

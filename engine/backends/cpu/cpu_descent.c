@@ -113,7 +113,7 @@ pl_trial_sums pl_cpu_trial(pl_backend *b, const pl_stage *stage, const pl_trial 
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static)
-        for (int32_t i = 0; i < threads; i++)
+        for (int32_t i = 0; i < (trial->same_x ? 0 : threads); i++)
             try_parts(c, trial, run_of(c->parts.count, i, threads), i, &outside);
 #pragma omp for schedule(static)
         for (int64_t k = 0; k < (outside ? 0 : chunks); k++)

@@ -33,7 +33,7 @@ static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_ar
                                 pl_numbers_read(x));
 }
 
-static double renew(pl_backend *b, const pl_array *x)
+static pl_contact_renewal renew(pl_backend *b, const pl_array *x)
 {
     return pl_contact_rows_renew(pl_contact_set_rows(cpu_of(b)->between.set), pl_numbers_read(x));
 }

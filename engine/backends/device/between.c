@@ -370,12 +370,14 @@ static pl_status begin(pl_backend *b, const pl_backend_stage *stage, const pl_ar
                                 shown(d, x, d->host_x));
 }
 
-static double renew(pl_backend *b, const pl_array *x)
+static pl_contact_renewal renew(pl_backend *b, const pl_array *x)
 {
     pl_device *d = device_of(b);
     pl_contact_rows *rows = fetched(d);
     d->between.uploaded = false;
-    return rows->count > 0 ? pl_contact_rows_renew(rows, shown(d, x, d->host_x)) : 0;
+    if (rows->count == 0)
+        return (pl_contact_renewal){0};
+    return pl_contact_rows_renew(rows, shown(d, x, d->host_x));
 }
 
 static double lack(pl_backend *b, const pl_array *x)
