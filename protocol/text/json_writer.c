@@ -111,22 +111,29 @@ static void append_escape(pl_json_writer *w, unsigned char c)
     append(w, text, strlen(text));
 }
 
+/* The number of bytes at s that stand for themselves in a JSON string: printable ASCII but quotes and backslashes. */
+static size_t plain_length(const unsigned char *s)
+{
+    size_t n = 0;
+    while (s[n] >= 0x20 && s[n] < 0x7F && s[n] != '"' && s[n] != '\\')
+        n++;
+    return n;
+}
+
 /* Quotes and escapes; bytes that are not UTF-8 become U+FFFD one by one. */
 static void append_quoted(pl_json_writer *w, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     append(w, "\"", 1);
-    while (*s) {
-        size_t n = utf8_length(s);
-        if (n == 0) {
-            append(w, "\xEF\xBF\xBD", 3);
-            n = 1;
-        } else if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7F) {
-            append_escape(w, *s);
-        } else {
+    for (size_t n; *s; s += n) {
+        n = *s < 0x80 ? plain_length(s) : utf8_length(s);
+        if (n > 0)
             append(w, (const char *)s, n);
-        }
-        s += n;
+        else if (*s < 0x80)
+            append_escape(w, *s);
+        else
+            append(w, "\xEF\xBF\xBD", 3);
+        n += n == 0;
     }
     append(w, "\"", 1);
 }

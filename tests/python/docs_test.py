@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import textwrap
 import unittest
 
 from support import BUILD, LONG, ROOT, Daemon, main, pliant
@@ -49,15 +50,18 @@ class DocsTest(unittest.TestCase):
     def test_front_page(self):
         """Its lines of curl, as they are printed there but for the daemon's place."""
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-            lines = re.findall(r"^    ((?:T=|curl ).*)$", file.read(), re.M)
-        self.assertEqual([line[:5] for line in lines], ['T="Au'] + ["curl "] * 3)
+            block = re.search(r"^    S=.*\n(?:    .*\n)+", file.read(), re.M).group()
+        lines = textwrap.dedent(block).splitlines()
+        self.assertEqual(lines[0], "S=~/.local/state/pliant P=127.0.0.1:8080")
+        self.assertEqual(lines[1], "build/pliantd --listen $P --state $S &")
+        self.assertEqual([line for line in lines if len(line) > 40], [], "a phone cuts them")
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
-        script = "\n".join(lines).replace("~/.local/state/pliant", self.daemon.state)
-        script = script.replace("http://127.0.0.1:8080", self.client.url)
-        script = script.replace("-o bar.zip", f"-o {folder}/bar.zip")
-        first, rest = script.split("$U/sessions\n", 1)
-        script = f'{first}$U/sessions >{folder}/made\nID=$(cut -d\\" -f4 {folder}/made)\n' + rest
+        place = f"S={self.daemon.state} P={self.client.url.split('//')[1]}"
+        script = "\n".join([place, *lines[2:]]).replace("-o bar.zip", f"-o {folder}/bar.zip")
+        made = "@clients/scenes/twisting_bar.json"
+        self.assertEqual(script.count(made), 1)
+        script = script.replace(made, f"{made} >{folder}/made\nID=$(cut -d\\\" -f4 {folder}/made)")
         script = "set -e\n" + script.replace("/ID/", "/$ID/")
         done = subprocess.run(["bash", "-c", script], cwd=ROOT, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

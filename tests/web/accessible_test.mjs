@@ -2,72 +2,12 @@
 // find; `PLIANT_LONG=1` runs it in both themes at both sizes.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, open, quiet, run, scene, shot, until } from './rig.mjs';
+import { DESKTOP, PHONE, fill, go, visit } from './pages.mjs';
+import { check, open, quiet, run, shot } from './rig.mjs';
 import { frameOf, watch } from './watching.mjs';
 
 const AXE = readFileSync(join(process.env.PLIANT_RIG, 'node_modules/axe-core/axe.min.js'), 'utf8');
-const DESKTOP = { viewport: { width: 1280, height: 800 } },
-    PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const FINGER = 44; // px
-const TOOLS = { cut: 'Section', measure: 'Distance' }; // buttons of the view and what they open
-
-const go = (page, where) =>
-    page.evaluate((hash) => {
-        location.hash = hash;
-    }, where);
-
-// Several sessions, including a failed one, and a sweep.
-async function fill(daemon) {
-    const { id } = await daemon.submit(scene({ name: 'falls', time: { step: 0.02, steps: 20 } }));
-    const other = await daemon.submit(scene({ name: 'falls, too', time: { step: 0.02, steps: 20 } }));
-    const solver = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12, on_not_converged: 'fail' };
-    const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
-    const failed = await daemon.submit(scene({ name: 'fails', solver, pins }));
-    const sweep = await daemon.call('POST', '/v1/sweeps', {
-        name: 'stiffness',
-        scene: scene({ time: { step: 0.02, steps: 4 } }),
-        parameters: [{ path: '/materials/rubber/young', name: 'young', values: [1e5, 2e5] }],
-        results: [{ metric: 'energy/kinetic', name: 'kinetic' }],
-    });
-    for (const one of [id, other.id, failed.id]) await daemon.over(one);
-    await until(
-        async () => (await daemon.call('GET', `/v1/sweeps/${sweep.id}`)).state === 'done',
-        'the end of the sweep',
-    );
-    return { id, failed: failed.id, sweep: sweep.id };
-}
-
-// Every page by its name, one after the other: open it, wait until it is loaded, and inspect it.
-async function visit(page, { id, failed, sweep }, look) {
-    const there = {
-        list: ['/sessions', () => page.locator('.list li').first().waitFor()],
-        session: [`/sessions/${id}`, () => page.locator('.view canvas[data-frame="20"]').waitFor()],
-        'failed session': [`/sessions/${failed}`, () => page.locator('.failure').waitFor()],
-        scenes: ['/scenes', () => page.locator('.gallery li').first().waitFor()],
-        editor: ['/scenes?draft=1', () => page.locator('.estimate').getByText('ms per frame').waitFor()],
-        sweeps: ['/sweeps', () => page.getByRole('link', { name: 'stiffness' }).first().waitFor()],
-        sweep: [`/sweeps/${sweep}`, () => page.locator('.rows tbody tr').first().waitFor()],
-        runs: ['/runs', () => page.locator('.run-table tbody tr').first().waitFor()],
-        machine: ['/machine', () => page.locator('.sums tbody tr').first().waitFor()],
-    };
-    for (const [name, [where, ready]] of Object.entries(there)) {
-        await go(page, where);
-        await ready();
-        await look(name);
-        if (name !== 'session') continue;
-        for (const tab of ['scene', 'log', 'compared', 'share']) {
-            await page.getByRole('tab', { name: tab }).click();
-            await look(`${name}, ${tab}`);
-        }
-        for (const [tool, bar] of Object.entries(TOOLS)) {
-            await page.getByRole('button', { name: tool, exact: true }).click();
-            await page.getByRole('group', { name: bar }).waitFor();
-            await look(`${name}, ${tool}`);
-            await page.getByRole('button', { name: tool, exact: true }).click();
-        }
-    }
-}
-
 // axe's serious and critical findings, one per line.
 async function faults(page, place) {
     if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);

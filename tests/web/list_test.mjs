@@ -332,6 +332,60 @@ await run({
         );
     },
 
+    // Of a thousand sessions the newest are requested alone, and as many rows as fit are drawn before the code of the
+    // view is loaded or the other sessions are requested.
+    async the_newest_of_a_thousand_are_shown_first(daemon) {
+        const one = await daemon.over((await daemon.submit(short('one'))).id);
+        const page = await open(daemon);
+        await item(page, 'one').waitFor();
+        const progress = { ...one.progress, frame: null }; // so that no picture is requested
+        const named = (k) => ({ ...one, id: k.toString(16).padStart(32, '0'), name: `run ${k}`, progress });
+        const all = [{ ...one, name: 'run 0' }, ...Array.from({ length: 999 }, (_, k) => named(k + 1))];
+        const asked = [],
+            opened = {};
+        const gates = ['newest', 'others'].map((name) => new Promise((go) => (opened[name] = go)));
+        await page.route('**/v1/sessions?limit*', async (route) => {
+            const query = new URL(route.request().url()).searchParams;
+            const from = Number(query.get('cursor') ?? 0),
+                to = from + Number(query.get('limit'));
+            asked.push(`list ${from}-${to}`);
+            await gates[from ? 1 : 0];
+            await route.fulfill({ json: { items: all.slice(from, to), next: to < all.length ? `${to}` : null } });
+        });
+        page.on('request', (request) => /assets\/view-/.test(request.url()) && asked.push('view'));
+        await page.addInitScript(() => {
+            const count = () => document.querySelectorAll('.list li').length;
+            new MutationObserver(() => (window.firstRows ||= count())).observe(document, {
+                childList: true,
+                subtree: true,
+            });
+        });
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `/sessions/${one.id}`);
+        await page.reload();
+        await page.locator('.panel h1').getByText('one').waitFor();
+        await until(() => asked.includes('list 0-50'), 'the request for the newest');
+        await sleep(300);
+        check(asked.join() === 'list 0-50', `before the newest are here: ${asked}`);
+        opened.newest();
+        await item(page, 'run 0').first().waitFor();
+        await until(() => asked.includes('view'), 'the view');
+        const { first, fit } = await page.evaluate(() => {
+            const list = [...document.querySelectorAll('.list li')];
+            const fits = list.filter((row) => row.getBoundingClientRect().top < innerHeight);
+            return { first: window.firstRows, fit: fits.length };
+        });
+        check(first >= fit && first < 2 * fit, `${first} rows are drawn at first, ${fit} fit`);
+        await until(async () => (await rows(page).count()) === 50, 'the other newest');
+        opened.others();
+        await until(async () => (await rows(page).count()) === 200, 'the others');
+        check((await names(page)).every((name, k) => name === `run ${k}`), 'another order');
+        const lists = asked.filter((what) => what !== 'view').slice(0, 3);
+        check(lists.join() === 'list 0-50,list 50-550,list 550-1000', `${lists}`);
+        await quiet(page);
+    },
+
     // Only for visible sessions.
     async rows_have_pictures(daemon) {
         for (let i = 0; i < 30; i++) await daemon.submit(short(`p${i}`));

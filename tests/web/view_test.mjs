@@ -1,4 +1,5 @@
 // The 3-D view: what is in the picture, in which colours, and a run that plays.
+import { PHONE, pick } from './pages.mjs';
 import { check, count, open, quiet, run, scene, shot, until } from './rig.mjs';
 import { canvasOf, contactsButton, frameOf, shownBox, watch } from './watching.mjs';
 
@@ -140,6 +141,38 @@ await run({
             .getByText(/^displacement [\d.]+/)
             .waitFor();
         await quiet(page);
+    },
+
+    // Of any width: it lies below the tools, also where they take two rows, and on phones below the whole view.
+    async the_box_of_a_vertex_covers_no_tool(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const sizes = { 390: 844, 360: 640, 820: 1180, 1280: 800 };
+        for (const [width, height] of Object.entries(sizes)) {
+            const viewport = { width: Number(width), height };
+            const page = await watch(daemon, id, width < 700 ? { ...PHONE, viewport } : { viewport });
+            await shownBox(page);
+            await pick(page);
+            const { box, tools, view, wide } = await page.evaluate(() => {
+                const place = (one) => one.getBoundingClientRect().toJSON();
+                return {
+                    box: place(document.querySelector('.picked')),
+                    tools: [...document.querySelectorAll('.tools > *')].map(place),
+                    view: place(document.querySelector('.view')),
+                    wide: document.documentElement.scrollWidth,
+                };
+            });
+            const covered = tools.filter(
+                (tool) =>
+                    tool.left < box.right && box.left < tool.right && tool.top < box.bottom && box.top < tool.bottom,
+            );
+            check(tools.length === 9 && covered.length === 0, `${width}: ${covered.length} tools are covered`);
+            check(box.left >= 0 && box.right <= viewport.width && wide <= viewport.width, `${width}: it is cut off`);
+            check(width > 700 || box.top >= view.bottom, `${width}: it covers the view`);
+            await shot(page, `picked-${width}`);
+            await quiet(page);
+            await page.context().close();
+        }
     },
 
     // A run that is over plays by itself, once, and is seen as a whole; where people want no motion it stands still.

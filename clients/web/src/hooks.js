@@ -1,6 +1,6 @@
 // Shared hooks of components: events, and replies of the daemon.
 
-import { useEffect, useReducer, useState } from 'preact/hooks';
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 
 // Render the component again when `emitter` emits one of `names` (one string, separated by blanks).
 export function useOn(emitter, names) {
@@ -11,6 +11,21 @@ export function useOn(emitter, names) {
         again();
         return () => offs.forEach((off) => off());
     }, [emitter, names]);
+}
+
+export const PHONE = '(max-width: 44rem)'; // as in style.css
+
+// True while the media query matches.
+export function useMedia(query) {
+    const media = useMemo(() => matchMedia(query), [query]);
+    const [matches, setMatches] = useState(media.matches);
+    useEffect(() => {
+        const look = () => setMatches(media.matches);
+        look();
+        media.addEventListener('change', look);
+        return () => media.removeEventListener('change', look);
+    }, [media]);
+    return matches;
 }
 
 // The result of `ask(signal)`, requested again when one of `inputs` changes: {value, error}.

@@ -3,17 +3,28 @@
 import { useEffect, useState } from 'preact/hooks';
 
 const FIRST = 'first-contentful-paint';
-const PATIENCE = 1000; // ms: a hidden page has no picture, and not every browser reports that
+const PAINT_MS = 1000, // a hidden page has no picture, and not every browser reports that
+    LIST_MS = 10000; // the daemon may be too busy for the list alone
 
-// A browser's first WebGL context takes longer than everything else together: its code may be loaded earlier, but it
-// starts later.
-export const seen = new Promise((resolve) => {
-    setTimeout(resolve, PATIENCE);
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const painted = new Promise((resolve) => {
     new PerformanceObserver((list) => list.getEntriesByName(FIRST).length > 0 && resolve()).observe({
         type: 'paint',
         buffered: true,
     });
 });
+let resolveListed;
+const isListed = new Promise((resolve) => (resolveListed = resolve));
+
+// Called when the first rows of the list are drawn, or when there is no list.
+export const listed = () => resolveListed();
+
+// Resolves when the page shows something and its list. The code of the view and a browser's first WebGL context take
+// longer than everything else together, so they wait for it.
+export const seen = Promise.all([
+    Promise.race([painted, pause(PAINT_MS)]),
+    Promise.race([isListed, pause(LIST_MS)]),
+]);
 
 // `load()` resolves to the component; `shape` is the class of its placeholder.
 export function lazy(load, shape) {
@@ -21,8 +32,8 @@ export function lazy(load, shape) {
         const [Part, setPart] = useState(null);
         const [failed, setFailed] = useState(false);
         useEffect(() => {
-            Promise.all([load(), seen]).then(
-                ([part]) => setPart(() => part),
+            seen.then(load).then(
+                (part) => setPart(() => part),
                 () => setFailed(true),
             );
         }, []);

@@ -125,8 +125,9 @@ function Item({ session, each, chosen, selected, owners, onSelect }) {
     );
 }
 
-const FIRST = 40, // rows drawn at once, others after the page's first picture
+const ROW_PX = 56, // the least height of a row: as many as fit are drawn at once, others after the first picture
     SHOWN = 200;
+const rowsInSight = () => Math.ceil(innerHeight / ROW_PX);
 const AGO_MS = 30000,
     LATER_MS = 200;
 
@@ -183,7 +184,7 @@ export function SessionList({ sessions, id, onCompare }) {
     useOn(sessions, 'change');
     const [, again] = useReducer((n) => n + 1, 0);
     const [filter, setFilter] = useState('');
-    const [shown, setShown] = useState(FIRST);
+    const [shown, setShown] = useState(rowsInSight);
     const list = useRef(null);
     const here = sessions.loaded && sessions.get(id) !== null;
     useEffect(() => {
@@ -191,8 +192,8 @@ export function SessionList({ sessions, id, onCompare }) {
         return () => clearInterval(timer);
     }, []);
     useEffect(() => {
-        if (sessions.loaded) setTimeout(() => setShown(SHOWN), LATER_MS);
-    }, [sessions.loaded]);
+        if (sessions.begun) setTimeout(() => setShown(SHOWN), LATER_MS);
+    }, [sessions.begun]);
     // The open session is visible in the list, also when a link led to it.
     useEffect(() => {
         const chosen = list.current.querySelector('.chosen');

@@ -5,7 +5,7 @@ import { api } from './api.js';
 import { Devices } from './devices.jsx';
 import { duration, number, quantity } from './format.js';
 import { rowsOf, ticks } from './gantt.js';
-import { useAnswer } from './hooks.js';
+import { PHONE, useAnswer } from './hooks.js';
 import { hrefOf } from './route.js';
 import './machine.css';
 
@@ -158,7 +158,7 @@ function Picture({ chart }) {
     const rows = rowsOf(chart);
     const from = Date.parse(chart.from),
         to = Date.parse(chart.to);
-    const marks = ticks(from, to, matchMedia('(max-width: 44rem)').matches ? 4 : 8);
+    const marks = ticks(from, to, matchMedia(PHONE).matches ? 4 : 8);
     const scale = Math.max(BAR_LEAST, Math.min(14, ROW_MOST / Math.max(1, chart.cores)));
     return (
         <>

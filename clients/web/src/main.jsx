@@ -8,7 +8,7 @@ import { readOther } from './compare.js';
 import { Gallery } from './gallery.jsx';
 import { useAnswer, useOn } from './hooks.js';
 import { Help, useHelp, useKeys } from './keys.jsx';
-import { lazy } from './lazy.jsx';
+import { lazy, listed } from './lazy.jsx';
 import { SessionList } from './list.jsx';
 import { Login, enter, logout, watchAddress } from './login.jsx';
 import { SessionModel, basePath } from './model.js';
@@ -327,6 +327,9 @@ function App({ entered, link }) {
 watchAddress();
 const entered = await enter();
 const link = await linked(entered);
-if (link) who.enter(null);
+if (link) {
+    who.enter(null);
+    listed(); // a guest has no list
+}
 if (link && route.now.id !== link) route.go({ page: 'sessions', id: link });
 render(<App entered={entered} link={link} />, document.getElementById('app'));

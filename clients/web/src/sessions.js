@@ -3,12 +3,17 @@
 
 import { Unreachable, api } from './api.js';
 import { Emitter } from './emitter.js';
+import { listed } from './lazy.jsx';
 
 const PROGRESS_MS = 1000;
-const PAGE = 500,
+const FIRST = 50, // more than fit on a screen; these are shown before the others are requested
+    PAGE = 500,
     MOST = 1000;
 const WAIT_S = 25;
 
+// After the page's next picture; a hidden page has none.
+const drawn = () =>
+    new Promise((done) => (document.hidden ? done() : requestAnimationFrame(() => setTimeout(done))));
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const shown = () =>
     new Promise((done) => {
@@ -24,7 +29,8 @@ const shown = () =>
 // Emits 'change'. `reachable` is false while the daemon does not reply.
 export class Sessions extends Emitter {
     items = []; // the newest first
-    loaded = false;
+    begun = false; // the newest are here
+    loaded = false; // all are
     reachable = true;
     more = false;
     #byId = new Map();
@@ -117,16 +123,33 @@ export class Sessions extends Emitter {
             clock = this.#clock;
         let cursor = '';
         do {
-            const page = await api.get(`/v1/sessions?limit=${PAGE}${cursor}`, { signal: this.#abort.signal });
+            const limit = Math.min(found.size ? PAGE : FIRST, MOST - found.size);
+            const page = await api.get(`/v1/sessions?limit=${limit}${cursor}`, { signal: this.#abort.signal });
             page.items.forEach((session) => found.set(session.id, session));
             cursor = page.next ? `&cursor=${encodeURIComponent(page.next)}` : '';
+            if (!this.begun) await this.#begin(page.items, clock, !cursor);
         } while (cursor && found.size < MOST);
         this.more = Boolean(cursor);
-        [...found.keys()].reverse().forEach((id) => this.#rank.set(id, ++this.#newest));
+        this.#order([...found.keys()]);
         for (const id of this.#byId.keys()) if (!found.has(id)) this.#byId.delete(id);
         this.#take([...found.values()], clock);
         this.loaded = true;
         this.#publish();
+    }
+
+    #order(ids) {
+        ids.reverse().forEach((id) => this.#rank.set(id, ++this.#newest));
+    }
+
+    // Shows the newest sessions, and lets the page draw them before anything else.
+    async #begin(sessions, clock, all) {
+        this.#order(sessions.map(({ id }) => id));
+        this.#take(sessions, clock);
+        this.begun = true;
+        this.loaded = all;
+        this.#publish();
+        await drawn();
+        listed();
     }
 
     async #follow() {
@@ -152,6 +175,7 @@ export class Sessions extends Emitter {
                 if (error.name === 'AbortError') return;
                 if (error instanceof Unreachable || error.status >= 500) this.#reach(false);
                 since = null;
+                listed(); // nothing waits for a list that does not come
                 await pause(Math.min(8000, 500 * 2 ** failures++));
             }
         }

@@ -7,7 +7,7 @@ import { FIELDS } from './fields.js';
 import { changesOf, follow } from './follow.js';
 import { takeHold } from './handle.js';
 import { number, quantity } from './format.js';
-import { useOn } from './hooks.js';
+import { PHONE, useMedia, useOn } from './hooks.js';
 import { OthersBar, Panes, useCompanions, useGhosts } from './others.jsx';
 import { Pace, shadowsFit } from './pace.js';
 import { sentenceOf } from './panel.jsx';
@@ -352,6 +352,19 @@ export function View({ model, tools, compared }) {
 
     useEffect(() => (view ? pointer(view, model, canvas.current, again, say) : undefined), [view]);
 
+    const phone = useMedia(PHONE);
+    const picked = view && (
+        <Picked
+            view={view}
+            model={model}
+            say={say}
+            onClose={() => {
+                view.setPicked(null);
+                again();
+            }}
+        />
+    );
+
     const why = model.frames.whyMissing(model.player.shown);
     const waits = model.topology && !view?.shown && model.session?.progress?.frame == null;
     return (
@@ -375,7 +388,10 @@ export function View({ model, tools, compared }) {
                     </div>
                     <Panes view={view} model={model} companions={beside} />
                 </div>
-                {view?.surface && <Tools view={view} model={model} again={again} />}
+                <div class="above">
+                    {view?.surface && <Tools view={view} model={model} again={again} />}
+                    {!phone && picked}
+                </div>
                 {view && <Axes view={view} />}
                 {view?.shown && (
                     <span class="scale numbers">
@@ -392,17 +408,6 @@ export function View({ model, tools, compared }) {
                         }}
                     />
                 )}
-                {view && (
-                    <Picked
-                        view={view}
-                        model={model}
-                        say={say}
-                        onClose={() => {
-                            view.setPicked(null);
-                            again();
-                        }}
-                    />
-                )}
                 {waits && !trouble && <p class="over">The first frame appears here as soon as it is computed.</p>}
                 {why && (
                     <p class="over">
@@ -415,6 +420,7 @@ export function View({ model, tools, compared }) {
                     </p>
                 )}
             </section>
+            {phone && picked}
             {view && compared.length > 0 && (
                 <OthersBar
                     {...{ view, model, companions, shown }}

@@ -545,11 +545,6 @@ export class View3D {
         return new Vector3().fromArray(this.surface.positions, 3 * index);
     }
 
-    // The position of a drawn vertex.
-    pointOf(index) {
-        return new Vector3().fromArray(this.surface.positions, 3 * index);
-    }
-
     #nearest(indices, point) {
         const distance = (i) => this.pointOf(i).distanceTo(point);
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
