@@ -243,7 +243,7 @@ pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_v
 {
     if (solver->has_linear)
         return solver->linear;
-    return free_vertices <= PL_DIRECT_MOST ? PL_LINEAR_DIRECT : PL_LINEAR_PCG;
+    return free_vertices <= PL_DIRECT_MOST ? PL_LINEAR_AUTO : PL_LINEAR_PCG;
 }
 
 int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)

@@ -62,10 +62,10 @@ bool pl_damping_is_merged(const pl_scene *scene, const pl_material *material);
  * under second-order integrators. */
 bool pl_damping_is_second_order(const pl_scene *scene, const pl_material *material);
 
-/* The solver for Newton's steps: as the scene says, or by default a factor of H up to this many free vertices, and
- * conjugate gradients preconditioned by the constant matrix beyond. By measurement, a factor's time grows as n^1.6
- * in the number of vertices, the gradients' as n. At 5,000 vertices the gradients take half the time or less (two
- * thirds for a stiff twisted bar of nu = 0.49), at 33,000 a tenth. */
+/* The solver for Newton's steps: as the scene says. By default, conjugate gradients preconditioned by the constant
+ * matrix, and up to this many free vertices a factor of H where they take too long (`auto`). By measurement, a factor's
+ * time grows as n^1.6 in the number of vertices, the gradients' as n. At 5,000 vertices the gradients take half the
+ * time of a factor or less (two thirds for a stiff twisted bar of nu = 0.49), at 33,000 a tenth. */
 enum { PL_DIRECT_MOST = 4096 };
 pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices);
 

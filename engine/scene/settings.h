@@ -66,6 +66,7 @@ typedef enum pl_linear_kind {
     PL_LINEAR_DIRECT,     /* one Cholesky factor per iteration */
     PL_LINEAR_PCG,        /* conjugate gradients, preconditioned by the constant matrix */
     PL_LINEAR_PCG_JACOBI, /* ... by the 3 x 3 blocks on the diagonal */
+    PL_LINEAR_AUTO,       /* pcg, and a factor where gradients take longer */
 } pl_linear_kind;
 enum { PL_WINDOW_MAX = 64, PL_PHASES_MAX = 8 };
 /* The diagonal matrix of descent methods without a constant matrix. */

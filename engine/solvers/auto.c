@@ -29,7 +29,7 @@
 
 /* Newton's iterations: minimum and maximum estimate. The maximum also limits Newton's turn, which must bring the
  * decrement down to HELPS of its value. GRADIENTS: conjugate gradients per iteration. */
-enum { LEAST = 4, MOST = 20, GRADIENTS = 40 };
+enum { LEAST = 4, MOST = 20, GRADIENTS = 20 };
 static const double HELPS = 0.1;
 /* Iterations of L-BFGS where rows of contact push: minimum, and maximum as a share of the available ones. */
 static const double AMONG_ROWS = 80, AMONG_ROWS_SHARE = 1.0 / 6;
@@ -69,13 +69,13 @@ typedef struct automatic {
  * like those of the constant matrix. */
 static double estimate_ratio(const pl_model *m)
 {
-    const double n = (double)m->free_vertices, tets = (double)m->contributions / 12;
-    const double factor = m->factor[0] ? (double)pl_factor_nonzeros(m->factor[0]) : 0;
-    const double solve = 1e-5 + 5e-8 * n + 8e-10 * factor;
-    const double newton = m->solver.linear == PL_LINEAR_DIRECT
-                              ? factor * (1.2e-7 + 1.5e-9 * factor / n)
-                              : GRADIENTS * solve;
-    return (4e-7 * tets + newton) / (1.2e-8 * tets + solve);
+    const double tets = (double)m->contributions / 12;
+    const double solve = pl_newton_gradient_seconds(m), factor = pl_newton_factor_seconds(m);
+    const double gradients = GRADIENTS * solve;
+    const double newton = m->solver.linear == PL_LINEAR_DIRECT ? factor
+                          : m->solver.linear == PL_LINEAR_AUTO ? fmin(factor, gradients)
+                                                               : gradients;
+    return (3e-7 * tets + newton) / (4e-8 * tets + solve);
 }
 
 /* Lends a rule its memory for the duration of a call. */
@@ -153,6 +153,12 @@ static double predict(const pl_descent *d)
     return gone > 0 ? left / gone * (double)iterations_of(d) : INFINITY;
 }
 
+static bool can_factor(const pl_descent *d)
+{
+    const pl_linear_kind linear = d->model->solver.linear;
+    return linear == PL_LINEAR_DIRECT || linear == PL_LINEAR_AUTO;
+}
+
 /* True if rows of contact exhaust L-BFGS. After each change of the pushing rows it works with a history of the
  * previous ones, whereas a factor contains the new ones. In seven crowded scenes, 9 frames exhausted 300 iterations
  * without this, and 13 if Newton took over after half of them. If Newton did not pay off, it takes over later next
@@ -160,8 +166,7 @@ static double predict(const pl_descent *d)
 static bool is_lost_among_rows(const pl_descent *d)
 {
     const automatic *s = d->rule;
-    return d->lack > 0 && d->model->solver.linear == PL_LINEAR_DIRECT &&
-           (double)iterations_of(d) >= s->now.among;
+    return d->lack > 0 && can_factor(d) && (double)iterations_of(d) >= s->now.among;
 }
 
 /* Starts Newton's turn at the current point of L-BFGS, which expects `promised` further iterations, if there is a
@@ -234,7 +239,7 @@ static bool is_slower(const pl_descent *d)
     if (d->stage->loose > 1)
         return 2 * iterations_of(d) >= d->model->solver.iterations;
     /* Its factor gives multipliers their second order, without which they take tens of rounds. */
-    if (d->model->multipliers > 0 && d->model->solver.linear == PL_LINEAR_DIRECT)
+    if (d->model->multipliers > 0 && can_factor(d))
         return true;
     const double newton = s->now.few * s->dearer, gone = (double)(iterations_of(d) - s->since);
     return (gone > fmax(SURE, s->now.patience * newton) && predict(d) > newton) ||

@@ -99,6 +99,11 @@ pl_status pl_descent_solve(pl_solver *solver, const pl_backend_stage *stage, pl_
 /* Rules that other rules build on. */
 extern const pl_descent_rule pl_quasi_newton_rule, pl_newton_rule;
 
+/* Estimated seconds of one core for a conjugate gradient of Newton's, preconditioned by the constant matrix, and for a
+ * factor of H: for decisions by their ratio, in which the machine cancels. */
+double pl_newton_gradient_seconds(const pl_model *model);
+double pl_newton_factor_seconds(const pl_model *model);
+
 /* Save and restore the multipliers of held groups and the rule's lasting memory. */
 void pl_descent_save(const pl_solver *solver, pl_bytes_out *out);
 bool pl_descent_restore(pl_solver *solver, pl_bytes_in *in);

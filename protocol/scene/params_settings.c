@@ -37,7 +37,7 @@ static const char *const initial_guesses[] = {"best",         "position", "veloc
 static const char *const stiffnesses[] = {"shear", "fit", NULL};
 static const char *const accelerations[] = {"none", "nesterov", "anderson", NULL};
 static const char *const not_converged[] = {"continue", "fail", NULL};
-static const char *const linears[] = {"direct", "pcg", "pcg_jacobi", NULL};
+static const char *const linears[] = {"direct", "pcg", "pcg_jacobi", "auto", NULL};
 static const char *const devices[] = {"cpu", "gpu", NULL};
 static const char *const solver_precisions[] = {"auto", "single", "double", NULL};
 static const char *const obstacle_ways[] = {"hard", "energy", NULL};
@@ -132,8 +132,9 @@ static const pl_param solver_rows[] = {
            "double only."),
     CHOICE("linear", linears, pl_solver_settings, linear,
            "Linear solver of newton. direct: a Cholesky factor per iteration; pcg: conjugate "
-           "gradients, preconditioned by the constant matrix; pcg_jacobi: by its diagonal blocks.",
-           OPTIONAL(pl_solver_settings, has_linear, "direct up to 4096 free vertices, pcg beyond")),
+           "gradients, preconditioned by the constant matrix; pcg_jacobi: by its diagonal blocks; "
+           "auto: pcg, and a factor where it takes less time.",
+           OPTIONAL(pl_solver_settings, has_linear, "auto up to 4096 free vertices, pcg beyond")),
 };
 const pl_param_table pl_solver_table = {
     .name = "solver", .doc = "The method and when it stops.", ROWS(solver_rows)};

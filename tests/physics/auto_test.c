@@ -124,7 +124,8 @@ START_TEST(grips_take_few_iterations)
     const bool newton = _i == 1;
     pl_run *r = pl_run_openf(1,
                              "{'pliant': 1, 'time': {'step': 0.01, 'steps': 40},"
-                             " 'solver': {'method': '%s', 'iterations': 2000, 'tolerance': 3e-6},"
+                             " 'solver': {'method': '%s', 'iterations': 2000, 'tolerance': 3e-6,"
+                             "   'linear': 'direct'},"
                              " 'materials': {'m': {'young': 3e5, 'poisson': 0.4}},"
                              " 'bodies': [{'mesh': {'sphere': {'radius': 0.1, 'cells': 5}},"
                              "   'transform': {'translate': [0, 0.102, 0]},"

@@ -168,10 +168,10 @@ END_TEST
 START_TEST(newton_s_solves_follow_the_size)
 {
     pl_solver_settings solver = {.method = PL_METHOD_NEWTON};
-    ck_assert_int_eq(pl_newton_linear(&solver, PL_DIRECT_MOST), PL_LINEAR_DIRECT);
+    ck_assert_int_eq(pl_newton_linear(&solver, PL_DIRECT_MOST), PL_LINEAR_AUTO);
     ck_assert_int_eq(pl_newton_linear(&solver, PL_DIRECT_MOST + 1), PL_LINEAR_PCG);
     solver.has_linear = true;
-    for (solver.linear = PL_LINEAR_DIRECT; solver.linear <= PL_LINEAR_PCG_JACOBI; solver.linear++)
+    for (solver.linear = PL_LINEAR_DIRECT; solver.linear <= PL_LINEAR_AUTO; solver.linear++)
         for (int64_t n = 1; n <= INT64_C(1) << 20; n <<= 4)
             ck_assert_int_eq(pl_newton_linear(&solver, n), solver.linear);
 }

@@ -60,8 +60,9 @@ static void add_newton_solves(const pl_solver_settings *solver, double n, double
 {
     if (solver->method != PL_METHOD_NEWTON && solver->method != PL_METHOD_AUTO)
         return;
-    bool direct = pl_newton_linear(solver, (int64_t)n) == PL_LINEAR_DIRECT;
-    out->memory_bytes += direct ? 16.5 * 8 * own : 0;
+    const pl_linear_kind linear = pl_newton_linear(solver, (int64_t)n);
+    const bool direct = linear == PL_LINEAR_DIRECT;
+    out->memory_bytes += direct || linear == PL_LINEAR_AUTO ? 16.5 * 8 * own : 0;
     if (solver->method == PL_METHOD_AUTO) /* which makes few of them */
         return;
     if (direct) {

@@ -14,6 +14,12 @@ _Static_assert(sizeof(pl_obstacle) - sizeof(pl_mesh_source) == 520,
 _Static_assert(sizeof(pl_material_numbers) == 80,
                "a new number of materials: does it decide bits?");
 
+/* The default hashes as it did before `auto` existed, so that earlier sessions go on. */
+static pl_linear_kind hashed_linear(const pl_solver_settings *s)
+{
+    return !s->has_linear && s->linear == PL_LINEAR_AUTO ? PL_LINEAR_DIRECT : s->linear;
+}
+
 static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
 {
     hash = pl_hash_i64(hash, s->method);
@@ -30,7 +36,7 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     hash = pl_hash_i64(hash, s->device);
     if (s->device != PL_DEVICE_CPU)
         hash = pl_hash_i64(hash, pl_solver_is_single(s));
-    hash = pl_hash_i64(hash, s->linear);
+    hash = pl_hash_i64(hash, hashed_linear(s));
     hash = pl_hash_i64(hash, s->preconditioner);
     hash = pl_hash_i64(hash, s->jacobi_refresh);
     hash = pl_hash_i64(hash, s->line_search);
