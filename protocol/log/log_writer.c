@@ -25,8 +25,9 @@ struct pl_log_writer {
     int64_t count;           /* number of frames in the open segment */
     int64_t indexed;         /* of these, entries that are on disk */
     pl_index_entry *entries; /* [PL_SEGMENT_FRAMES], of the open segment */
-    /* Counts writes, and those that are known to be durable, so that a sync with nothing new is free. */
-    _Atomic uint64_t written, synced;
+    /* Count writes and changes of names, and those of them that are known to be durable, so that a sync leaves out
+     * what has not changed. */
+    _Atomic uint64_t written, synced, named, names_synced;
     struct stat head_seen; /* head.json as last read by pl_log_writer_fenced */
     bool fenced;
     /* Epoch records since the last frame. If a new segment starts before the next frame, they are repeated in it,
@@ -118,6 +119,7 @@ static void write_index(pl_log_writer *w)
 static pl_status publish(pl_log_writer *w)
 {
     pl_status status = pl_head_write(w->dir_fd, &w->head);
+    atomic_fetch_add(&w->named, 1);
     atomic_fetch_add(&w->written, 1);
     return status;
 }
@@ -506,7 +508,8 @@ bool pl_log_writer_fenced(pl_log_writer *w)
 
 pl_status pl_log_sync(pl_log_writer *w)
 {
-    uint64_t written = atomic_load(&w->written);
+    uint64_t written = atomic_load(&w->written), named = atomic_load(&w->named);
+    bool names = atomic_load(&w->names_synced) != named;
     if (atomic_load(&w->synced) == written)
         return PL_OK;
     pthread_mutex_lock(&w->lock);
@@ -522,9 +525,9 @@ pl_status pl_log_sync(pl_log_writer *w)
     else if (pl_segment_files_settle(&open) != PL_OK)
         status = PL_IO;
     int kept = errno;
-    /* Also sync the names: of the segments, and of the head.json that lists them. */
-    int log = dir >= 0 ? openat(dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (status == PL_OK && (log < 0 || fsync(log) != 0 || fsync(dir) != 0)) {
+    /* Also sync new names: of the segments, and of the head.json that lists them. */
+    int log = dir >= 0 && names ? openat(dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (status == PL_OK && names && (log < 0 || fsync(log) != 0 || fsync(dir) != 0)) {
         status = PL_IO;
         kept = errno;
     }
@@ -533,8 +536,10 @@ pl_status pl_log_sync(pl_log_writer *w)
     if (dir >= 0)
         close(dir);
     pl_segment_files_close(&open);
-    if (status == PL_OK)
+    if (status == PL_OK) {
         atomic_store(&w->synced, written);
+        atomic_store(&w->names_synced, named);
+    }
     errno = kept;
     return status;
 }
