@@ -318,7 +318,7 @@ $(BUILD)/tests/unit/base_pool_test: $(call obj,server/base/pool.c)
 $(BUILD)/tests/unit/run_memory_groups_test: $(call obj,server/run/control_group.c server/run/memory_delegation.c server/run/memory_groups.c server/base/logger.c)
 $(BUILD)/tests/unit/run_memory_groups_test: LDFLAGS_ALL += -Wl,--wrap=mkdirat,--wrap=unlinkat
 $(BUILD)/tests/unit/sessions_control_log_test: $(call obj,server/sessions/control_log.c server/base/disk.c server/base/clock.c server/base/logger.c)
-$(BUILD)/tests/unit/sessions_table_test: $(call obj,$(filter-out %_main.c,$(SERVER_SRC)) $(EMBEDDED_SRC))
+$(BUILD)/tests/unit/sessions_table_test $(BUILD)/tests/unit/store_statements_test: $(call obj,$(filter-out %_main.c,$(SERVER_SRC)) $(EMBEDDED_SRC))
 $(BUILD)/tests/unit/sweeps_fit_test: $(call obj,server/sweeps/fit_search.c)
 $(BUILD)/tests/unit/batch_system_test $(BUILD)/tests/unit/batch_list_test: $(call obj,server/batch/batch_system.c server/batch/batch_slurm.c server/batch/batch_list.c)
 $(BUILD)/tests/unit/base_histogram_test: $(call obj,server/base/histogram.c)

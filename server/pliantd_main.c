@@ -119,6 +119,12 @@ static pl_limits limits_of(void *context, const char *name, bool group)
     return group ? pl_tenants_group_limits(d->tenants, name) : pl_tenants_limits(d->tenants, name);
 }
 
+static int64_t limits_version(void *context)
+{
+    pl_daemon *d = context;
+    return pl_tenants_version(d->tenants);
+}
+
 static pl_machine machine_of(const pl_daemon *d)
 {
     return (pl_machine){.cores = d->options.cores,
@@ -175,6 +181,7 @@ static bool start_table(pl_daemon *d)
                                       .disk = d->disk,
                                       .store = d->store,
                                       .limits_of = limits_of,
+                                      .limits_version = limits_version,
                                       .cpus = cpus_of(&d->options),
                                       .changed = sessions_changed,
                                       .context = d};

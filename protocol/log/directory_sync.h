@@ -3,7 +3,7 @@
  *
  * Each fsync of a new file is a commit of the file system's journal. One syncfs is one commit for all files, and
  * for all directories that wait for it at the same time. It also writes other processes' dirty data, so it is used
- * only while there is little of that. It needs a kernel whose syncfs reports errors (5.8) and a file system known
+ * only while there is little of that: 32 MB for each directory that is being synced. It needs a kernel whose syncfs reports errors (5.8) and a file system known
  * to be reliable in this. Elsewhere, and permanently after an error of a syncfs, each file and directory has its
  * own fsync.
  */

@@ -54,7 +54,7 @@ void pl_log_writer_end(const pl_log_writer *w, int32_t *attempt, int32_t *number
  * whose rename came late, ours is published again. Costs one stat if head.json has not changed since the last call.
  * Only from the appender's thread. */
 bool pl_log_writer_fenced(pl_log_writer *w);
-/* fdatasync of open files; callable from a thread other than the appender's. */
+/* fdatasync of open files, and fsync of their folders if a name is new; nothing if all was synced before. Callable from a thread other than the appender's. */
 pl_status pl_log_sync(pl_log_writer *w);
 /* Makes appended records visible to other machines of a network file system, without waiting for durability. Callable
  * from any thread. */

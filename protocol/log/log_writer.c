@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +25,10 @@ struct pl_log_writer {
     int64_t count;           /* number of frames in the open segment */
     int64_t indexed;         /* of these, entries that are on disk */
     pl_index_entry *entries; /* [PL_SEGMENT_FRAMES], of the open segment */
-    struct stat head_seen;   /* head.json as last read by pl_log_writer_fenced */
+    /* Count writes and changes of names, and those of them that are known to be durable, so that a sync leaves out
+     * what has not changed. */
+    _Atomic uint64_t written, synced, named, names_synced;
+    struct stat head_seen; /* head.json as last read by pl_log_writer_fenced */
     bool fenced;
     /* Epoch records since the last frame. If a new segment starts before the next frame, they are repeated in it,
      * so that they precede the frame (pl_log_notes). */
@@ -62,9 +66,11 @@ static pl_status write_parts(int fd, struct iovec *parts, int count, uint64_t of
     return PL_OK;
 }
 
-/* Writes one record at *end: header, the payload in two pieces, padding. *end moves only on success. */
-static pl_status write_record(int fd, pl_record *record, const void *first, size_t first_size,
-                              const void *second, size_t second_size, uint64_t *end)
+/* Writes one record at *end of the open segment: header, the payload in two pieces, padding. *end moves only on
+ * success. */
+static pl_status write_record(pl_log_writer *w, pl_record *record, const void *first,
+                              size_t first_size, const void *second, size_t second_size,
+                              uint64_t *end)
 {
     static const char padding[8];
     unsigned char header[PL_RECORD_HEADER];
@@ -82,7 +88,8 @@ static pl_status write_record(int fd, pl_record *record, const void *first, size
         {(void *)second, second_size},
         {(void *)padding, (size_t)(size - PL_RECORD_HEADER - record->length)},
     };
-    pl_status status = write_parts(fd, parts, 4, *end);
+    pl_status status = write_parts(w->files.seg, parts, 4, *end);
+    atomic_fetch_add(&w->written, 1);
     if (status == PL_OK)
         *end += size;
     return status;
@@ -105,12 +112,16 @@ static void write_index(pl_log_writer *w)
             return;
         }
         w->indexed += n;
+        atomic_fetch_add(&w->written, 1);
     }
 }
 
 static pl_status publish(pl_log_writer *w)
 {
-    return pl_head_write(w->dir_fd, &w->head);
+    pl_status status = pl_head_write(w->dir_fd, &w->head);
+    atomic_fetch_add(&w->named, 1);
+    atomic_fetch_add(&w->written, 1);
+    return status;
 }
 
 /* Ensures room for one more segment in the head's list. */
@@ -306,7 +317,7 @@ static pl_status repeat_epoch(pl_log_writer *w)
     uint64_t next = (uint64_t)pl_log_writer_next(w);
     pl_record epoch = {
         .type = PL_RECORD_EPOCH, .attempt = (uint32_t)w->head.attempt, .seq = next, .frame = next};
-    return write_record(w->files.seg, &epoch, w->epoch, strlen(w->epoch), NULL, 0, &w->end);
+    return write_record(w, &epoch, w->epoch, strlen(w->epoch), NULL, 0, &w->end);
 }
 
 /* Seals the open segment and continues in a new one. The head in memory changes only after the one on disk, so that
@@ -366,13 +377,12 @@ static pl_status append_records(pl_log_writer *w, int64_t frame, const pl_frame_
                         .frame = (uint64_t)frame};
     pl_index_entry entry = {
         .frame = (uint64_t)frame, .frame_offset = end, .attempt = (uint32_t)w->head.attempt};
-    pl_status status = write_record(w->files.seg, &record, head, sizeof head, values, values_size,
-                                    &end);
+    pl_status status = write_record(w, &record, head, sizeof head, values, values_size, &end);
     if (status == PL_OK) {
         entry.frame_size = end - entry.frame_offset;
         entry.metrics_offset = end;
         record.type = PL_RECORD_METRICS;
-        status = write_record(w->files.seg, &record, metrics_json, metrics_length, NULL, 0, &end);
+        status = write_record(w, &record, metrics_json, metrics_length, NULL, 0, &end);
     }
     if (status != PL_OK) {
         int kept = errno;
@@ -405,7 +415,7 @@ static pl_status write_notes(pl_log_writer *w)
                            .attempt = (uint32_t)w->head.attempt,
                            .seq = next,
                            .frame = next};
-        status = write_record(w->files.seg, &epoch, text, strlen(text), NULL, 0, &w->end);
+        status = write_record(w, &epoch, text, strlen(text), NULL, 0, &w->end);
         w->noted += status == PL_OK;
     }
     return status;
@@ -498,6 +508,10 @@ bool pl_log_writer_fenced(pl_log_writer *w)
 
 pl_status pl_log_sync(pl_log_writer *w)
 {
+    uint64_t written = atomic_load(&w->written), named = atomic_load(&w->named);
+    bool names = atomic_load(&w->names_synced) != named;
+    if (atomic_load(&w->synced) == written)
+        return PL_OK;
     pthread_mutex_lock(&w->lock);
     pl_segment_files rolled = w->rolled;
     w->rolled = (pl_segment_files){-1, -1};
@@ -511,9 +525,9 @@ pl_status pl_log_sync(pl_log_writer *w)
     else if (pl_segment_files_settle(&open) != PL_OK)
         status = PL_IO;
     int kept = errno;
-    /* Also sync the names: of the segments, and of the head.json that lists them. */
-    int log = dir >= 0 ? openat(dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (status == PL_OK && (log < 0 || fsync(log) != 0 || fsync(dir) != 0)) {
+    /* Also sync new names: of the segments, and of the head.json that lists them. */
+    int log = dir >= 0 && names ? openat(dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (status == PL_OK && names && (log < 0 || fsync(log) != 0 || fsync(dir) != 0)) {
         status = PL_IO;
         kept = errno;
     }
@@ -522,6 +536,10 @@ pl_status pl_log_sync(pl_log_writer *w)
     if (dir >= 0)
         close(dir);
     pl_segment_files_close(&open);
+    if (status == PL_OK) {
+        atomic_store(&w->synced, written);
+        atomic_store(&w->names_synced, named);
+    }
     errno = kept;
     return status;
 }

@@ -240,6 +240,8 @@ pl_dispatcher *pl_dispatcher_create(const pl_dispatcher_setup *setup)
     d->disk = setup->disk;
     d->store = setup->store;
     d->limits_of = setup->limits_of;
+    d->limits_version = setup->limits_version;
+    d->known.version = d->batch_known.version = -1;
     d->changed = setup->changed;
     d->context = setup->context;
     watch_gpus(d);
@@ -278,24 +280,29 @@ static pl_account_limits account_limits(const pl_limits *most)
                                most->value[PL_LIMIT_GPUS]};
 }
 
-static void renew_limits(pl_dispatcher *d, pl_schedule *schedule)
+/* Of all users and groups after a change of limits, otherwise only of new ones. */
+static void renew_limits(pl_dispatcher *d, pl_schedule *schedule, pl_limits_known *known)
 {
+    int64_t version = d->limits_version(d->context);
     const char *name;
-    for (size_t k = 0; (name = pl_schedule_user(schedule, k)); k++) {
-        pl_limits most = d->limits_of(d->context, name, false);
-        pl_schedule_limit_user(schedule, k, share_of(&most), account_limits(&most));
+    if (version != known->version) {
+        *known = (pl_limits_known){.version = version};
     }
-    for (size_t k = 0; (name = pl_schedule_group(schedule, k)); k++) {
+    for (; (name = pl_schedule_user(schedule, known->users)); known->users++) {
+        pl_limits most = d->limits_of(d->context, name, false);
+        pl_schedule_limit_user(schedule, known->users, share_of(&most), account_limits(&most));
+    }
+    for (; (name = pl_schedule_group(schedule, known->groups)); known->groups++) {
         pl_limits most = d->limits_of(d->context, name, true);
-        pl_schedule_limit_group(schedule, k, share_of(&most), account_limits(&most));
+        pl_schedule_limit_group(schedule, known->groups, share_of(&most), account_limits(&most));
     }
 }
 
 /* Take over changed limits and devices. */
 static void look_around(pl_dispatcher *d)
 {
-    renew_limits(d, d->schedule);
-    renew_limits(d, d->batch);
+    renew_limits(d, d->schedule, &d->known);
+    renew_limits(d, d->batch, &d->batch_known);
     watch_gpus(d);
 }
 

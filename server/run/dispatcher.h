@@ -23,6 +23,7 @@ typedef struct pl_dispatcher_setup {
     struct pl_store *store;    /* keeps the record of usage (store/usage.h) */
     /* Limits of a user or a group, and its share. */
     pl_limits (*limits_of)(void *context, const char *name, bool group);
+    int64_t (*limits_version)(void *context); /* another number whenever limits may have changed */
     void (*changed)(void *context, pl_session *ended); /* as pl_session_queue's */
     void *context;
 } pl_dispatcher_setup;

@@ -8,6 +8,12 @@
 #include "server/schedule/schedule.h"
 #include "server/sessions/sessions.h"
 
+/* The users and groups of a schedule whose limits it knows. */
+typedef struct pl_limits_known {
+    int64_t version; /* of the limits */
+    size_t users, groups;
+} pl_limits_known;
+
 typedef struct pl_dispatcher {
     pl_sessions *sessions;
     pl_schedule *schedule; /* under the table's mutex, like all fields below */
@@ -19,6 +25,8 @@ typedef struct pl_dispatcher {
     struct pl_disk *disk;
     struct pl_store *store;
     pl_limits (*limits_of)(void *context, const char *name, bool group);
+    int64_t (*limits_version)(void *context);
+    pl_limits_known known, batch_known;
     pl_cpus *cpus;
     int64_t repins; /* sessions whose worker runs on more CPUs than they have */
     void (*changed)(void *context, pl_session *ended);

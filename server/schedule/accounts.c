@@ -85,6 +85,9 @@ double pl_job_weight(const pl_schedule *s, int64_t cores, int64_t gpus)
 /* u(t) = u(t0) 2^(-(t-t0)/H) + w H/ln 2 (1 - 2^(-(t-t0)/H)), with w the cores in use since t0. */
 double pl_account_used(const pl_schedule *s, const pl_account *a, double now)
 {
+    if (a->usage == 0 && a->cores == 0 && a->gpus == 0) {
+        return 0;
+    }
     double left = exp2(-(now - a->seen) / s->setup.half_life);
     double weight = pl_job_weight(s, a->cores, a->gpus);
     return a->usage * left + weight * s->setup.half_life / M_LN2 * (1 - left);
@@ -184,34 +187,29 @@ static double key_of(const pl_schedule *s, const pl_account *a, double share, do
     return (pl_account_used(s, a, now) + ahead * pl_job_weight(s, a->cores, a->gpus)) / share;
 }
 
-static int64_t express(const pl_account *a)
+static pl_rank rank_of(pl_account *user)
 {
-    int64_t first = a->waiting.count ? a->waiting.jobs[0]->priority : 0;
-    return first > 0 ? first : 0;
+    const pl_job *first = user->waiting.jobs[0].job;
+    return (pl_rank){.express = first->priority > 0 ? first->priority : 0,
+                     .group = user->group->key,
+                     .own = user->key,
+                     .oldest = (double)first->order,
+                     .user = user};
 }
 
-static double oldest(const pl_account *a)
+static int compare(const void *left, const void *right)
 {
-    return a->waiting.count ? (double)a->waiting.jobs[0]->order : 0;
-}
-
-int pl_account_compare(const pl_account *a, const pl_account *b)
-{
-    if (express(a) != express(b)) {
-        return express(a) > express(b) ? -1 : 1;
+    const pl_rank *a = left, *b = right;
+    if (a->express != b->express) {
+        return a->express > b->express ? -1 : 1;
     }
-    if (a->group != b->group && a->group->key != b->group->key) {
-        return a->group->key < b->group->key ? -1 : 1;
+    if (a->group != b->group) {
+        return a->group < b->group ? -1 : 1;
     }
-    if (a->key != b->key) {
-        return a->key < b->key ? -1 : 1;
+    if (a->own != b->own) {
+        return a->own < b->own ? -1 : 1;
     }
-    return oldest(a) < oldest(b) ? -1 : oldest(a) > oldest(b);
-}
-
-static int compare(const void *a, const void *b)
-{
-    return pl_account_compare(*(pl_account *const *)a, *(pl_account *const *)b);
+    return a->oldest < b->oldest ? -1 : a->oldest > b->oldest;
 }
 
 /* Compute the keys of groups. Users without a group do not form one: each of them with a job counts as one share. */
@@ -229,27 +227,40 @@ static void rank_groups(pl_schedule *s, double now)
     }
 }
 
-void pl_schedule_rank(pl_schedule *s, double now)
+/* Room in both arrays for all users. */
+static bool reserve_ranks(pl_schedule *s)
 {
-    if (s->ranked_capacity < s->users.count) {
-        pl_account **grown = realloc(s->ranked, s->users.capacity * sizeof *grown);
-        if (!grown) {
-            s->ranked_count = 0; /* nothing is started until memory is available */
-            return;
-        }
-        s->ranked = grown;
+    if (s->ranked_capacity >= s->users.count) {
+        return true;
+    }
+    pl_rank *ranks = realloc(s->ranks, s->users.capacity * sizeof *ranks);
+    s->ranks = ranks ? ranks : s->ranks;
+    pl_account **ranked = ranks ? realloc(s->ranked, s->users.capacity * sizeof *ranked) : NULL;
+    if (ranked) {
+        s->ranked = ranked;
         s->ranked_capacity = s->users.capacity;
     }
-    rank_groups(s, now);
+    return ranked;
+}
+
+void pl_schedule_rank(pl_schedule *s, double now)
+{
     s->ranked_count = 0;
+    if (!reserve_ranks(s)) {
+        return; /* nothing is started until memory is available */
+    }
+    rank_groups(s, now);
     for (size_t i = 0; i < s->users.count; i++) {
         pl_account *user = s->users.list[i];
         user->key = key_of(s, user, user->person->share, now);
         if (user->waiting.count) {
-            s->ranked[s->ranked_count++] = user;
+            s->ranks[s->ranked_count++] = rank_of(user);
         }
     }
     if (s->ranked_count) {
-        qsort(s->ranked, s->ranked_count, sizeof *s->ranked, compare);
+        qsort(s->ranks, s->ranked_count, sizeof *s->ranks, compare);
+    }
+    for (size_t i = 0; i < s->ranked_count; i++) {
+        s->ranked[i] = s->ranks[i].user;
     }
 }

@@ -34,18 +34,34 @@ void pl_job_list_drop(pl_job_list *list, pl_job *job)
     last->at = job->at;
 }
 
+/* Room in the user's queue for all of the user's jobs, and `more`. */
+static bool reserve_waiting(pl_account *user, size_t more)
+{
+    pl_waiting_list *list = &user->waiting;
+    if (user->jobs + more <= list->capacity) {
+        return true;
+    }
+    size_t capacity = 2 * (user->jobs + more) + 4;
+    pl_waiting *grown = realloc(list->jobs, capacity * sizeof *grown);
+    if (grown) {
+        list->jobs = grown;
+        list->capacity = capacity;
+    }
+    return grown;
+}
+
 static bool before(const pl_job *a, const pl_job *b)
 {
     return a->priority != b->priority ? a->priority > b->priority : a->order < b->order;
 }
 
 /* The index of a job in its user's queue, present or future. */
-static size_t place(const pl_job_list *list, const pl_job *job)
+static size_t place(const pl_waiting_list *list, const pl_job *job)
 {
     size_t low = 0, high = list->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (before(list->jobs[middle], job)) {
+        if (before(list->jobs[middle].job, job)) {
             low = middle + 1;
         } else {
             high = middle;
@@ -56,10 +72,16 @@ static size_t place(const pl_job_list *list, const pl_job *job)
 
 void pl_schedule_enqueue(pl_schedule *s, pl_job *job)
 {
-    pl_job_list *list = &job->user->waiting;
+    pl_waiting_list *list = &job->user->waiting;
     size_t at = place(list, job);
     memmove(list->jobs + at + 1, list->jobs + at, (list->count - at) * sizeof *list->jobs);
-    list->jobs[at] = job;
+    list->jobs[at] = (pl_waiting){.job = job,
+                                  .memory = job->memory,
+                                  .gpu_memory = job->gpu_memory,
+                                  .length = job->length,
+                                  .cores_least = job->cores_least,
+                                  .interactive = job->interactive,
+                                  .marked = job->overtaken >= 0 || job->blocked >= 0};
     list->count++;
     job->state = PL_JOB_WAITING;
     s->waiting++;
@@ -68,13 +90,19 @@ void pl_schedule_enqueue(pl_schedule *s, pl_job *job)
 
 void pl_schedule_dequeue(pl_schedule *s, pl_job *job)
 {
-    pl_job_list *list = &job->user->waiting;
+    pl_waiting_list *list = &job->user->waiting;
     size_t at = place(list, job);
     memmove(list->jobs + at, list->jobs + at + 1, (list->count - at - 1) * sizeof *list->jobs);
     list->count--;
     s->waiting--;
     s->express -= job->priority > 0;
     pl_schedule_drop_claim(s, job);
+}
+
+void pl_schedule_mark(pl_job *job)
+{
+    pl_waiting_list *list = &job->user->waiting;
+    list->jobs[place(list, job)].marked = true;
 }
 
 /* ---- up and down ---- */
@@ -110,13 +138,17 @@ void pl_schedule_destroy(pl_schedule *s)
         return;
     }
     for (size_t i = 0; i < s->users.count; i++) {
-        free_jobs(&s->users.list[i]->waiting);
+        const pl_waiting_list *list = &s->users.list[i]->waiting;
+        for (size_t k = 0; k < list->count; k++) {
+            free_job(list->jobs[k].job);
+        }
     }
     free_jobs(&s->aside);
     free_jobs(&s->running);
     free(s->aside.jobs);
     free(s->running.jobs);
     free(s->order.jobs);
+    free(s->ranks);
     free(s->ranked);
     pl_profile_clear(&s->profile);
     pl_accounts_clear(&s->users);
@@ -187,12 +219,13 @@ pl_job *pl_schedule_arrive(pl_schedule *s, const pl_job_wish *w, double now, boo
 {
     pl_account *user = pl_schedule_seat(s, w->user, w->group ? w->group : "");
     size_t all = s->waiting + s->aside.count + s->running.count + 1;
-    bool room = user && pl_job_list_reserve(&user->waiting, all - user->waiting.count) &&
+    bool room = user && reserve_waiting(user, 1) &&
                 pl_job_list_reserve(&s->aside, all - s->aside.count) &&
                 pl_job_list_reserve(&s->running, all - s->running.count) &&
                 pl_job_list_reserve(&s->order, all);
     pl_job *job = room ? make_job(w, user) : NULL;
     if (job) {
+        user->jobs++;
         job->order = first ? --s->oldest : ++s->newest;
         job->arrived = now;
         pl_job_list_append(&s->aside, job);
@@ -229,19 +262,22 @@ void pl_schedule_prioritise(pl_schedule *s, pl_job *job, int64_t priority, doubl
 bool pl_schedule_regroup(pl_schedule *s, pl_job *job, const char *group)
 {
     pl_account *user = pl_schedule_seat(s, job->user->name, group ? group : "");
-    size_t all = s->waiting + s->aside.count + s->running.count;
     if (job->state == PL_JOB_RUNNING || user == job->user) {
         return true;
     }
-    if (!user || !pl_job_list_reserve(&user->waiting, all - user->waiting.count)) {
+    if (!user || !reserve_waiting(user, 1)) {
         return false;
     }
-    if (job->state == PL_JOB_WAITING) {
+    bool waits = job->state == PL_JOB_WAITING;
+    if (waits) {
         pl_schedule_dequeue(s, job);
-        job->user = user;
+    }
+    job->user->jobs--;
+    user->jobs++;
+    job->user = user;
+    if (waits) {
         pl_schedule_enqueue(s, job);
     }
-    job->user = user;
     return true;
 }
 
@@ -360,6 +396,7 @@ void pl_schedule_end(pl_schedule *s, pl_job *job, double now)
     } else {
         pl_job_list_drop(&s->aside, job);
     }
+    job->user->jobs--;
     s->order.count = 0; /* it may contain the job */
     free_job(job);
 }
@@ -409,8 +446,9 @@ void pl_schedule_set_cores(pl_schedule *s, int32_t cores)
 
 pl_schedule_load pl_schedule_get_load(const pl_schedule *s)
 {
-    return (pl_schedule_load){s->setup.cores, s->cores_used,  s->setup.memory,  s->memory_used,
-                              s->waiting,     s->aside.count, s->running.count, s->draining};
+    return (pl_schedule_load){s->setup.cores,   s->cores_used, s->setup.memory,
+                              s->memory_used,   s->waiting,    s->aside.count,
+                              s->running.count, s->draining,   s->read};
 }
 
 pl_job *const *pl_schedule_running(const pl_schedule *s, size_t *count)

@@ -50,9 +50,13 @@ static void collect(pl_schedule *s, double now)
 {
     s->reserved_count = 0;
     for (size_t i = 0; i < s->ranked_count; i++) {
-        const pl_job_list *list = &s->ranked[i]->waiting;
+        const pl_waiting_list *list = &s->ranked[i]->waiting;
         for (size_t k = 0; k < list->count && k < 16; k++) {
-            pl_job *job = list->jobs[k];
+            if (!list->jobs[k].marked) {
+                continue;
+            }
+            pl_job *job = list->jobs[k].job;
+            s->read++;
             if (!reserves(s, job, now) || pl_schedule_limit(s, job).reason != PL_WAIT_NONE) {
                 continue;
             }
@@ -221,17 +225,17 @@ static pl_job *start_reserved(decision *d)
 
 /* ---- other jobs ---- */
 
-static bool asks_as_much(const pl_schedule *s, const pl_job *job, const pl_job *failed)
+static bool asks_as_much(const pl_schedule *s, const pl_waiting *w, const pl_job *failed)
 {
-    return job->cores_least >= failed->cores_least && job->memory >= failed->memory &&
-           job->gpu_memory >= failed->gpu_memory && job->interactive <= failed->interactive &&
-           pl_job_length(s, job) >= pl_job_length(s, failed);
+    return w->cores_least >= failed->cores_least && w->memory >= failed->memory &&
+           w->gpu_memory >= failed->gpu_memory && w->interactive <= failed->interactive &&
+           pl_length_or_mean(s, w->length) >= pl_job_length(s, failed);
 }
 
-static bool failed_alike(const decision *d, const pl_job *job)
+static bool failed_alike(const decision *d, const pl_waiting *w)
 {
     for (int i = 0; i < d->failed_count; i++) {
-        if (asks_as_much(d->s, job, d->failed[i])) {
+        if (asks_as_much(d->s, w, d->failed[i])) {
             return true;
         }
     }
@@ -255,6 +259,7 @@ static pl_job *overtake(decision *d, pl_job *job)
     for (int i = 0; i < d->passed_count; i++) {
         if (d->passed[i]->overtaken < 0) {
             d->passed[i]->overtaken = d->now;
+            pl_schedule_mark(d->passed[i]);
         }
     }
     return start(d, job, cores_for(d, job));
@@ -276,25 +281,27 @@ static free_room room_of(const pl_schedule *s)
 /* Try one user's jobs in order: all, or only those with priority above 0. */
 static pl_job *try_user(decision *d, const pl_account *user, const free_room *room, bool express)
 {
-    bool first = true;
+    bool first = d->passed_count < PASSED;
     for (size_t i = 0; i < user->waiting.count; i++) {
-        pl_job *job = user->waiting.jobs[i];
+        const pl_waiting *at = &user->waiting.jobs[i];
+        pl_job *job = at->job;
         if (express && job->priority <= 0) {
             return NULL;
         }
-        /* In a long queue this skips nearly all jobs before any costlier check. */
-        if (!first &&
-            (job->cores_least > room->cores[job->interactive] || job->memory > room->memory)) {
+        /* In a long queue this skips nearly all jobs without reading them. */
+        if (!first && (at->cores_least > room->cores[at->interactive] ||
+                       at->memory > room->memory || failed_alike(d, at))) {
             continue;
         }
+        d->s->read++;
         if (pl_schedule_limit(d->s, job).reason != PL_WAIT_NONE ||
             pl_schedule_gives_way(d->s, job)) {
             continue;
         }
-        if (!failed_alike(d, job) && startable(d, job)) {
+        if ((!first || !failed_alike(d, at)) && startable(d, job)) {
             return overtake(d, job);
         }
-        if (first && d->passed_count < PASSED) {
+        if (first) {
             d->passed[d->passed_count++] = job;
         }
         first = false;
@@ -416,11 +423,11 @@ static int find_claims(const pl_schedule *s, pl_job *claims[2])
 {
     int count = 0;
     for (size_t i = 0; i < s->ranked_count; i++) {
-        const pl_job_list *list = &s->ranked[i]->waiting;
+        const pl_waiting_list *list = &s->ranked[i]->waiting;
         for (size_t k = 0; k < list->count && k < 8; k++) {
-            pl_job *job = list->jobs[k];
+            pl_job *job = list->jobs[k].job;
             bool gpu = job->gpu_memory > 0;
-            if (job->priority != list->jobs[0]->priority || job->preemptible ||
+            if (job->priority != list->jobs[0].job->priority || job->preemptible ||
                 (gpu && s->device_count == 0) ||
                 (count > 0 && gpu == (claims[0]->gpu_memory > 0)) ||
                 pl_schedule_limit(s, job).reason != PL_WAIT_NONE) {
@@ -459,6 +466,7 @@ static pl_job *preempt(decision *d)
         if (victim) {
             victim->preempting = true;
             job->blocked = job->blocked < 0 ? d->now : job->blocked;
+            pl_schedule_mark(job);
             *d->out = (pl_action){PL_ACTION_PREEMPT, victim};
             return victim;
         }
@@ -506,6 +514,7 @@ int pl_schedule_decide(pl_schedule *s, double now, pl_action *out, int most)
     }
     while (count < most && may_act(s)) {
         decision d = {.s = s, .now = now, .out = out + count};
+        s->read = 0;
         pl_schedule_rank(s, now);
         pl_job *done = has_cores(s) ? start_or_resize(&d) : start_reserved(&d);
         if (!done && !preempt(&d)) {
@@ -523,7 +532,7 @@ static bool may_run_more(const pl_account *a)
 
 pl_job *pl_schedule_beside(pl_schedule *s, pl_job *host, double context, double now)
 {
-    pl_job *job = host->user->waiting.count ? host->user->waiting.jobs[0] : NULL;
+    pl_job *job = host->user->waiting.count ? host->user->waiting.jobs[0].job : NULL;
     if (!job || s->draining || !job->shares || job->cores_least > host->cores || host->device < 0 ||
         !may_run_more(job->user->person) || !may_run_more(job->user->group) ||
         s->memory_used + job->memory > s->setup.memory) {

@@ -142,9 +142,11 @@ static void give_back(giving *g)
         }
     }
     for (size_t i = 0; i < s->ranked_count; i++) {
-        const pl_job_list *list = &s->ranked[i]->waiting;
+        const pl_waiting_list *list = &s->ranked[i]->waiting;
         for (size_t k = 0; k < list->count; k++) {
-            if (!consider(g, list->jobs[k], false)) {
+            const pl_waiting *at = &list->jobs[k];
+            bool hopeless = at->cores_least >= g->failed && !at->interactive;
+            if (!hopeless && !consider(g, at->job, false)) {
                 return;
             }
         }

@@ -10,7 +10,7 @@
 /* A heap of the users that have waiting jobs left, smallest `planned` key first. */
 static bool sooner(const pl_account *a, const pl_account *b)
 {
-    const pl_job *x = a->waiting.jobs[a->next], *y = b->waiting.jobs[b->next];
+    const pl_job *x = a->waiting.jobs[a->next].job, *y = b->waiting.jobs[b->next].job;
     int64_t px = x->priority > 0 ? x->priority : 0, py = y->priority > 0 ? y->priority : 0;
     if (px != py) {
         return px > py;
@@ -79,7 +79,7 @@ static void make_order(pl_schedule *s, double now)
     while (left > 0) {
         size_t at = heap ? 0 : least_user(s->ranked, left);
         pl_account *user = s->ranked[at];
-        pl_job *job = user->waiting.jobs[user->next++];
+        pl_job *job = user->waiting.jobs[user->next++].job;
         s->order.jobs[s->order.count++] = job;
         job->position = (int64_t)s->order.count;
         plan_usage(s, user, job);

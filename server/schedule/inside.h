@@ -9,26 +9,49 @@ typedef struct pl_job_list {
     size_t count, capacity;
 } pl_job_list;
 
+/* A waiting job, with what a decision reads of every one side by side: most are then passed over without being read
+ * from all over the memory. */
+typedef struct pl_waiting {
+    pl_job *job;
+    double memory, gpu_memory, length;
+    int32_t cores_least;
+    bool interactive;
+    bool marked; /* it has been overtaken, or others were stopped for it */
+} pl_waiting;
+typedef struct pl_waiting_list {
+    pl_waiting *jobs;
+    size_t count, capacity;
+} pl_waiting_list;
+
 /* One of three: a user in one group, which queues the user's jobs of that group; a user across all groups (a person);
  * or a group. Each has its usage; the last two have limits and shares. */
 struct pl_account {
-    char *name;
-    pl_account *group, *person; /* of a user in a group; else NULL */
-    double share;               /* of a person or a group */
-    double parts;               /* of a group: its share, at the last decision */
-    double usage, seen;         /* usage at that time */
-    double key;                 /* (usage and running jobs) / share, at the last decision */
-    double planned;             /* the same in the forecast */
+    /* what a decision reads of each comes first */
+    double share; /* of a person or a group */
     int64_t running, cores, gpus;
     pl_account_limits limits;
-    pl_job_list waiting; /* of a user: next first */
-    size_t next;         /* in the forecast: of waiting */
+    double usage, seen;         /* usage at that time */
+    pl_account *group, *person; /* of a user in a group; else NULL */
+    double key;                 /* (usage and running jobs) / share, at the last decision */
+    pl_waiting_list waiting;    /* of a user: next first */
+    double parts;               /* of a group: its share, at the last decision */
+    double planned;             /* the key in the forecast */
+    size_t next;                /* in the forecast: of waiting */
+    size_t jobs;                /* of a user: all of them, in any state */
+    char *name;
 };
 
 typedef struct pl_accounts {
     pl_account **list;
     size_t count, capacity;
 } pl_accounts;
+
+/* What orders users, side by side for sorting. */
+typedef struct pl_rank {
+    int64_t express; /* priority of the user's first job, if above 0 */
+    double group, own, oldest;
+    pl_account *user;
+} pl_rank;
 
 /* Resources that become free (or, if negative, are taken) at a time. */
 typedef struct pl_change {
@@ -62,6 +85,7 @@ struct pl_schedule {
     double device_held[PL_SCHEDULE_DEVICES];          /* reserved at this decision */
     const pl_job *device_holder[PL_SCHEDULE_DEVICES]; /* the job that it is reserved for */
     pl_accounts users, persons, groups;               /* users: each in one group */
+    pl_rank *ranks;                                   /* [ranked_capacity] */
     pl_account **ranked; /* [ranked_count] users with waiting jobs, least key first */
     size_t ranked_count, ranked_capacity;
     pl_job_list aside, running, order;
@@ -72,6 +96,7 @@ struct pl_schedule {
     size_t reserved_count;
     pl_claim claims[RESERVATIONS]; /* of those, at the last decision */
     size_t claim_count;
+    size_t read; /* waiting jobs read as a whole in the last decision */
     pl_profile profile;
 };
 
@@ -82,6 +107,8 @@ void pl_job_list_drop(pl_job_list *list, pl_job *job);   /* order is lost */
 /* Add to and remove from the user's queue, ordered by priority and order. */
 void pl_schedule_enqueue(pl_schedule *s, pl_job *job);
 void pl_schedule_dequeue(pl_schedule *s, pl_job *job);
+/* A waiting job was overtaken, or others are stopped for it. */
+void pl_schedule_mark(pl_job *job);
 
 /* accounts.c */
 pl_account *pl_accounts_find(const pl_accounts *accounts, const char *name);
@@ -95,7 +122,6 @@ void pl_account_change(const pl_schedule *s, pl_account *user, int64_t running, 
                        int64_t gpus, double now);
 /* Compute the keys of all users with waiting jobs, and sort these users by key. */
 void pl_schedule_rank(pl_schedule *s, double now);
-int pl_account_compare(const pl_account *a, const pl_account *b);
 /* A job's weight in cores: a GPU counts as its share of the machine. */
 double pl_job_weight(const pl_schedule *s, int64_t cores, int64_t gpus);
 
@@ -110,6 +136,7 @@ bool pl_job_fits(const pl_schedule *s, const pl_job *job, int32_t cores);
 double pl_job_earliest(const pl_schedule *s, const pl_job *job); /* start; INFINITY: never */
 void pl_job_reserve(pl_schedule *s, const pl_job *job, double from, double until);
 double pl_job_length(const pl_schedule *s, const pl_job *job); /* known, or the mean */
+double pl_length_or_mean(const pl_schedule *s, double length); /* the same; 0: unknown */
 double pl_job_expected_end(const pl_schedule *s, const pl_job *job, double now);
 
 /* fit.c: what a job lacks, given its limits and the machine's present state */

@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+double pl_length_or_mean(const pl_schedule *s, double length)
+{
+    return length > 0 ? length : s->mean_length;
+}
+
 double pl_job_length(const pl_schedule *s, const pl_job *job)
 {
-    return job->length > 0 ? job->length : s->mean_length;
+    return pl_length_or_mean(s, job->length);
 }
 
 /* A job that has exceeded its length is expected to run for another tenth of its time so far. */

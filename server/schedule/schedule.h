@@ -227,6 +227,8 @@ typedef struct pl_schedule_load {
     double memory, memory_used;
     size_t waiting, aside, running;
     bool draining;
+    size_t
+        read; /* waiting jobs that the last decision read as a whole; it reads little of the others */
 } pl_schedule_load;
 pl_schedule_load pl_schedule_get_load(const pl_schedule *s);
 pl_job *const *pl_schedule_running(const pl_schedule *s, size_t *count);

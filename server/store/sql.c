@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { KEPT = 64 }; /* statements of a connection */
+
 void pl_sql_complain(sqlite3 *db, const char *what)
 {
     pl_logf(PL_LEVEL_ERROR, "database: %s: %s", what, sqlite3_errmsg(db));
@@ -20,12 +22,47 @@ sqlite3_stmt *pl_sql_prepare(sqlite3 *db, const char *sql)
     return s;
 }
 
+sqlite3_stmt *pl_sql_again(sqlite3 *db, const char *sql)
+{
+    for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s));) {
+        if (!sqlite3_stmt_busy(s) && strcmp(sqlite3_sql(s), sql) == 0) {
+            return s;
+        }
+    }
+    return pl_sql_prepare(db, sql);
+}
+
+static int count_statements(sqlite3 *db)
+{
+    int count = 0;
+    for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s));) {
+        count++;
+    }
+    return count;
+}
+
 void pl_sql_bind_text(sqlite3_stmt *s, int i, const char *text)
 {
     sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC);
 }
 
-/* Run a statement that returns no rows, and release it. */
+void pl_sql_keep(sqlite3 *db, sqlite3_stmt *s)
+{
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    if (count_statements(db) > KEPT) {
+        sqlite3_finalize(s);
+    }
+}
+
+int pl_sql_close(sqlite3 *db)
+{
+    for (sqlite3_stmt *s; db && (s = sqlite3_next_stmt(db, NULL));) {
+        sqlite3_finalize(s);
+    }
+    return sqlite3_close(db);
+}
+
 bool pl_sql_finish(sqlite3 *db, sqlite3_stmt *s)
 {
     if (!s) {
@@ -35,7 +72,7 @@ bool pl_sql_finish(sqlite3 *db, sqlite3_stmt *s)
     if (r != SQLITE_DONE) {
         pl_sql_complain(db, sqlite3_sql(s));
     }
-    sqlite3_finalize(s);
+    pl_sql_keep(db, s);
     return r == SQLITE_DONE;
 }
 
@@ -100,11 +137,16 @@ bool pl_sql_put_row(sqlite3 *db, const char *verb, const pl_row *row)
 {
     char sql[PL_SQL_MAX];
     pl_row_sql_put(verb, sql);
-    sqlite3_stmt *s = pl_sql_prepare(db, sql);
+    sqlite3_stmt *s = pl_sql_again(db, sql);
     if (s) {
         pl_sql_bind_row(s, row);
     }
     return pl_sql_finish(db, s);
+}
+
+bool pl_sql_run(sqlite3 *db, const char *sql)
+{
+    return pl_sql_finish(db, pl_sql_again(db, sql));
 }
 
 bool pl_sql_execute(sqlite3 *db, const char *sql)

@@ -60,12 +60,12 @@ struct pl_store {
 /* The integer returned by a statement with one ?; -1 on failure. */
 static int ask(sqlite3 *db, const char *sql, const char *value)
 {
-    sqlite3_stmt *s = pl_sql_prepare(db, sql);
+    sqlite3_stmt *s = pl_sql_again(db, sql);
     int found = -1;
     if (s) {
         pl_sql_bind_text(s, 1, value);
         found = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int(s, 0) : -1;
-        sqlite3_finalize(s);
+        pl_sql_keep(db, s);
     }
     return found;
 }
@@ -94,7 +94,7 @@ static bool apply_create(pl_store *store, op *o)
                                o->given);
     if (good && o->kept) {
         const pl_kept_reply *k = o->kept;
-        sqlite3_stmt *s = pl_sql_prepare(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
+        sqlite3_stmt *s = pl_sql_again(db, "INSERT OR REPLACE INTO keys VALUES(?,?,?,?,?,?,?,?)");
         if (s) {
             pl_sql_bind_text(s, 1, k->owner);
             pl_sql_bind_text(s, 2, k->route);
@@ -114,7 +114,7 @@ static bool apply_update(pl_store *store, const op *o)
 {
     char sql[PL_SQL_MAX];
     pl_row_sql_update(sql);
-    sqlite3_stmt *s = pl_sql_prepare(store->writer, sql);
+    sqlite3_stmt *s = pl_sql_again(store->writer, sql);
     if (s) {
         pl_sql_bind_row(s, &o->row);
     }
@@ -123,7 +123,7 @@ static bool apply_update(pl_store *store, const op *o)
 
 static bool apply_delete(pl_store *store, const op *o)
 {
-    sqlite3_stmt *s = pl_sql_prepare(store->writer, "DELETE FROM sessions WHERE id=?");
+    sqlite3_stmt *s = pl_sql_again(store->writer, "DELETE FROM sessions WHERE id=?");
     if (s) {
         pl_sql_bind_text(s, 1, o->id);
     }
@@ -141,7 +141,7 @@ static bool apply_change(pl_store *store, op *o)
 {
     for (int i = 0; i < o->statement_count; i++) {
         const pl_statement *t = &o->statements[i];
-        sqlite3_stmt *s = pl_sql_prepare(store->writer, t->sql);
+        sqlite3_stmt *s = pl_sql_again(store->writer, t->sql);
         if (s) {
             bind_values(s, t->values, t->count);
         }
@@ -195,20 +195,20 @@ static bool wants_room(sqlite3 *db)
 static bool commit_together(pl_store *store, op *batch, bool *no_room)
 {
     sqlite3 *db = store->writer;
-    bool begun = pl_sql_execute(db, "BEGIN IMMEDIATE");
+    bool begun = pl_sql_run(db, "BEGIN IMMEDIATE");
     for (op *o = batch; o && begun; o = o->next) {
-        o->good = pl_sql_execute(db, "SAVEPOINT one") && apply(store, o);
+        o->good = pl_sql_run(db, "SAVEPOINT one") && apply(store, o);
         if (!o->good && !sqlite3_get_autocommit(db)) {
-            pl_sql_execute(db, "ROLLBACK TO one");
+            pl_sql_run(db, "ROLLBACK TO one");
         }
-        begun = !sqlite3_get_autocommit(db) && pl_sql_execute(db, "RELEASE one");
+        begun = !sqlite3_get_autocommit(db) && pl_sql_run(db, "RELEASE one");
     }
-    if (begun && pl_sql_execute(db, "COMMIT")) {
+    if (begun && pl_sql_run(db, "COMMIT")) {
         return true;
     }
     *no_room = wants_room(db);
     if (!sqlite3_get_autocommit(db)) {
-        pl_sql_execute(db, "ROLLBACK");
+        pl_sql_run(db, "ROLLBACK");
     }
     return false;
 }
@@ -216,10 +216,10 @@ static bool commit_together(pl_store *store, op *batch, bool *no_room)
 static bool commit_alone(pl_store *store, op *o)
 {
     sqlite3 *db = store->writer;
-    bool good = pl_sql_execute(db, "BEGIN IMMEDIATE") && apply(store, o) &&
-                !sqlite3_get_autocommit(db) && pl_sql_execute(db, "COMMIT");
+    bool good = pl_sql_run(db, "BEGIN IMMEDIATE") && apply(store, o) &&
+                !sqlite3_get_autocommit(db) && pl_sql_run(db, "COMMIT");
     if (!good && !sqlite3_get_autocommit(db)) {
-        pl_sql_execute(db, "ROLLBACK");
+        pl_sql_run(db, "ROLLBACK");
     }
     return good;
 }
@@ -478,8 +478,8 @@ pl_store *pl_store_open(const char *state, bool create, pl_counters *counters)
     pthread_cond_init(&store->committed, NULL);
     if (!open_files(store, path, create) ||
         pthread_create(&store->thread, NULL, write_batches, store) != 0) {
-        sqlite3_close(store->writer);
-        sqlite3_close(store->reader);
+        pl_sql_close(store->writer);
+        pl_sql_close(store->reader);
         close(store->state_fd);
         free(store);
         return NULL;
@@ -498,8 +498,8 @@ void pl_store_close(pl_store *store)
     pthread_cond_signal(&store->work);
     pthread_mutex_unlock(&store->mutex);
     pthread_join(store->thread, NULL);
-    sqlite3_close(store->reader);
-    sqlite3_close(store->writer);
+    pl_sql_close(store->reader);
+    pl_sql_close(store->writer);
     close(store->state_fd);
     pl_busy_keys_clear(&store->busy);
     pthread_cond_destroy(&store->committed);
@@ -541,7 +541,7 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
     const char *columns[PL_STATEMENT_COLUMNS];
     int r = SQLITE_ERROR;
     pthread_mutex_lock(&store->read_mutex);
-    sqlite3_stmt *s = pl_sql_prepare(store->reader, statement->sql);
+    sqlite3_stmt *s = pl_sql_again(store->reader, statement->sql);
     if (s) {
         bind_values(s, statement->values, statement->count);
     }
@@ -552,7 +552,9 @@ bool pl_store_read(pl_store *store, const pl_statement *statement, pl_store_see 
         }
         see(context, columns);
     }
-    sqlite3_finalize(s);
+    if (s) {
+        pl_sql_keep(store->reader, s);
+    }
     pthread_mutex_unlock(&store->read_mutex);
     return r == SQLITE_DONE;
 }

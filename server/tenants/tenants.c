@@ -51,6 +51,7 @@ struct pl_tenants {
     pthread_rwlock_t lock; /* guards the picture */
     pthread_mutex_t reload;
     picture picture;
+    _Atomic int64_t version;
     pthread_t thread;
     bool started;
     void (*changed)(void *context); /* or NULL */
@@ -275,6 +276,7 @@ bool pl_tenants_reload(pl_tenants *t)
         picture old = t->picture;
         t->picture = new;
         pthread_rwlock_unlock(&t->lock);
+        atomic_fetch_add(&t->version, 1);
         new = old;
     } else {
         pl_logf(PL_LEVEL_ERROR, "users and tokens could not be read again");
@@ -440,6 +442,11 @@ pl_limits pl_tenants_limits(pl_tenants *t, const char *name)
     }
     pthread_rwlock_unlock(&t->lock);
     return limits;
+}
+
+int64_t pl_tenants_version(pl_tenants *t)
+{
+    return atomic_load(&t->version);
 }
 
 pl_limits pl_tenants_group_limits(pl_tenants *t, const char *name)

@@ -51,6 +51,8 @@ pl_principal *pl_tenants_principal(pl_tenants *tenants, const char *user, unsign
 
 /* A user's limits: their own, or the daemon's by default. */
 pl_limits pl_tenants_limits(pl_tenants *tenants, const char *user);
+/* Another number after each change of users and groups, and so of their limits. */
+int64_t pl_tenants_version(pl_tenants *tenants);
 /* True if there are users besides the daemon's owner. */
 bool pl_tenants_shared(pl_tenants *tenants);
 /* Limits of a group's sessions together. */

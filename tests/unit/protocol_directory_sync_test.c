@@ -16,7 +16,7 @@ enum { TOGETHER = 8 };
 static temporary t;
 static atomic_int whole, single,
     failing_after; /* failing_after: fsyncs until one fails; 0: none does */
-static atomic_bool whole_fails, held;
+static atomic_bool whole_fails, held, held_single;
 static long file_system = EXT4_SUPER_MAGIC;
 static const char *meminfo = "MemFree: 5 kB\nDirty: 10 kB\nWriteback: 0 kB\n";
 
@@ -34,6 +34,8 @@ int fsync(int fd)
 {
     (void)fd;
     int n = atomic_fetch_add(&single, 1) + 1;
+    while (atomic_load(&held_single))
+        usleep(1000);
     errno = ENOSPC;
     return n == atomic_load(&failing_after) ? -1 : 0;
 }
@@ -169,6 +171,30 @@ START_TEST(together)
 }
 END_TEST
 
+/* Others' data is written once rather than file after file for each of many: 100 MB for four, but not for three. */
+START_TEST(much_unwritten_for_many)
+{
+    pthread_t threads[4];
+    atomic_int done = 0;
+    meminfo = "Dirty: 102400 kB\nWriteback: 0 kB\n";
+    held_single = true;
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, sync_one, &done), 0);
+        while (atomic_load(&whole) + atomic_load(&single) == i)
+            usleep(1000);
+    }
+    ck_assert_int_eq(single, 3);
+    ck_assert_int_eq(whole, 1);
+    held_single = false;
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(single, 3 * 7);
+    check_counts(1, 3);
+    ck_assert_int_eq(pl_directory_sync(t.fd, "a/b/c"), PL_OK); /* alone again */
+    check_counts(1, 4);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("directory_sync");
@@ -178,5 +204,6 @@ int main(void)
     tcase_add_test(cases, much_unwritten);
     tcase_add_test(cases, errors);
     tcase_add_test(cases, together);
+    tcase_add_test(cases, much_unwritten_for_many);
     return run_cases("protocol/directory_sync", cases);
 }
