@@ -302,7 +302,10 @@ pl_status pl_cpu_sweep_vertices(pl_backend *b, const pl_stage *stage, double noi
     int64_t total = 0;
     if (make_room(s, rows) != PL_OK)
         return PL_NO_MEMORY;
-    const int32_t threads = team(c, s->order.packs, s->order.colours);
+    int64_t blocks = 0;
+    for (int32_t k = 0; k < s->order.group_count; k++)
+        blocks += s->order.group[k].places.blocks;
+    const int32_t threads = team(c, blocks / s->order.colours, BLOCKS_A_THREAD);
 #pragma omp parallel num_threads(threads) reduction(+ : total)
     for (int32_t colour = 0; colour < s->order.colours; colour++) {
 #pragma omp for schedule(static)
