@@ -59,6 +59,7 @@ const char *pl_backend_incomplete(const pl_backend_ops *ops)
         TABLE(splitting, ops->anderson != NULL),
         TABLE(anderson, false),
         TABLE(hessian, false),
+        TABLE(sweep, false),
         TABLE(runs, false),
         TABLE(queue, false),
     };
@@ -86,6 +87,8 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
         return "the method splits the objective, which the device does not";
     if (model->solver.method == PL_METHOD_NEWTON && !ops->hessian)
         return "the method solves with the energies' Hessian, which the device does not make";
+    if (model->solver.method == PL_METHOD_VERTEX_BLOCK_DESCENT && !ops->sweep)
+        return "the method moves one vertex after another, which the device does not";
     if (!ops->contact && (!pl_integrator_is_euler(model->integrator) || model->restitution))
         return "it supports no restitution, and only the integrators backward_euler and "
                "quasi_static";

@@ -385,6 +385,17 @@ typedef struct pl_hessian_ops {
     void (*jacobi)(pl_backend *b, const pl_array *rows, pl_array *out);
 } pl_hessian_ops;
 
+/* Minimisation over one vertex after another (cpu/cpu_sweep.c), for `vertex_block_descent`. */
+typedef struct pl_sweep_ops {
+    /* Called once, first. PL_OK or PL_NO_MEMORY. */
+    pl_status (*prepare)(pl_backend *b);
+    /* Each free vertex moves once, in an order that does not depend on x, and no move raises e by more than `noise`,
+     * J. e must be finite at x. *moved: the number of vertices that are not where they were. PL_OK or PL_NO_MEMORY.
+     */
+    pl_status (*vertices)(pl_backend *b, const pl_backend_stage *stage, double noise, pl_array *x,
+                          int64_t *moved);
+} pl_sweep_ops;
+
 /* Several accelerated steps at once, for devices on which that is faster. */
 typedef struct pl_runs_ops {
     /* Makes `count` steps, one after the other, in place from step->x (x_new is x; g is not read). Each uses the
@@ -437,6 +448,7 @@ typedef struct pl_backend_ops {
     const pl_splitting_ops *splitting; /* only with a matrix */
     const pl_anderson_ops *anderson;   /* only with splitting */
     const pl_hessian_ops *hessian;
+    const pl_sweep_ops *sweep;
     const pl_runs_ops *runs;
     const pl_queue_ops *queue;
     /* Sets the number of host threads from now on. PL_OK, or PL_NO_MEMORY with the number unchanged. NULL: the

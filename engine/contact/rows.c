@@ -188,10 +188,9 @@ static pl_row_state state_at(const pl_contact_row *row, const double *x)
 /* U and dU/dr. */
 static double evaluate(const pl_contact_row *row, const double *x, double pull[3])
 {
-    const pl_row_law law = law_of(row);
     double r[3];
     offset_of(&row->pair, x, r);
-    return pl_row_pull(&law, r, pull);
+    return pl_contact_row_pull_at(row, r, pull);
 }
 
 /* gradient = C^T pull at a touched vertex. */
@@ -231,12 +230,28 @@ void pl_contact_rows_pull(pl_contact_rows *rows)
         gather(rows, i);
 }
 
-bool pl_contact_row_hessian(const pl_contact_row *row, const double *x, double K[3][3])
+void pl_contact_row_way(const pl_contact_row *row, const double *x, double r[3])
+{
+    offset_of(&row->pair, x, r);
+}
+
+double pl_contact_row_pull_at(const pl_contact_row *row, const double r[3], double pull[3])
 {
     const pl_row_law law = law_of(row);
+    return pl_row_pull(&law, r, pull);
+}
+
+bool pl_contact_row_hessian_at(const pl_contact_row *row, const double r[3], double K[3][3])
+{
+    const pl_row_law law = law_of(row);
+    return pl_row_hessian(&law, r, K);
+}
+
+bool pl_contact_row_hessian(const pl_contact_row *row, const double *x, double K[3][3])
+{
     double r[3];
     offset_of(&row->pair, x, r);
-    return pl_row_hessian(&law, r, K);
+    return pl_contact_row_hessian_at(row, r, K);
 }
 
 void pl_contact_rows_diagonal(pl_contact_rows *rows, const double *x)

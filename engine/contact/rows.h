@@ -88,6 +88,11 @@ static inline void pl_contact_rows_add(const pl_contact_rows *rows, int64_t vert
 /* K = d2U/dr2 at x, semidefinite, N/m; the block of corners a and b in the Hessian is w_a w_b K. False: K is 0. */
 bool pl_contact_row_hessian(const pl_contact_row *row, const double *x, double K[3][3]);
 
+/* r at x, m; U, J, and dU/dr at a given r, N; and K there. */
+void pl_contact_row_way(const pl_contact_row *row, const double *x, double r[3]);
+double pl_contact_row_pull_at(const pl_contact_row *row, const double r[3], double pull[3]);
+bool pl_contact_row_hessian_at(const pl_contact_row *row, const double r[3], double K[3][3]);
+
 /* s at x, m. */
 void pl_contact_row_slip(const pl_contact_row *row, const double *x, double slip[3]);
 

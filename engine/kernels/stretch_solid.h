@@ -132,6 +132,46 @@ PL_INLINE void pl_stretch_solid_along(const pl_stretch_axes *at, const pl_real w
     }
 }
 
+/* Psi and its derivatives along dF = d w^T, by d at 0: out = Psi, the gradient, and the Hessian's lower triangle by
+ * rows. With u = U^T d and y = V^T w they are u . (g_i y_i) and u . M u,
+ *     M_ii = H_ii y_i^2 + sum over pairs (flip + twist) / 2 y_j^2,   M_ij = (H_ij + (flip - twist) / 2) y_i y_j
+ * The derivatives are undefined where Psi is infinite. */
+PL_LARGE void pl_stretch_solid_local(const pl_stretch *m, const pl_mat3 *F, const pl_real w[3],
+                                     pl_real out[10])
+{
+    const pl_real half = pl_set1((pl_scalar)0.5);
+    pl_mat3 U, V;
+    pl_stretch_curvature c;
+    pl_real s[3], g[3], y[3], M[9], UM[9];
+    pl_svd3(F, &U, s, &V);
+    pl_stretch_energy_gradient(m, s, &out[0], g);
+    pl_stretch_curve(m, s, &c);
+    PL_UNROLL for (int i = 0; i < 3; i++)
+    {
+        y[i] = V.m[3 * i] * w[0] + V.m[3 * i + 1] * w[1] + V.m[3 * i + 2] * w[2];
+        g[i] *= y[i];
+    }
+    PL_UNROLL for (int p = 0; p < 3; p++)
+    {
+        const int i = (p + 1) % 3, j = (p + 2) % 3; /* the pair p, and its neighbours */
+        M[4 * p] = c.H[4 * p] * y[p] * y[p] + half * ((c.flip[i] + c.twist[i]) * y[j] * y[j] +
+                                                      (c.flip[j] + c.twist[j]) * y[i] * y[i]);
+        M[i + 3 * j] = M[j + 3 * i] = (c.H[i + 3 * j] + half * (c.flip[p] - c.twist[p])) * y[i] *
+                                      y[j];
+    }
+    PL_UNROLL for (int i = 0; i < 3; i++)
+    {
+        out[1 + i] = U.m[i] * g[0] + U.m[i + 3] * g[1] + U.m[i + 6] * g[2];
+        PL_UNROLL for (int j = 0; j < 3; j++) UM[i + 3 * j] =
+            U.m[i] * M[3 * j] + U.m[i + 3] * M[3 * j + 1] + U.m[i + 6] * M[3 * j + 2];
+    }
+    PL_UNROLL for (int i = 0; i < 3; i++)
+    {
+        PL_UNROLL for (int j = 0; j <= i; j++) out[4 + i * (i + 1) / 2 + j] =
+            UM[i] * U.m[j] + UM[i + 3] * U.m[j + 3] + UM[i + 6] * U.m[j + 6];
+    }
+}
+
 /* F from F~ by the singular values alone, finite for every finite F~. */
 PL_INLINE void pl_stretch_solid_prox(const pl_stretch *m, pl_real k, const pl_mat3 *F_tilde,
                                      pl_mat3 *F)

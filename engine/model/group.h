@@ -103,9 +103,10 @@ typedef struct pl_held_ops {
 
 typedef struct pl_group_ops {
     const char *name;
-    int32_t corners;                /* number of vertices of a term */
-    int32_t rows;                   /* number of rows of D_i */
-    const struct pl_held_ops *held; /* NULL: it has no multipliers */
+    int32_t corners;                  /* number of vertices of a term */
+    int32_t rows;                     /* number of rows of D_i */
+    const struct pl_held_ops *held;   /* NULL: it has no multipliers */
+    const struct pl_local_ops *local; /* NULL: no sums around single vertices (local.h) */
     bool hard; /* a hard constraint: an energy of 0 or infinity (Narain 2016, eq. 38) */
 
     /* Computes what the group keeps constant over a stage, in its own memory, as a function of the stage alone.

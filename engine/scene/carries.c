@@ -23,6 +23,7 @@ static const method METHODS[PL_METHOD_KINDS] = {
                                            PL_TRAIT_NOT_DISTANCE,
                                        true},
     [PL_METHOD_BARZILAI_BORWEIN] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
+    [PL_METHOD_VERTEX_BLOCK_DESCENT] = {PL_TRAIT_HARD | PL_TRAIT_HELD | PL_TRAIT_NO_HESSIAN, false},
     [PL_METHOD_AUTO] = {PL_TRAIT_HARD | PL_TRAIT_NO_HESSIAN, true},
 };
 
@@ -303,6 +304,10 @@ pl_status pl_device_carries(const pl_scene *scene, const pl_material_uses *uses,
         pl_faults_add(faults, "/solver/method", "unsupported", "newton on a GPU",
                       "any other method: a GPU does not compute the Hessians of the energies",
                       "use \"method\": \"chebyshev_descent\"");
+    if (scene->solver.method == PL_METHOD_VERTEX_BLOCK_DESCENT)
+        pl_faults_add(faults, "/solver/method", "unsupported", "vertex_block_descent on a GPU",
+                      "any other method: a GPU does not move one vertex after another",
+                      "use \"method\": \"chebyshev_descent\", or \"device\": \"cpu\"");
     for (int32_t i = 0; i < scene->material_count && scene->solver.method != PL_METHOD_ADMM; i++)
         if (scene->materials[i].inextensible != PL_EXTENSIBLE && uses[i].edges > 0)
             refuse_on_device(&scene->materials[i], "inextensible", "inextensible edges on a GPU",

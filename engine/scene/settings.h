@@ -26,6 +26,7 @@
     DO(CHEBYSHEV_DESCENT, chebyshev_descent)                                                       \
     DO(PROJECTIVE_DYNAMICS, projective_dynamics)                                                   \
     DO(BARZILAI_BORWEIN, barzilai_borwein)                                                         \
+    DO(VERTEX_BLOCK_DESCENT, vertex_block_descent)                                                 \
     DO(AUTO, auto)
 
 typedef enum pl_integrator_kind {
@@ -126,7 +127,7 @@ typedef struct pl_solver_settings {
     int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */
     pl_line_search line_search;
     pl_initial_guess initial_guess;
-    double rho;     /* Chebyshev: spectral radius; 0: estimated */
+    double rho;     /* Chebyshev: spectral radius; 0: estimated, or no momentum */
     int32_t phases; /* chebyshev_descent: number of phases of rho, 1 .. PL_PHASES_MAX */
     int32_t tune;   /* chebyshev_descent: solve before which phases are tuned, from 1; 0: none */
 } pl_solver_settings;

@@ -30,14 +30,13 @@
 #include "engine/clock.h"
 #include "engine/solvers/descent.h"
 #include "engine/solvers/phases.h"
+#include "engine/solvers/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { LOOK = 8, TUNING_ROUNDS = 60, SHORTEST_PAUSE = 4, LONGEST_PAUSE = 32 };
 static const double GAMMA = 0.7, FIRST_ALPHA = 0.5, LEAST_ALPHA = 0.01;
-/* Decrements below this many roundings of positions are noise. */
-static const double ROUNDING = 16;
 
 /* The step length, and the schedule for longer ones. */
 typedef struct stride {
@@ -50,11 +49,9 @@ typedef struct chebyshev_descent {
     pl_solver base;
     const pl_model *model;
     pl_backend *backend;
-    pl_array *x_good;             /* positions: of the last check */
-    pl_array *g, *step, *inverse; /* rows; step: x - x_old */
-    pl_iteration *detail;         /* [iterations + 1], or NULL */
-    pl_balance *balance;
-    int64_t rows, recorded; /* of detail; before this solve, if it continues another's answer */
+    pl_watch watch;
+    pl_array *x_good;         /* positions: of the last check */
+    pl_array *step, *inverse; /* rows; step: x - x_old */
     /* Carried from step to step. */
     stride pace;
     int64_t solves;
@@ -63,30 +60,22 @@ typedef struct chebyshev_descent {
 
 /* State of one solve between its phases. */
 typedef struct progress {
-    pl_solve_result *out;
-    const pl_backend_stage *stage;
-    pl_array *x, *gradient; /* positions */
-    double start_ms;
-    double quotient;         /* q */
-    pl_trial_sums now, good; /* at x; at the last check */
+    pl_watch *w;
+    double quotient;    /* q */
+    pl_trial_sums good; /* at the last check */
     double omega;
     int64_t since, refreshed; /* iterations since omega began; iteration of the last P */
     int32_t phase;
-    double energy_noise, decrement_noise, bound;
-    int64_t most;           /* iterations */
     bool lowered;           /* at any check */
     bool longer, shortened; /* alpha: tried at the beginning; at any check */
     bool tries;             /* a trial of phases: its result is discarded */
-    double lack;            /* of the last pl_contact_rows_renew */
-    int patience;           /* number of checks left to close gaps */
 } progress;
 
 static void chebyshev_destroy(pl_solver *solver)
 {
     chebyshev_descent *s = (chebyshev_descent *)solver;
-    pl_rows_release(s->backend, (pl_array *[]){s->x_good, s->g, s->step, s->inverse}, 4);
-    pl_balance_destroy(s->balance);
-    free(s->detail);
+    pl_rows_release(s->backend, (pl_array *[]){s->x_good, s->step, s->inverse}, 3);
+    pl_watch_destroy(&s->watch);
     free(s);
 }
 
@@ -100,16 +89,11 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     s->backend = backend;
     s->pace = (stride){.alpha = FIRST_ALPHA, .wait = 1};
     s->phases = pl_phases_default(model->solver.phases);
-    pl_array **rows[] = {&s->g, &s->step, &s->inverse};
+    pl_array **rows[] = {&s->step, &s->inverse};
     s->x_good = backend->ops->memory->alloc(backend, 3 * model->vertices);
-    s->balance = pl_balance_create(model, backend);
-    bool good = pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) && s->x_good &&
-                s->balance && backend->ops->descent->prepare(backend) == PL_OK;
-    if (model->detail == PL_METRICS_ITERATION) {
-        s->detail = calloc((size_t)model->solver.iterations + 1, sizeof *s->detail);
-        good = good && s->detail;
-    }
-    if (!good) {
+    bool watched = pl_watch_create(model, backend, &s->watch) == PL_OK;
+    if (!watched || !pl_rows_create(model, backend, rows, sizeof rows / sizeof *rows) ||
+        !s->x_good) {
         chebyshev_destroy(&s->base);
         return PL_NO_MEMORY;
     }
@@ -117,39 +101,12 @@ static pl_status chebyshev_create(const pl_model *model, pl_backend *backend, pl
     return PL_OK;
 }
 
-static void evaluate(chebyshev_descent *s, progress *p)
-{
-    double start = pl_clock_ms();
-    pl_trial trial = {.x_new = p->x, .gradient = p->gradient, .g = s->g};
-    p->now = s->backend->ops->descent->trial(s->backend, p->stage, &trial);
-    p->out->ms_local += pl_clock_ms() - start;
-}
-
-static void record(chebyshev_descent *s, progress *p)
-{
-    p->out->objective = p->now.objective;
-    p->out->gradient_norm = p->now.norm;
-    p->out->decrement = p->now.decrement;
-    int64_t k = p->out->iterations + s->recorded;
-    if (!s->detail || k > s->model->solver.iterations)
-        return;
-    s->detail[k] = (pl_iteration){
-        .objective = isfinite(p->now.objective) ? p->now.objective : NAN,
-        .primal_residual = NAN,
-        .dual_residual = NAN,
-        .gradient_norm = isfinite(p->now.objective) ? p->now.norm : NAN,
-        .decrement = isfinite(p->now.objective) ? p->now.decrement : NAN,
-        .ms = pl_clock_ms() - p->start_ms,
-    };
-    p->out->detail_count = s->rows = k + 1;
-}
-
 static void refresh(chebyshev_descent *s, progress *p)
 {
     double start = pl_clock_ms();
-    p->quotient = pl_descent_make_inverse(s->backend, p->stage, p->x, s->inverse);
-    p->refreshed = p->out->iterations;
-    p->out->ms_global += pl_clock_ms() - start;
+    p->quotient = pl_descent_make_inverse(s->backend, p->w->stage, p->w->x, s->inverse);
+    p->refreshed = p->w->out->iterations;
+    p->w->out->ms_global += pl_clock_ms() - start;
 }
 
 static void restart(chebyshev_descent *s, progress *p)
@@ -162,9 +119,9 @@ static void restart(chebyshev_descent *s, progress *p)
  * check or the end of a phase. */
 static int32_t steps_at_once(const chebyshev_descent *s, const progress *p)
 {
-    int64_t k = p->out->iterations, most = p->most;
+    int64_t k = p->w->out->iterations, most = p->w->most;
     int32_t count = 1;
-    if (!s->backend->ops->runs || s->detail)
+    if (!s->backend->ops->runs || p->w->detail)
         return count;
     while ((k + count) % LOOK != 0 && k + count < most &&
            pl_phases_at(&s->phases, k + count) == pl_phases_at(&s->phases, k))
@@ -178,46 +135,47 @@ static void advance(chebyshev_descent *s, progress *p)
     double start = pl_clock_ms(), omega[LOOK];
     double rho = s->model->solver.rho;
     double slow = rho > 0 ? 1 - rho : s->pace.alpha * p->quotient;
-    int32_t phase = pl_phases_at(&s->phases, p->out->iterations), count = steps_at_once(s, p);
+    int32_t phase = pl_phases_at(&s->phases, p->w->out->iterations), count = steps_at_once(s, p);
     if (phase != p->phase)
         restart(s, p);
     p->phase = phase;
     for (int32_t k = 0; k < count; k++)
         omega[k] = p->omega = pl_phases_omega(pl_phases_rho(&s->phases, phase, slow), p->omega,
                                               p->since++);
-    pl_chebyshev step = {.x = p->x,
+    pl_chebyshev step = {.x = p->w->x,
                          .inverse = s->inverse,
-                         .g = s->g,
+                         .g = p->w->g,
                          .alpha = s->pace.alpha,
                          .omega = p->omega,
                          .s = s->step,
-                         .x_new = p->x};
+                         .x_new = p->w->x};
     const pl_backend_ops *ops = s->backend->ops;
     if (ops->runs)
-        ops->runs->chebyshev(s->backend, p->stage, &step, omega, count);
+        ops->runs->chebyshev(s->backend, p->w->stage, &step, omega, count);
     else
         ops->descent->chebyshev(s->backend, &step);
-    p->out->iterations += count;
-    p->out->ms_global += pl_clock_ms() - start;
-    evaluate(s, p);
+    p->w->out->iterations += count;
+    p->w->out->ms_global += pl_clock_ms() - start;
+    pl_watch_evaluate(p->w);
 }
 
 /* Keeps x, or returns to the last check with a shorter step. */
 static void look(chebyshev_descent *s, progress *p)
 {
     const pl_backend_ops *ops = s->backend->ops;
+    pl_watch *w = p->w;
     int64_t count = 3 * s->model->vertices;
-    double noise = pl_descent_noise(ops, p->good.objective, p->energy_noise);
-    if (p->now.objective <= p->good.objective + noise && isfinite(p->now.decrement)) {
-        p->lowered = p->lowered || p->now.objective < p->good.objective;
-        p->good = p->now;
-        ops->memory->copy(s->backend, s->x_good, p->x, count);
-        if (p->out->iterations - p->refreshed >= s->model->solver.jacobi_refresh)
+    double noise = pl_descent_noise(ops, p->good.objective, w->energy_noise);
+    if (w->now.objective <= p->good.objective + noise && isfinite(w->now.decrement)) {
+        p->lowered = p->lowered || w->now.objective < p->good.objective;
+        p->good = w->now;
+        ops->memory->copy(s->backend, s->x_good, w->x, count);
+        if (w->out->iterations - p->refreshed >= s->model->solver.jacobi_refresh)
             refresh(s, p);
         return;
     }
-    ops->memory->copy(s->backend, p->x, s->x_good, count);
-    evaluate(s, p);
+    ops->memory->copy(s->backend, w->x, s->x_good, count);
+    pl_watch_evaluate(w);
     if (p->since <= LOOK) {
         s->pace.alpha *= GAMMA;
         p->shortened = true;
@@ -225,47 +183,14 @@ static void look(chebyshev_descent *s, progress *p)
     restart(s, p);
 }
 
-/* Makes the forces at x the multipliers of contact, right after a check. */
-static void renew(chebyshev_descent *s, progress *p)
+static void begin(chebyshev_descent *s, progress *p, const pl_backend_stage *stage, pl_array *x,
+                  pl_array *gradient, pl_solve_result *out)
 {
-    if (!s->model->touching || p->tries)
+    pl_watch_begin(p->w, stage, x, gradient, out);
+    p->good = p->w->now;
+    if (!isfinite(p->good.objective))
         return;
-    const pl_contact_renewal renewal = s->backend->ops->pairs->renew(s->backend, p->x);
-    p->lack = renewal.lack;
-    if (!renewal.changed)
-        return;
-    evaluate(s, p);
-    p->good = p->now;
-}
-
-/* True if gaps are so far from closed that continuing is worthwhile although forces are in balance. */
-static bool lacks(progress *p)
-{
-    return p->lack > pl_solver_lack(p->stage) && p->patience-- > 0;
-}
-
-static void begin(chebyshev_descent *s, progress *p)
-{
-    const pl_backend_ops *ops = s->backend->ops;
-    evaluate(s, p);
-    record(s, p);
-    p->good = p->now;
-    if (!isfinite(p->now.objective))
-        return;
-    double magnitude = ops->objective->magnitude(s->backend, p->x);
-    p->energy_noise = ops->epsilon * magnitude;
-    p->decrement_noise = ROUNDING * ops->epsilon * sqrt(magnitude);
-    p->bound = p->stage->bound > 0 ? p->stage->bound
-                                   : s->model->solver.tolerance * p->now.decrement;
-    p->out->bound = fmax(p->bound, p->decrement_noise);
-    p->bound *= fmax(p->stage->loose, 1);
-    p->out->converged =
-        s->model->solver.tolerance > 0 &&
-        (p->now.decrement <= p->decrement_noise ||
-         (p->stage->bound > 0 &&
-          pl_balance_accepts(s->balance, p->stage, p->x, p->gradient, p->now.decrement, p->bound,
-                             p->decrement_noise, &p->out->imbalance)));
-    ops->memory->copy(s->backend, s->x_good, p->x, 3 * s->model->vertices);
+    s->backend->ops->memory->copy(s->backend, s->x_good, x, 3 * s->model->vertices);
     refresh(s, p);
     restart(s, p);
     p->phase = 0;
@@ -290,27 +215,24 @@ static void set_pace(stride *pace, const progress *p)
     }
 }
 
-/* Runs from p->x to the iterations' end; p->now describes the state there. */
-static void descend(chebyshev_descent *s, progress *p)
+/* Runs from x to the iterations' end; the watch's `now` describes the state there. */
+static void descend(chebyshev_descent *s, progress *p, const pl_backend_stage *stage, pl_array *x,
+                    pl_array *gradient, pl_solve_result *out)
 {
-    const pl_solver_settings *settings = &s->model->solver;
-    p->most = p->stage->bound > 0 ? p->stage->iterations : settings->iterations;
-    p->patience = PL_DESCENT_PATIENCE;
-    begin(s, p);
-    while (isfinite(p->good.objective) && isfinite(p->good.decrement) && !p->out->converged &&
-           p->out->iterations < p->most && s->pace.alpha >= LEAST_ALPHA) {
+    pl_watch *w = p->w;
+    begin(s, p, stage, x, gradient, out);
+    while (isfinite(p->good.objective) && isfinite(p->good.decrement) && !out->converged &&
+           out->iterations < w->most && s->pace.alpha >= LEAST_ALPHA) {
         advance(s, p);
-        bool due = p->out->iterations % LOOK == 0 || p->out->iterations == p->most;
-        if (due) {
+        bool due = out->iterations % LOOK == 0 || out->iterations == w->most;
+        if (due)
             look(s, p);
-            renew(s, p);
+        if (due && s->model->touching && !p->tries) {
+            pl_watch_renew(w);
+            p->good = w->now;
         }
-        record(s, p);
-        p->out->converged = due && settings->tolerance > 0 &&
-                            pl_balance_accepts(s->balance, p->stage, p->x, p->gradient,
-                                               p->now.decrement, p->bound, p->decrement_noise,
-                                               &p->out->imbalance) &&
-                            !lacks(p);
+        pl_watch_record(w);
+        out->converged = due && pl_watch_accepts(w);
     }
     set_pace(&s->pace, p);
 }
@@ -331,12 +253,11 @@ static double error_of(const pl_phases *phases, void *user)
     tuning *t = user;
     chebyshev_descent *s = t->solver;
     pl_solve_result result = {0};
-    progress p = {
-        .out = &result, .stage = t->stage, .x = t->x, .gradient = t->gradient, .tries = true};
+    progress p = {.w = &s->watch, .tries = true};
     s->backend->ops->memory->copy(s->backend, t->x, t->start, 3 * s->model->vertices);
     s->pace = t->pace;
     s->phases = *phases;
-    descend(s, &p);
+    descend(s, &p, t->stage, t->x, t->gradient, &result);
     return isfinite(p.good.objective) ? p.good.decrement : INFINITY;
 }
 
@@ -371,16 +292,16 @@ static pl_status chebyshev_solve(pl_solver *solver, const pl_backend_stage *stag
         return PL_FAILED;
     }
     *out = (pl_solve_result){
-        .primal_residual = NAN, .dual_residual = NAN, .imbalance = NAN, .detail = s->detail};
-    progress p = {
-        .out = out, .stage = stage, .x = x, .gradient = gradient, .start_ms = pl_clock_ms()};
-    s->recorded = stage->bound > 0 ? s->rows - 1 : 0;
-    descend(s, &p);
+        .primal_residual = NAN, .dual_residual = NAN, .imbalance = NAN, .detail = s->watch.detail};
+    progress p = {.w = &s->watch};
+    s->watch.start_ms = pl_clock_ms();
+    s->watch.recorded = stage->bound > 0 ? s->watch.rows - 1 : 0;
+    descend(s, &p, stage, x, gradient, out);
     if (!isfinite(p.good.objective))
         return pl_descent_fail_start(s->backend, WHAT, x, failure);
     if (!isfinite(p.good.decrement))
         return pl_descent_fail_not_finite(s->backend, WHAT, gradient, failure);
-    if (s->pace.alpha < LEAST_ALPHA && p.good.decrement <= p.decrement_noise)
+    if (s->pace.alpha < LEAST_ALPHA && p.good.decrement <= s->watch.decrement_noise)
         out->converged = s->model->solver.tolerance > 0; /* up to rounding */
     else if (s->pace.alpha < LEAST_ALPHA && !p.lowered && !stage->stays)
         return pl_descent_fail_search(s->backend, stage, x, gradient, out->decrement, failure);

@@ -52,8 +52,9 @@ static const pl_param solver_rows[] = {
            "projective_dynamics for energies that are squared distances. Descent with a constant "
            "matrix, factored once: quasi_newton (L-BFGS), chebyshev_semi_iterative. Descent "
            "without a matrix: lbfgs, nonlinear_cg, gradient_descent, barzilai_borwein (gradient "
-           "descent with the last step's curvature), and chebyshev_descent, which is "
-           "Jacobi-preconditioned gradient descent with Chebyshev's momentum. newton: with "
+           "descent with the last step's curvature), chebyshev_descent, which is "
+           "Jacobi-preconditioned gradient descent with Chebyshev's momentum, and "
+           "vertex_block_descent, which minimises over one vertex after another. newton: with "
            "Hessians made semidefinite. The capabilities' `carries` lists what each supports.",
            DEFAULT(PL_METHOD_AUTO)),
     INTEGER("iterations", FROM(1, 10000), 50, pl_solver_settings, iterations,
@@ -105,7 +106,7 @@ static const pl_param solver_rows[] = {
     NUMBER("rho", "1", FROM(0, 0.99999), 0, pl_solver_settings, rho,
            "Spectral radius. chebyshev_semi_iterative: 0 estimates it from the first ten "
            "iterations of a step. chebyshev_descent: that of the last phase; 0 takes it from "
-           "inertia and preconditioner."),
+           "inertia and preconditioner. vertex_block_descent: 0 has no momentum."),
     INTEGER(
         "phases", FROM(1, PL_PHASES_MAX), 1, pl_solver_settings, phases,
         "chebyshev_descent: number of phases, each with its own rho: 8, 16, 32, ... iterations, "

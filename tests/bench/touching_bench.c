@@ -18,6 +18,7 @@ static const char *const METHODS[] = {"admm",
                                       "nonlinear_cg",
                                       "gradient_descent",
                                       "barzilai_borwein",
+                                      "vertex_block_descent",
                                       "chebyshev_descent",
                                       "auto"};
 

@@ -53,13 +53,14 @@ METHODS = {
     "lbfgs": 5000,
     "nonlinear_cg": 8000,
     "barzilai_borwein": 5000,
+    "vertex_block_descent": 5000,
     "chebyshev_descent": 5000,
     "chebyshev_semi_iterative": 5000,
     "gradient_descent": 5000,
     "projective_dynamics": 5000,
 }
 # Methods that must reach the minimum; the others report where they do not.
-SURE = ("auto", "newton", "quasi_newton", "admm", "lbfgs")
+SURE = ("auto", "newton", "quasi_newton", "admm", "lbfgs", "vertex_block_descent")
 
 
 def the_mesh():

@@ -20,6 +20,7 @@ static const char *const METHODS[] = {
     "chebyshev_descent",
     "gradient_descent",
     "barzilai_borwein",
+    "vertex_block_descent",
     "auto",
     "nonlinear_cg",
     "lbfgs",

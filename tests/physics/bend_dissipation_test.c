@@ -249,12 +249,14 @@ static const char *const FUNCTIONS[] = {
 
 START_TEST(methods_come_to_the_same_bend)
 {
-    static const char *const solvers[] = {
-        "'method': 'newton', 'tolerance': 1e-11", "'method': 'quasi_newton', 'tolerance': 1e-10",
-        "'method': 'chebyshev_descent', 'tolerance': 1e-9", "'method': 'admm', 'tolerance': 1e-8"};
+    static const char *const solvers[] = {"'method': 'newton', 'tolerance': 1e-11",
+                                          "'method': 'quasi_newton', 'tolerance': 1e-10",
+                                          "'method': 'chebyshev_descent', 'tolerance': 1e-9",
+                                          "'method': 'vertex_block_descent', 'tolerance': 1e-9",
+                                          "'method': 'admm', 'tolerance': 1e-8"};
     const char *body = BODIES[_i % 4], *function = FUNCTIONS[_i / 4], *mesh = strchr(body, '|') + 1;
     double first[81], dissipated = 0;
-    for (int s = 0; s < (_i % 4 == 0 ? 3 : 4); s++) { /* a hinge has no prox */
+    for (int s = 0; s < (_i % 4 == 0 ? 4 : 5); s++) { /* a hinge has no prox */
         pl_run *r = pl_run_openf(1,
                                  "{'pliant': 1, 'time': {'step': 0.02, 'steps': 2}, 'solver': {%s, "
                                  "'iterations': 10000},"

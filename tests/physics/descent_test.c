@@ -36,6 +36,7 @@ static const struct {
     {"'method': 'gradient_descent'", false},
     {"'method': 'gradient_descent', 'preconditioner': 'none'", false},
     {"'method': 'barzilai_borwein'", false},
+    {"'method': 'vertex_block_descent'", false},
     {"'method': 'auto'", true},
     {"'method': 'barzilai_borwein', 'preconditioner': 'none'", false},
 };

@@ -464,6 +464,7 @@ static const struct {
     const char *solver, *scene, *reason;
 } LACKING[] = {
     {"'method': 'newton'", "'bodies': [{'mesh': {'box': {}}}]", "Hessian"},
+    {"'method': 'vertex_block_descent'", "'bodies': [{'mesh': {'box': {}}}]", "after another"},
 };
 enum { LACKING_COUNT = sizeof LACKING / sizeof *LACKING };
 
@@ -498,6 +499,7 @@ static const struct {
      "'materials': {'m': {'model': 'arap'}}, 'bodies': [{'material': 'm', 'mesh': {'box': {}}}]",
      NULL},
     {"'method': 'newton'", "'bodies': [{'mesh': {'box': {}}}]", "/solver/method"},
+    {"'method': 'vertex_block_descent'", "'bodies': [{'mesh': {'box': {}}}]", "/solver/method"},
     {"'method': 'lbfgs'", "'bodies': [{'mesh': {'box': {}}}], 'obstacles': [{'plane': {}}]", NULL},
     {"'method': 'lbfgs'",
      "'materials': {'a/b': {'bending': {'model': 'hinge'}}},"

@@ -231,6 +231,8 @@ START_TEST(methods_come_to_the_same_step)
         {"'method': 'quasi_newton', 'iterations': 1000, 'tolerance': 1e-10", "separate"},
         {"'method': 'quasi_newton', 'iterations': 1000, 'tolerance': 1e-10", "merged"},
         {"'method': 'chebyshev_descent', 'iterations': 4000, 'tolerance': 1e-9", "auto"},
+        {"'method': 'vertex_block_descent', 'iterations': 4000, 'tolerance': 1e-9", "separate"},
+        {"'method': 'vertex_block_descent', 'iterations': 4000, 'tolerance': 1e-9", "merged"},
     };
     double first[81], elastic = 0, dissipated = 0;
     for (size_t s = 0; s < sizeof cases / sizeof *cases; s++) {

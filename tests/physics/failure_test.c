@@ -25,6 +25,7 @@ static const char *const METHODS[] = {
     "lbfgs",
     "gradient_descent",
     "barzilai_borwein",
+    "vertex_block_descent",
     "nonlinear_cg",
     "chebyshev_semi_iterative",
     "chebyshev_descent",

@@ -136,6 +136,7 @@ START_TEST(every_method_takes_every_integrator)
         "'method': 'nonlinear_cg', 'iterations': 3000, 'tolerance': 1e-7",
         "'method': 'gradient_descent', 'iterations': 10000, 'tolerance': 1e-6",
         "'method': 'barzilai_borwein', 'iterations': 10000, 'tolerance': 1e-6",
+        "'method': 'vertex_block_descent', 'iterations': 10000, 'tolerance': 1e-7",
         "'method': 'chebyshev_semi_iterative', 'iterations': 2000, 'tolerance': 1e-7",
         "'method': 'projective_dynamics', 'iterations': 4000, 'tolerance': 1e-7"};
     enum { COUNT = sizeof METHODS / sizeof *METHODS };

@@ -31,6 +31,7 @@ static const method METHODS[] = {
     {PL_METHOD_NONLINEAR_CG, "'iterations': 3000, 'tolerance': 1e-7"},
     {PL_METHOD_CHEBYSHEV_SEMI_ITERATIVE, "'iterations': 2000, 'tolerance': 1e-7"},
     {PL_METHOD_CHEBYSHEV_DESCENT, "'iterations': 5000, 'tolerance': 1e-7"},
+    {PL_METHOD_VERTEX_BLOCK_DESCENT, "'iterations': 10000, 'tolerance': 1e-7"},
     {PL_METHOD_PROJECTIVE_DYNAMICS, "'iterations': 5000, 'tolerance': 1e-6"},
 };
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };

@@ -102,6 +102,7 @@ static const struct {
     {"nonlinear_cg", 1e-5, false},
     {"gradient_descent", 1e-4, true},
     {"barzilai_borwein", 1e-4, false},
+    {"vertex_block_descent", 1e-4, false},
     {"chebyshev_descent", 2e-5, false},
     {"chebyshev_semi_iterative", 1e-3, true},
 };

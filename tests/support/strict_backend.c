@@ -563,6 +563,15 @@ static void strict_hessian_jacobi(pl_backend *b, const pl_array *rows, pl_array 
 {
     CPU->hessian->jacobi(cpu_of(b), ROWS(rows), ROWS(out));
 }
+static pl_status strict_sweep_prepare(pl_backend *b)
+{
+    return CPU->sweep->prepare(cpu_of(b));
+}
+static pl_status strict_sweep_vertices(pl_backend *b, const pl_backend_stage *stage, double noise,
+                                       pl_array *x, int64_t *moved)
+{
+    return CPU->sweep->vertices(cpu_of(b), STAGE, noise, POS(x), moved);
+}
 
 static void strict_renew(pl_backend *b, const pl_array *x, pl_array *multipliers)
 {
@@ -729,6 +738,11 @@ static const pl_hessian_ops strict_hessian = {
     .jacobi = strict_hessian_jacobi,
 };
 
+static const pl_sweep_ops strict_sweep = {
+    .prepare = strict_sweep_prepare,
+    .vertices = strict_sweep_vertices,
+};
+
 const pl_backend_ops pl_backend_strict = {
     .name = "strict",
     .on_host = false,
@@ -752,6 +766,7 @@ const pl_backend_ops pl_backend_strict = {
     .splitting = &strict_splitting,
     .anderson = &strict_anderson,
     .hessian = &strict_hessian,
+    .sweep = &strict_sweep,
 };
 
 void pl_strict_register(void)

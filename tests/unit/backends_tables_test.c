@@ -56,6 +56,9 @@ START_TEST(a_missing_table_refuses_its_methods)
     pl_backend_ops ops = pl_backend_cpu;
     ops.hessian = NULL;
     ck_assert(refuses(&ops, PL_METHOD_NEWTON) && !refuses(&pl_backend_cpu, PL_METHOD_NEWTON));
+    ops.sweep = NULL;
+    ck_assert(refuses(&ops, PL_METHOD_VERTEX_BLOCK_DESCENT));
+    ck_assert(!refuses(&pl_backend_cpu, PL_METHOD_VERTEX_BLOCK_DESCENT));
     ops.anderson = NULL;
     ops.splitting = NULL;
     ck_assert(refuses(&ops, PL_METHOD_ADMM) && !refuses(&pl_backend_cpu, PL_METHOD_ADMM));

@@ -238,6 +238,19 @@ START_TEST(ropes_on_a_device_need_admm)
 }
 END_TEST
 
+START_TEST(a_device_does_not_sweep)
+{
+    pl_scene scene = {.solver = {.method = PL_METHOD_VERTEX_BLOCK_DESCENT}};
+    pl_faults faults = {0};
+    ck_assert_int_eq(pl_device_carries(&scene, NULL, &faults), PL_OK);
+    scene.solver.device = PL_DEVICE_GPU;
+    ck_assert_int_eq(pl_device_carries(&scene, NULL, &faults), PL_INVALID);
+    ck_assert_str_eq(faults.items[0].pointer, "/solver/method");
+    ck_assert(strstr(faults.items[0].hint, "chebyshev_descent"));
+    pl_faults_clear(&faults);
+}
+END_TEST
+
 /* ADMM has no prox of a hinge: such a scene stays with descent, whatever its start. */
 START_TEST(hinges_are_never_split)
 {
@@ -272,6 +285,7 @@ int main(void)
     tcase_add_test(t, mirrored_bodies_of_log_j_are_split);
     tcase_add_test(t, ropes_are_held_by_descent);
     tcase_add_test(t, ropes_on_a_device_need_admm);
+    tcase_add_test(t, a_device_does_not_sweep);
     tcase_add_test(t, hinges_are_never_split);
     suite_add_tcase(suite, t);
     return run_suite(suite);

@@ -61,6 +61,8 @@ static const parts SCENES[] = {
     {"", "'method': 'lbfgs'", NEO, "'model': 'spline'", "", "", OBSTACLES},
     {"", "'method': 'chebyshev_descent', 'tune': 1, 'phases': 2", NEO, BEND, "", "", ""},
     {"", "'method': 'barzilai_borwein'", NEO, "'bending': {}", "", "", ""},
+    {"", "'method': 'vertex_block_descent'",
+     NEO ", 'invertible': true, 'damping': {'viscosity': 1}", BEND, "", ATTACHED, OBSTACLES},
     {"", "'method': 'auto'", NEO, "'bending': {}", "", "", ""},
     {"", "'method': 'auto'", NEO, "'bending': {}", ", 'inextensible': 'rope'", "", ""},
     {"", "'method': 'nonlinear_cg'", NEO, "'bending': {}", "", "", ""},

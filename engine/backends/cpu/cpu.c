@@ -20,6 +20,7 @@ static void cpu_destroy(pl_backend *b)
     free(c->hessians);
     free(c->anderson);
     pl_cpu_hessian_release(c);
+    pl_cpu_sweep_release(c);
     pl_cpu_augmented_release(c);
     pl_cpu_pairs_release(c);
     pl_cpu_apart_release(c);
@@ -539,6 +540,17 @@ static const pl_hessian_ops hessian_ops = {
     .jacobi = hessian_jacobi,
 };
 
+static pl_status sweep_vertices(pl_backend *b, const pl_backend_stage *stage, double noise,
+                                pl_array *x, int64_t *moved)
+{
+    return pl_cpu_sweep_vertices(b, NUMBERS(stage), noise, pl_numbers(x), moved);
+}
+
+static const pl_sweep_ops sweep_ops = {
+    .prepare = pl_cpu_sweep_prepare,
+    .vertices = sweep_vertices,
+};
+
 const pl_backend_ops pl_backend_cpu = {
     .name = "cpu",
     .on_host = true,
@@ -563,4 +575,5 @@ const pl_backend_ops pl_backend_cpu = {
     .splitting = &splitting_ops,
     .anderson = &anderson_ops,
     .hessian = &hessian_ops,
+    .sweep = &sweep_ops,
 };

@@ -33,6 +33,7 @@ typedef struct cpu {
                                     hessian_diagonal; or NULL */
     double *anderson;            /* cpu_anderson.c: partial sums; NULL without that acceleration */
     struct newton *newton;       /* cpu_newton.c; NULL without that method */
+    struct sweeps *sweeps;       /* cpu_sweep.c; NULL without that method */
     struct augmented *augmented; /* cpu_augmented.c; NULL without held groups */
     pl_host_contact between;     /* cpu_pairs.c */
     struct apart *apart;         /* cpu_apart.c; NULL except for ADMM with such contact */
@@ -129,6 +130,14 @@ void pl_cpu_scale_terms(pl_backend *b, int32_t group, const double *factor, doub
 pl_status pl_cpu_anderson_prepare(pl_backend *b);
 void pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a);
 const struct pl_anderson_loops *pl_cpu_anderson_loops(void);
+
+/* cpu_sweep.c */
+void pl_cpu_sweep_release(cpu *c);
+pl_status pl_cpu_sweep_prepare(pl_backend *b);
+/* Copies what the groups have frozen for a stage. */
+void pl_cpu_sweep_refreeze(cpu *c);
+pl_status pl_cpu_sweep_vertices(pl_backend *b, const pl_stage *stage, double noise, double *x,
+                                int64_t *moved);
 
 /* cpu_augmented.c */
 pl_status pl_cpu_augmented_create(cpu *c);

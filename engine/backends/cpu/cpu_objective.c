@@ -17,6 +17,7 @@ void pl_cpu_freeze(pl_backend *b, const pl_stage *stage)
         EACH_RUN(c, group->blocks, r)
             group->ops->spread(group, r.b0, r.b1);
     }
+    pl_cpu_sweep_refreeze(c);
 }
 
 static double elastic_energy(cpu *c, const double *x)

@@ -40,6 +40,8 @@ static method_cost cost_of(const pl_solver_settings *solver)
         return (method_cost){100e-9, 250e-9 + 5e-9 * pairs, 520, 520 + 48 * pairs};
     case PL_METHOD_NEWTON: /* Hessians, made semidefinite, and their sums */
         return (method_cost){10e-6, 1e-6, 1500, 1500};
+    case PL_METHOD_VERTEX_BLOCK_DESCENT: /* each term four times, with its copies */
+        return (method_cost){400e-9, 600e-9, 1200, 700};
     case PL_METHOD_NONLINEAR_CG: /* one or two trials per iteration */
         return (method_cost){200e-9, 400e-9, 520, 520};
     case PL_METHOD_GRADIENT_DESCENT:

@@ -115,6 +115,57 @@ static void hinges_hessian(const pl_group *g, const double *x, double *H, int64_
     }
 }
 
+static void hinges_local_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
+                                int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_dual gradient[PL_BLOCK][4][3];
+        pl_real F[3], U, P[3];
+        const law m = law_load(pl_terms_of(g), b);
+        hinge_block(g, b, x, F, gradient);
+        law_energy_gradient(&m, F, &U, P);
+        pl_store(energy, pl_load(energy) + U);
+    }
+}
+
+/* The same for the corner of each lane (local.h). */
+static void hinges_local_expand(const pl_group *g, const double *x, const double *own, double *sums,
+                                int64_t b0, int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_dual gradient[PL_BLOCK][4][3];
+        pl_real F[3], U, P[3], C[9];
+        const law m = law_load(pl_terms_of(g), b);
+        hinge_block(g, b, x, F, gradient);
+        law_energy_gradient(&m, F, &U, P);
+        law_hessian(&m, F, C);
+        pl_store(sums, pl_load(sums) + U);
+        for (int64_t l = 0; l < PL_BLOCK; l++) {
+            const int c = (int)own[b * PL_BLOCK + l];
+            pl_dual p[4][3], (*at)[3] = gradient[l];
+            double *sum = sums + l;
+            hinge_load(g, b, l, x, NULL, p);
+            for (int s = 0; s < 3; s++) {
+                p[c][s].d = 1;
+                (void)pl_hinge_angle(p, at);
+                p[c][s].d = 0;
+                sum[(PL_LOCAL_GRADIENT + s) * PL_BLOCK] += P[0][l] * at[c][s].v;
+                for (int r = s; r < 3; r++)
+                    sum[(PL_LOCAL_HESSIAN + r * (r + 1) / 2 + s) * PL_BLOCK] +=
+                        C[0][l] * at[c][r].v * at[c][s].v + P[0][l] * at[c][r].d;
+            }
+        }
+    }
+}
+
+static const pl_local_ops HINGES_LOCAL = {
+    .copy = pl_terms_local_copy,
+    .refreeze = pl_terms_local_refreeze,
+    .release = pl_terms_local_release,
+    .energy = hinges_local_energy,
+    .expand = hinges_local_expand,
+};
+
 /* v . (d2 theta / dx2) v, 1/s^2. */
 static double hinge_bending_of(const pl_group *g, int64_t b, int64_t l, const pl_stage *stage)
 {
@@ -176,6 +227,7 @@ const pl_group_ops JOIN4(pl_, damping_hinges, _ops_, PL_ISA) = {
     .name = "damping of hinges",
     .corners = 4,
     .rows = ROWS,
+    .local = &HINGES_LOCAL,
     .freeze = hinges_freeze,
     .energy = hinges_energy,
     .gradient = hinges_gradient,

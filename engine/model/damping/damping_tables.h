@@ -72,8 +72,9 @@ PL_TERM void damped_measure(const pl_group *g, const pl_number *x, pl_block_meas
 }
 
 #define DAMPED_ENERGIES                                                                            \
-    .energy = terms_energy, .gradient = terms_gradient, .energy_gradient = terms_energy_gradient,  \
-    .hessian = terms_hessian, .semidefinite_hessian = terms_semidefinite_hessian,                  \
+    .local = &TERMS_LOCAL, .energy = terms_energy, .gradient = terms_gradient,                     \
+    .energy_gradient = terms_energy_gradient, .hessian = terms_hessian,                            \
+    .semidefinite_hessian = terms_semidefinite_hessian,                                            \
     .hessian_diagonal = terms_hessian_diagonal, .concavity = damped_concavity
 
 extern const pl_group_ops JOIN4(pl_, damping_creased, _ops_, PL_ISA);

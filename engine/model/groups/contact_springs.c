@@ -2,6 +2,7 @@
 
 #include "engine/model/groups/contacts.h"
 #include "engine/model/hash.h"
+#include "engine/model/local.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,19 +66,26 @@ static void add_friction(const pl_contact_law *s, const pl_contact_anchor *a, in
         }
 }
 
+/* K = d2U/dx2 of term i, for its vertex at x. */
+static void curvature(const pl_contact_law *law, int64_t i, const double x[3], double K[3][3])
+{
+    double n[3], bend[9], y[3];
+    memset(K, 0, 9 * sizeof K[0][0]);
+    pl_contact_met(law, i, x, y);
+    double distance = pl_contact_is_clear(law, i, y) ? 0 : pl_contact_distance(law, i, y, n, bend);
+    if (distance < 0)
+        pl_contact_add_normal(law, i, distance, n, bend, K);
+    if (law->anchors[i].grip > 0)
+        add_friction(law, &law->anchors[i], i, y, K);
+}
+
 static void springs_hessian(const pl_group *g, const double *x, double *H, int64_t b0, int64_t b1)
 {
     const pl_contact_law *law = &((const pl_contact_springs *)g->data)->law;
     for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
         int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
-        double K[3][3] = {{0}}, n[3], bend[9], y[3];
-        pl_contact_met(law, i, point(g, i, x), y);
-        double distance = pl_contact_is_clear(law, i, y) ? 0
-                                                         : pl_contact_distance(law, i, y, n, bend);
-        if (distance < 0)
-            pl_contact_add_normal(law, i, distance, n, bend, K);
-        if (law->anchors[i].grip > 0)
-            add_friction(law, &law->anchors[i], i, y, K);
+        double K[3][3];
+        curvature(law, i, point(g, i, x), K);
         for (int r = 0, e = 0; r < 3; r++)
             for (int c = 0; c <= r; c++, e++)
                 H[(b * 6 + e) * PL_BLOCK + l] = K[r][c];
@@ -168,10 +176,98 @@ static void springs_destroy(pl_group *g)
     *g = (pl_group){0};
 }
 
+/* ---- around vertices (local.h) ---- */
+
+static void springs_local_release(pl_group *copy)
+{
+    pl_contact_springs *s = copy->data;
+    if (s) {
+        free(s->law.stiffness);
+        free(s->law.anchors);
+    }
+    free(s);
+    free(copy->corner);
+    *copy = (pl_group){0};
+}
+
+/* The factors on friction are in the anchors' grips. */
+static pl_status springs_local_copy(const pl_group *g, const pl_places *places, pl_group *out)
+{
+    const pl_contact_springs *from = g->data;
+    pl_group copy = {.ops = g->ops, .blocks = places->blocks};
+    pl_contact_springs *s = copy.data = calloc(1, sizeof *s);
+    if (!s)
+        return PL_NO_MEMORY;
+    s->law.shape = from->law.shape;
+    copy.corner = pl_local_copy_corners(g->corner, 1, places);
+    s->law.stiffness = pl_local_copy_rows(from->law.stiffness, 1, places);
+    s->law.anchors = pl_block_alloc(places->blocks * PL_BLOCK, sizeof *s->law.anchors);
+    if (!copy.corner || !s->law.stiffness || !s->law.anchors) {
+        springs_local_release(&copy);
+        return PL_NO_MEMORY;
+    }
+    pl_local_clear_padding(places, 1, s->law.stiffness);
+    *out = copy;
+    return PL_OK;
+}
+
+static void springs_local_refreeze(const pl_group *g, const pl_places *places, pl_group *copy,
+                                   int64_t b0, int64_t b1)
+{
+    const pl_contact_springs *from = g->data;
+    pl_contact_springs *s = copy->data;
+    if (b0 == 0) { /* not read before the phase is over */
+        s->law.start = from->law.start;
+        s->law.end = from->law.end;
+        s->law.extrapolation = from->law.extrapolation;
+    }
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        const bool padding = places->term[i] < 0;
+        s->law.anchors[i] = from->law.anchors[padding ? ~places->term[i] : places->term[i]];
+        if (padding)
+            s->law.anchors[i].grip = 0;
+    }
+}
+
+static void springs_local_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
+                                 int64_t b1)
+{
+    const pl_contact_springs *s = g->data;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        double gradient[3];
+        energy[i % PL_BLOCK] += pl_contact_energy(&s->law, i, point(g, i, x), gradient);
+    }
+}
+
+static void springs_local_expand(const pl_group *g, const double *x, const double *own,
+                                 double *sums, int64_t b0, int64_t b1)
+{
+    const pl_contact_springs *s = g->data;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        double gradient[3], K[3][3], *sum = sums + i % PL_BLOCK;
+        sum[PL_LOCAL_ENERGY * PL_BLOCK] += pl_contact_energy(&s->law, i, point(g, i, x), gradient);
+        curvature(&s->law, i, point(g, i, x), K);
+        for (int r = 0, e = PL_LOCAL_HESSIAN; r < 3; r++) {
+            sum[(PL_LOCAL_GRADIENT + r) * PL_BLOCK] += gradient[r];
+            for (int c = 0; c <= r; c++, e++)
+                sum[e * PL_BLOCK] += K[r][c];
+        }
+    }
+}
+
+static const pl_local_ops LOCAL = {
+    .copy = springs_local_copy,
+    .refreeze = springs_local_refreeze,
+    .release = springs_local_release,
+    .energy = springs_local_energy,
+    .expand = springs_local_expand,
+};
+
 static const pl_group_ops SPRINGS = {
     .name = "contact_springs",
     .corners = 1,
     .rows = 3,
+    .local = &LOCAL,
     .freeze = springs_freeze,
     .energy = springs_energy,
     .gradient = springs_gradient,

@@ -2,6 +2,7 @@
 
 #include "engine/model/hash.h"
 #include "engine/model/groups/hinge_law.h"
+#include "engine/model/local.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,10 +148,74 @@ static void hinges_destroy(pl_group *g)
     *g = (pl_group){0};
 }
 
+/* ---- around vertices (local.h) ---- */
+
+static pl_status hinges_local_copy(const pl_group *g, const pl_places *places, pl_group *out)
+{
+    const pl_hinges *from = g->data;
+    pl_group copy = {.ops = g->ops, .blocks = places->blocks};
+    pl_hinges *h = copy.data = calloc(1, sizeof *h);
+    if (!h)
+        return PL_NO_MEMORY;
+    copy.corner = pl_local_copy_corners(g->corner, 4, places);
+    h->stiffness = pl_local_copy_rows(from->stiffness, 1, places);
+    h->angle = pl_local_copy_rows(from->angle, 1, places);
+    if (!copy.corner || !h->stiffness || !h->angle) {
+        hinges_destroy(&copy);
+        return PL_NO_MEMORY;
+    }
+    pl_local_clear_padding(places, 1, h->stiffness);
+    *out = copy;
+    return PL_OK;
+}
+
+static void hinges_local_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
+                                int64_t b1)
+{
+    const pl_hinges *h = g->data;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        pl_dual gradient[4][3];
+        double d = pl_hinge_opened(term_angle(g, i, x, gradient), h->angle[i]);
+        energy[i % PL_BLOCK] += h->stiffness[i] * d * d / 2;
+    }
+}
+
+static void hinges_local_expand(const pl_group *g, const double *x, const double *own, double *sums,
+                                int64_t b0, int64_t b1)
+{
+    const pl_hinges *h = g->data;
+    for (int64_t i = b0 * PL_BLOCK; i < b1 * PL_BLOCK; i++) {
+        const int64_t b = i / PL_BLOCK, l = i % PL_BLOCK;
+        const int c = (int)own[i];
+        double d = 0, *sum = sums + l;
+        pl_dual p[4][3], gradient[4][3];
+        load(x, g->corner + b * 4 * PL_BLOCK + l, PL_BLOCK, p);
+        for (int s = 0; s < 3; s++) {
+            p[c][s].d = 1;
+            d = pl_hinge_opened(pl_hinge_angle(p, gradient), h->angle[i]);
+            p[c][s].d = 0;
+            for (int r = s; r < 3; r++)
+                sum[(PL_LOCAL_HESSIAN + r * (r + 1) / 2 + s) * PL_BLOCK] +=
+                    h->stiffness[i] * (gradient[c][r].v * gradient[c][s].v + d * gradient[c][r].d);
+        }
+        sum[PL_LOCAL_ENERGY * PL_BLOCK] += h->stiffness[i] * d * d / 2;
+        for (int r = 0; r < 3; r++)
+            sum[(PL_LOCAL_GRADIENT + r) * PL_BLOCK] += h->stiffness[i] * d * gradient[c][r].v;
+    }
+}
+
+static const pl_local_ops LOCAL = {
+    .copy = hinges_local_copy,
+    .release = hinges_destroy,
+    .energy = hinges_local_energy,
+    .expand = hinges_local_expand,
+};
+
 static const pl_group_ops HINGES = {
     .name = "hinges",
     .corners = 4,
     .rows = 0,
+    .local = &LOCAL,
     .energy = hinges_energy,
     .gradient = hinges_gradient,
     .energy_gradient = hinges_energy_gradient,

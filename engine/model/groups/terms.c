@@ -332,3 +332,52 @@ uint64_t pl_terms_hash(const pl_group *g, uint64_t hash)
 {
     return pl_terms_hash_material(g, pl_terms_hash_numbers(g, hash));
 }
+
+/* ---- copies around vertices ---- */
+
+void pl_terms_local_release(pl_group *copy)
+{
+    pl_terms *t = copy->data;
+    if (t)
+        t->damping = NULL; /* the original's */
+    pl_terms_destroy(copy);
+}
+
+pl_status pl_terms_local_copy(const pl_group *g, const pl_places *places, pl_group *out)
+{
+    const pl_terms *from = g->data;
+    const int32_t corners = g->ops->corners, rows = g->ops->rows, frozen = from->frozen_rows;
+    pl_group copy = {.ops = g->ops, .blocks = places->blocks};
+    pl_terms *t = copy.data = calloc(1, sizeof *t);
+    if (!t)
+        return PL_NO_MEMORY;
+    *t = (pl_terms){.constants = from->constants,
+                    .material = from->material,
+                    .shared = from->shared,
+                    .damping = from->damping,
+                    .frozen_rows = frozen};
+    copy.corner = pl_local_copy_corners(g->corner, corners, places);
+    t->shape = pl_local_copy_rows(from->shape, corners * rows / 3, places);
+    t->offset = from->offset ? pl_local_copy_rows(from->offset, rows, places) : NULL;
+    t->constant = pl_local_copy_rows(from->constant, from->constants, places);
+    t->frozen = from->frozen ? pl_local_copy_rows(from->frozen, frozen, places) : NULL;
+    if (!copy.corner || !t->shape || (from->offset && !t->offset) || !t->constant ||
+        (from->frozen && !t->frozen)) {
+        pl_terms_local_release(&copy);
+        return PL_NO_MEMORY;
+    }
+    pl_local_clear_padding(places, t->constants, t->constant);
+    *out = copy;
+    return PL_OK;
+}
+
+void pl_terms_local_refreeze(const pl_group *g, const pl_places *places, pl_group *copy, int64_t b0,
+                             int64_t b1)
+{
+    const pl_terms *from = g->data;
+    pl_terms *t = copy->data;
+    if (from->motion)
+        pl_local_fill_rows(from->offset, g->ops->rows, places, t->offset, b0, b1);
+    if (from->frozen)
+        pl_local_fill_rows(from->frozen, from->frozen_rows, places, t->frozen, b0, b1);
+}

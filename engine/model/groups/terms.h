@@ -13,7 +13,7 @@
 
 #include "engine/scene/fault.h"
 #include "engine/kernels/stretch.h"
-#include "engine/model/group.h"
+#include "engine/model/local.h"
 
 struct pl_damping; /* damping.h */
 struct pl_motion;  /* engine/scene/scene.h, which the kernels do not include */
@@ -131,6 +131,10 @@ extern const pl_held_ops pl_held_links;
 /* Slots of the tables that work without lanes. */
 void pl_terms_freeze(const pl_group *g, const pl_stage *stage, int64_t b0, int64_t b1);
 void pl_terms_destroy(pl_group *g);
+pl_status pl_terms_local_copy(const pl_group *g, const pl_places *places, pl_group *out);
+void pl_terms_local_refreeze(const pl_group *g, const pl_places *places, pl_group *copy, int64_t b0,
+                             int64_t b1);
+void pl_terms_local_release(pl_group *copy);
 void pl_terms_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 uint64_t pl_terms_hash(const pl_group *g, uint64_t hash);
 

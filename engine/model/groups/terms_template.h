@@ -295,6 +295,61 @@ PL_TERM void terms_hessian_diagonal(const pl_group *g, const pl_number *x, pl_nu
 }
 #endif
 
+#if !defined(LAW_HARD) && !defined(PL_DEVICE)
+/* ---- around vertices (local.h) ---- */
+
+static void terms_local_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
+                               int64_t b1)
+{
+    pl_real sum = pl_load(energy);
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real q[ROWS], U, P[ROWS];
+        law m = law_load(pl_terms_of(g), b);
+        apply(g, b, x, q);
+        law_energy_gradient(&m, q, &U, P);
+        sum += U;
+    }
+    pl_store(energy, sum);
+}
+
+/* With the coefficients w of each lane's own corner: sum_j w_j P_j, and sum_jl w_j w_l C_jl. */
+static void terms_local_expand(const pl_group *g, const double *x, const double *own, double *sums,
+                               int64_t b0, int64_t b1)
+{
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real G[CORNERS * COLUMNS], C[ROWS * ROWS], q[ROWS], P[ROWS], out[PL_LOCAL_ROWS];
+        const pl_real corner = pl_load(own + b * PL_BLOCK);
+        law m = law_load(pl_terms_of(g), b);
+        load_shape(pl_terms_of(g), b, G);
+        apply(g, b, x, q);
+        law_energy_gradient(&m, q, &out[0], P);
+        law_hessian(&m, q, C);
+        for (int c = 1; c < CORNERS; c++)
+            for (int j = 0; j < COLUMNS; j++)
+                G[j] = pl_select(pl_eq(corner, pl_set1(c)), G[c * COLUMNS + j], G[j]);
+        for (int e = 1; e < PL_LOCAL_ROWS; e++)
+            out[e] = pl_zero();
+        for (int j = 0; j < COLUMNS; j++)
+            for (int r = 0, e = PL_LOCAL_HESSIAN; r < 3; r++) {
+                out[PL_LOCAL_GRADIENT + r] += G[j] * P[3 * j + r];
+                for (int s = 0; s <= r; s++, e++)
+                    for (int l = 0; l < COLUMNS; l++)
+                        out[e] += G[j] * G[l] * C[3 * j + r + ROWS * (3 * l + s)];
+            }
+        for (int e = 0; e < PL_LOCAL_ROWS; e++)
+            pl_store(sums + e * PL_BLOCK, pl_load(sums + e * PL_BLOCK) + out[e]);
+    }
+}
+
+static const pl_local_ops TERMS_LOCAL = {
+    .copy = pl_terms_local_copy,
+    .refreeze = pl_terms_local_refreeze,
+    .release = pl_terms_local_release,
+    .energy = terms_local_energy,
+    .expand = terms_local_expand,
+};
+#endif
+
 #ifdef LAW_CONCAVITY
 PL_TERM void terms_concavity(const pl_group *g, const pl_number *z, pl_number *out, int64_t b0,
                              int64_t b1)
@@ -360,6 +415,7 @@ const pl_group_ops HARD_OPS = {TERMS_COMMON, .hard = true};
 extern const pl_group_ops SOFT_OPS;
 const pl_group_ops SOFT_OPS = {
     TERMS_COMMON,
+    .local = &TERMS_LOCAL,
     .energy = terms_energy,
     .gradient = terms_gradient,
     .energy_gradient = terms_energy_gradient,

@@ -182,3 +182,46 @@ void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K
             K[4 * c + d] =
                 w2 * (grad[c][0] * grad[d][0] + grad[c][1] * grad[d][1] + grad[c][2] * grad[d][2]);
 }
+
+/* ---- copies around vertices ---- */
+
+void pl_tets_local_release(pl_group *copy)
+{
+    pl_tets *t = copy->data;
+    if (t)
+        t->shared = NULL; /* the original's */
+    pl_tets_destroy(copy);
+}
+
+pl_status pl_tets_local_copy(const pl_group *g, const pl_places *places, pl_group *out)
+{
+    const pl_tets *from = g->data;
+    const int32_t constants = from->stretch->constants;
+    pl_group copy = {.ops = g->ops, .blocks = places->blocks};
+    pl_tets *t = copy.data = calloc(1, sizeof *t);
+    if (!t)
+        return PL_NO_MEMORY;
+    copy.corner = pl_local_copy_corners(g->corner, 4, places);
+    t->shape = pl_local_copy_rows(from->shape, 9, places);
+    t->volume = pl_local_copy_rows(from->volume, 1, places);
+    t->constants = pl_local_copy_rows(from->constants, constants, places);
+    t->blend = from->blend ? pl_local_copy_rows(from->blend, 2, places) : NULL;
+    t->shared = from->shared;
+    t->stretch = from->stretch;
+    if (!copy.corner || !t->shape || !t->volume || !t->constants || (from->blend && !t->blend)) {
+        pl_tets_local_release(&copy);
+        return PL_NO_MEMORY;
+    }
+    pl_local_clear_padding(places, 1, t->volume);
+    *out = copy;
+    return PL_OK;
+}
+
+void pl_tets_local_refreeze(const pl_group *g, const pl_places *places, pl_group *copy, int64_t b0,
+                            int64_t b1)
+{
+    const pl_tets *from = g->data;
+    pl_tets *t = copy->data;
+    if (from->blend)
+        pl_local_fill_rows(from->blend, 2, places, t->blend, b0, b1);
+}

@@ -10,7 +10,7 @@
 
 #include "engine/scene/fault.h"
 #include "engine/kernels/stretch.h"
-#include "engine/model/group.h"
+#include "engine/model/local.h"
 
 typedef struct pl_tets {
     pl_number *shape;  /* [block][9][L]: B^-1, column-major, 1/m */
@@ -78,6 +78,11 @@ pl_status pl_tets_create(const pl_tets_parts *parts, pl_group *out);
 void pl_tets_destroy(pl_group *g);
 /* The slot `spreads`: whether an element was below `low` when the step began. */
 bool pl_tets_spreads(const pl_group *g);
+/* Slots of pl_local_ops. */
+pl_status pl_tets_local_copy(const pl_group *g, const pl_places *places, pl_group *out);
+void pl_tets_local_refreeze(const pl_group *g, const pl_places *places, pl_group *copy, int64_t b0,
+                            int64_t b1);
+void pl_tets_local_release(pl_group *copy);
 void pl_tets_stiffness(const pl_group *g, int64_t block, int32_t lane, double *K);
 
 #endif

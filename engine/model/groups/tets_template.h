@@ -5,7 +5,8 @@
  *   MATERIAL_NAME   its name in a scene
  *
  * and, if a material has more constants than mu and lambda, load_material() with TETS_LOAD_MATERIAL, and
- * TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; and TETS_DISTANCE if the energy is k/2
+ * TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; TETS_LOCAL if the kernel has a function
+ * `local` of its own (stretch_solid.h has one for every material); and TETS_DISTANCE if the energy is k/2
  * times a squared distance from a set, so that weights need not know its concavity.
  *
  * It is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of PL_BLOCK tetrahedra at
@@ -444,12 +445,76 @@ PL_TERM void tets_measure(const pl_group *g, const pl_number *x, pl_block_measur
     }
 }
 
+/* ---- around vertices (local.h) ---- */
+
+static void tets_local_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
+                              int64_t b1)
+{
+    const pl_tets *t = pl_tets_of(g);
+    pl_real sum = pl_load(energy);
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], volume = pl_load(t->volume + b * PL_BLOCK);
+        pl_mat3 F = load_deformation(g, b, x, inverse);
+        material m = load_material(t, b);
+        pl_real density = KERNEL(energy)(&m, &F);
+        sum += pl_select(pl_gt(volume, pl_zero()), volume * density, pl_zero());
+    }
+    pl_store(energy, sum);
+}
+
+/* The gradient of the shape function of each lane's own corner. */
+PL_INLINE void own_gradient(const pl_real inverse[9], pl_real own, pl_real w[3])
+{
+    pl_mask is[4];
+#pragma GCC unroll 3
+    for (int c = 1; c < 4; c++)
+        is[c] = pl_eq(own, pl_set1(c));
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; j++) {
+        w[j] = -(inverse[3 * j] + inverse[3 * j + 1] + inverse[3 * j + 2]);
+#pragma GCC unroll 3
+        for (int c = 1; c < 4; c++)
+            w[j] = pl_select(is[c], inverse[c - 1 + 3 * j], w[j]);
+    }
+}
+
+static void tets_local_expand(const pl_group *g, const double *x, const double *own, double *sums,
+                              int64_t b0, int64_t b1)
+{
+    const pl_tets *t = pl_tets_of(g);
+    for (int64_t b = b0; b < b1; b++) {
+        pl_real inverse[9], w[3], out[PL_LOCAL_ROWS], volume = pl_load(t->volume + b * PL_BLOCK);
+        const pl_mat3 F = load_deformation(g, b, x, inverse);
+        const pl_mask some = pl_gt(volume, pl_zero());
+        own_gradient(inverse, pl_load(own + b * PL_BLOCK), w);
+#ifdef TETS_LOCAL
+        const material m = load_material(t, b);
+        KERNEL(local)(&m, &F, w, out);
+#else
+        const pl_stretch m = stretch_of(t, b);
+        pl_stretch_solid_local(&m, &F, w, out);
+#endif
+        PL_UNROLL for (int e = 0; e < PL_LOCAL_ROWS; e++)
+            pl_store(sums + e * PL_BLOCK,
+                     pl_load(sums + e * PL_BLOCK) + pl_select(some, volume * out[e], pl_zero()));
+    }
+}
+
+static const pl_local_ops LOCAL = {
+    .copy = pl_tets_local_copy,
+    .refreeze = pl_tets_local_refreeze,
+    .release = pl_tets_local_release,
+    .energy = tets_local_energy,
+    .expand = tets_local_expand,
+};
+
 extern const pl_group_ops OPS; /* as isa.h declares it */
 
 const pl_group_ops OPS = {
     .name = MATERIAL_NAME,
     .corners = 4,
     .rows = 9,
+    .local = &LOCAL,
     .reduce = tets_reduce,
     .energy = tets_energy,
     .gradient = tets_gradient,
