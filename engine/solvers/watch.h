@@ -39,7 +39,7 @@ void pl_watch_begin(pl_watch *w, const pl_backend_stage *stage, pl_array *x, pl_
 void pl_watch_evaluate(pl_watch *w);
 /* Writes `now` to the result and to a row of detail. */
 void pl_watch_record(pl_watch *w);
-/* Makes the forces at x the multipliers of contact, and evaluates again. */
+/* Makes the forces at x the multipliers of contact, and evaluates again if that changes the objective. */
 void pl_watch_renew(pl_watch *w);
 /* True if x is an answer. */
 bool pl_watch_accepts(pl_watch *w);

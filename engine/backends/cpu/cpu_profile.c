@@ -227,16 +227,9 @@ static double dual_norm(pl_backend *b)
     return norm;
 }
 
-static double difference(pl_backend *b, const pl_anderson *a)
+static void difference(pl_backend *b, const pl_anderson *a)
 {
-    double norm;
-    PHASE(ACCELERATION, count_groups, norm = CPU.anderson->difference(b, a));
-    return norm;
-}
-
-static void combine_anderson(pl_backend *b, const pl_anderson *a, const double *gamma)
-{
-    PHASE(ACCELERATION, count_groups, CPU.anderson->combine(b, a, gamma));
+    PHASE(ACCELERATION, count_groups, CPU.anderson->difference(b, a));
 }
 
 /* ---- rows, and the constant matrix ---- */
@@ -388,6 +381,16 @@ static void hessian_jacobi(pl_backend *b, const pl_array *rows, pl_array *out)
     PHASE(PRECONDITIONER, count_gather, CPU.hessian->jacobi(b, rows, out));
 }
 
+/* Colours follow one another, and their blocks are not counted. */
+static pl_status sweep_vertices(pl_backend *b, const pl_backend_stage *stage, double noise,
+                                pl_array *x, int64_t *moved)
+{
+    pl_status status;
+    PHASE(LOCAL_STEP, nothing, status = CPU.sweep->vertices(b, stage, noise, x, moved));
+    pl_profile_current()->row[PL_PROFILE_LOCAL_STEP].counting = PL_PROFILE_MEASURED;
+    return status;
+}
+
 /* ---- contact between bodies ---- */
 
 static pl_status pairs_begin(pl_backend *b, const pl_backend_stage *stage, const pl_array *x)
@@ -397,11 +400,11 @@ static pl_status pairs_begin(pl_backend *b, const pl_backend_stage *stage, const
     return status;
 }
 
-static double pairs_renew(pl_backend *b, const pl_array *x)
+static pl_contact_renewal pairs_renew(pl_backend *b, const pl_array *x)
 {
-    double change;
-    PHASE(DETECTION, nothing, change = CPU.pairs->renew(b, x));
-    return change;
+    pl_contact_renewal renewal;
+    PHASE(DETECTION, nothing, renewal = CPU.pairs->renew(b, x));
+    return renewal;
 }
 
 static double pairs_lack(pl_backend *b, const pl_array *x)
@@ -469,6 +472,7 @@ const pl_backend_ops *pl_backend_cpu_profiled(void)
         pl_splitting_ops splitting;
         pl_anderson_ops anderson;
         pl_hessian_ops hessian;
+        pl_sweep_ops sweep;
     } t;
     t.rows = (pl_rows_ops){.set_free = set_free,
                            .get_free = get_free,
@@ -508,13 +512,14 @@ const pl_backend_ops *pl_backend_cpu_profiled(void)
     t.splitting.dual_norm = dual_norm;
     t.anderson = *CPU.anderson;
     t.anderson.difference = difference;
-    t.anderson.combine = combine_anderson;
     t.hessian = *CPU.hessian;
     t.hessian.make = hessian_make;
     t.hessian.factor = hessian_factor;
     t.hessian.solve = hessian_solve;
     t.hessian.multiply = hessian_multiply;
     t.hessian.jacobi = hessian_jacobi;
+    t.sweep = *CPU.sweep;
+    t.sweep.vertices = sweep_vertices;
     profiled = CPU;
     profiled.create = create;
     profiled.rows = &t.rows;
@@ -527,5 +532,6 @@ const pl_backend_ops *pl_backend_cpu_profiled(void)
     profiled.splitting = &t.splitting;
     profiled.anderson = &t.anderson;
     profiled.hessian = &t.hessian;
+    profiled.sweep = &t.sweep;
     return &profiled;
 }
