@@ -40,9 +40,10 @@
 static const double FORCING = 0.1;
 /* The decrement, relative to the first, below which H is tried without projection. */
 static const double NEAR = 1e-2;
-/* Maximum number of gradients: if there is no factor to fall back on; by the constant matrix, at least and at most;
- * by an earlier factor. */
-enum { MOST_GRADIENTS = 2000, LEAST_BY_MATRIX = 20, MOST_BY_MATRIX = 400, MOST_BY_FACTOR = 8 };
+/* Maximum number of gradients: if there is no factor to fall back on; by the constant matrix; by an earlier factor.
+ * Where a factor costs less than LEAST_BY_MATRIX gradients (some 500 vertices), every step is direct: rough steps gain
+ * little there, and a small box of steel that rolled over a floor did not converge with them. */
+enum { MOST_GRADIENTS = 2000, LEAST_BY_MATRIX = 60, MOST_BY_MATRIX = 400, MOST_BY_FACTOR = 8 };
 
 /* Of conjugate gradients: the constant matrix, the 3 x 3 blocks on H's diagonal, the last factor of an H. */
 typedef enum preconditioner { BY_MATRIX, BY_BLOCKS, BY_FACTOR } preconditioner;
@@ -50,7 +51,8 @@ typedef enum preconditioner { BY_MATRIX, BY_BLOCKS, BY_FACTOR } preconditioner;
 typedef struct newton {
     pl_array *d, *d_old;                      /* rows */
     pl_array *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
-    int32_t most;  /* gradients by the constant matrix before a factor, with linear auto */
+    int32_t
+        most; /* gradients by the constant matrix before a factor, with linear auto; 0: always factor */
     bool factored; /* an H of this solve */
     bool plain;    /* Newton's direction failed: use -A^-1 g */
 } newton;
@@ -100,7 +102,7 @@ static pl_status create(pl_descent *d)
     list_arrays(s, arrays);
     bool direct = d->model->solver.linear == PL_LINEAR_DIRECT;
     const double most = pl_newton_factor_seconds(d->model) / pl_newton_gradient_seconds(d->model);
-    s->most = (int32_t)fmin(fmax(LEAST_BY_MATRIX, most), MOST_BY_MATRIX);
+    s->most = most < LEAST_BY_MATRIX ? 0 : (int32_t)fmin(most, MOST_BY_MATRIX);
     if (!pl_rows_create(d->model, d->backend, arrays, direct ? DIRECT_ARRAYS : ARRAYS))
         return PL_NO_MEMORY;
     return d->backend->ops->hessian->prepare(d->backend);
@@ -176,7 +178,7 @@ static bool solve_by_a_preconditioner(pl_descent *d)
         (void)solve_by_gradients(d, BY_BLOCKS, eta, MOST_GRADIENTS);
         return true;
     case PL_LINEAR_AUTO:
-        if (d->model->multipliers > 0)
+        if (d->model->multipliers > 0 || s->most == 0)
             return false;
         return s->factored ? solve_by_gradients(d, BY_FACTOR, eta, MOST_BY_FACTOR)
                            : solve_by_gradients(d, BY_MATRIX, eta, s->most);

@@ -1,6 +1,7 @@
 /* Replaces factors in programs built without CHOLMOD: conjugate gradients until nothing improves. Slow, but as
  * accurate. Newton's factor is missing. */
 #include "engine/linear/linear.h"
+#include "engine/linear/solve_shape.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -114,6 +115,11 @@ pl_status pl_factor_solve3(const pl_factor *f, pl_solve_work *w, const double *b
 int64_t pl_factor_nonzeros(const pl_factor *f)
 {
     return 0;
+}
+
+pl_solve_shape pl_factor_shape(const pl_factor *f)
+{
+    return (pl_solve_shape){0};
 }
 
 pl_status pl_refactor_create(const pl_sparse *a, int32_t block, pl_refactor **out)
