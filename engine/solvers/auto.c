@@ -66,15 +66,16 @@ typedef struct automatic {
 /* Cost of a Newton iteration in iterations of L-BFGS: within a factor of two of measurements on tetrahedra, sheets
  * and springs with 72 to 6,559 vertices. It is a ratio of seconds on one core, in which the machine cancels. L-BFGS
  * costs its energies and a solve; Newton costs the Hessians and a factor, whose numbers and their products scale
- * like those of the constant matrix. */
+ * like those of the constant matrix. Where every step is direct, L-BFGS has longer, because a step that lands is often
+ * one that Newton leaves only slowly. */
 static double estimate_ratio(const pl_model *m)
 {
     const double tets = (double)m->contributions / 12;
     const double solve = pl_newton_gradient_seconds(m), factor = pl_newton_factor_seconds(m);
+    if (pl_newton_is_direct(m))
+        return (4e-7 * tets + 0.68 * factor) / (1.2e-8 * tets + solve);
     const double gradients = GRADIENTS * solve;
-    const double newton = m->solver.linear == PL_LINEAR_DIRECT ? factor
-                          : m->solver.linear == PL_LINEAR_AUTO ? fmin(factor, gradients)
-                                                               : gradients;
+    const double newton = m->solver.linear == PL_LINEAR_AUTO ? fmin(factor, gradients) : gradients;
     return (3e-7 * tets + newton) / (4e-8 * tets + solve);
 }
 

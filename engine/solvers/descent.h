@@ -103,6 +103,8 @@ extern const pl_descent_rule pl_quasi_newton_rule, pl_newton_rule;
  * factor of H: for decisions by their ratio, in which the machine cancels. */
 double pl_newton_gradient_seconds(const pl_model *model);
 double pl_newton_factor_seconds(const pl_model *model);
+/* True if every step of Newton's method takes a factor: asked for, cheap, or needed by held constraints. */
+bool pl_newton_is_direct(const pl_model *model);
 
 /* Save and restore the multipliers of held groups and the rule's lasting memory. */
 void pl_descent_save(const pl_solver *solver, pl_bytes_out *out);

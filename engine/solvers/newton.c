@@ -51,8 +51,8 @@ typedef enum preconditioner { BY_MATRIX, BY_BLOCKS, BY_FACTOR } preconditioner;
 typedef struct newton {
     pl_array *d, *d_old;                      /* rows */
     pl_array *r, *r_old, *z, *q, *Hq, *q_old; /* rows, of conjugate gradients */
-    int32_t
-        most; /* gradients by the constant matrix before a factor, with linear auto; 0: always factor */
+    bool direct;                              /* every step takes a factor */
+    int32_t most;  /* gradients by the constant matrix before a factor, with linear auto */
     bool factored; /* an H of this solve */
     bool plain;    /* Newton's direction failed: use -A^-1 g */
 } newton;
@@ -70,6 +70,19 @@ double pl_newton_factor_seconds(const pl_model *m)
     const double numbers = m->factor[0] ? 12 * (double)pl_factor_nonzeros(m->factor[0]) : 0;
     const double rows = 3 * (double)m->free_vertices;
     return numbers * (1.5e-8 + 4.5e-11 * numbers / fmax(rows, 1));
+}
+
+/* The number of gradients by the constant matrix that cost as much as a factor. */
+static double gradients_a_factor(const pl_model *m)
+{
+    return pl_newton_factor_seconds(m) / pl_newton_gradient_seconds(m);
+}
+
+bool pl_newton_is_direct(const pl_model *m)
+{
+    return m->solver.linear == PL_LINEAR_DIRECT ||
+           (m->solver.linear == PL_LINEAR_AUTO &&
+            (m->multipliers > 0 || gradients_a_factor(m) < LEAST_BY_MATRIX));
 }
 
 enum { ARRAYS = 8, DIRECT_ARRAYS = 2 };
@@ -100,10 +113,9 @@ static pl_status create(pl_descent *d)
     if (!s)
         return PL_NO_MEMORY;
     list_arrays(s, arrays);
-    bool direct = d->model->solver.linear == PL_LINEAR_DIRECT;
-    const double most = pl_newton_factor_seconds(d->model) / pl_newton_gradient_seconds(d->model);
-    s->most = most < LEAST_BY_MATRIX ? 0 : (int32_t)fmin(most, MOST_BY_MATRIX);
-    if (!pl_rows_create(d->model, d->backend, arrays, direct ? DIRECT_ARRAYS : ARRAYS))
+    s->direct = pl_newton_is_direct(d->model);
+    s->most = (int32_t)fmin(gradients_a_factor(d->model), MOST_BY_MATRIX);
+    if (!pl_rows_create(d->model, d->backend, arrays, s->direct ? DIRECT_ARRAYS : ARRAYS))
         return PL_NO_MEMORY;
     return d->backend->ops->hessian->prepare(d->backend);
 }
@@ -170,6 +182,8 @@ static bool solve_by_a_preconditioner(pl_descent *d)
 {
     const newton *s = d->rule;
     const double eta = fmin(FORCING, sqrt(d->out->decrement / d->first));
+    if (s->direct)
+        return false;
     switch (d->model->solver.linear) {
     case PL_LINEAR_PCG:
         (void)solve_by_gradients(d, BY_MATRIX, eta, MOST_GRADIENTS);
@@ -178,8 +192,6 @@ static bool solve_by_a_preconditioner(pl_descent *d)
         (void)solve_by_gradients(d, BY_BLOCKS, eta, MOST_GRADIENTS);
         return true;
     case PL_LINEAR_AUTO:
-        if (d->model->multipliers > 0 || s->most == 0)
-            return false;
         return s->factored ? solve_by_gradients(d, BY_FACTOR, eta, MOST_BY_FACTOR)
                            : solve_by_gradients(d, BY_MATRIX, eta, s->most);
     case PL_LINEAR_DIRECT:
