@@ -15,6 +15,7 @@
     DO(IMPLICIT_MIDPOINT, implicit_midpoint)                                                       \
     DO(TR_BDF2, tr_bdf2)                                                                           \
     DO(SDIRK2, sdirk2)
+/* Their numbers are part of a model's hash: a new one comes last. */
 #define PL_EACH_METHOD(DO)                                                                         \
     DO(ADMM, admm)                                                                                 \
     DO(QUASI_NEWTON, quasi_newton)                                                                 \
@@ -26,8 +27,8 @@
     DO(CHEBYSHEV_DESCENT, chebyshev_descent)                                                       \
     DO(PROJECTIVE_DYNAMICS, projective_dynamics)                                                   \
     DO(BARZILAI_BORWEIN, barzilai_borwein)                                                         \
-    DO(VERTEX_BLOCK_DESCENT, vertex_block_descent)                                                 \
-    DO(AUTO, auto)
+    DO(AUTO, auto)                                                                                 \
+    DO(VERTEX_BLOCK_DESCENT, vertex_block_descent)
 
 typedef enum pl_integrator_kind {
 #define KIND(kind, name) PL_INTEGRATOR_##kind,

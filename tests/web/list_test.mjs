@@ -101,6 +101,7 @@ await run({
             location.hash = hash;
         }, `/sessions/${id}`);
         await page.locator('.panel .left').waitFor();
+        await page.locator('.list .chosen .line').first().waitFor();
         const seen = await page.evaluate(async () => {
             const text = (place) => document.querySelector(place).innerText.trim();
             const found = { all: new Set(), differ: [] };
