@@ -301,7 +301,11 @@ export async function run(tests, { options = [] } = {}) {
                 }
             }
         }
-        for (const context of browser?.contexts() ?? []) await context.close();
+        for (const context of browser?.contexts() ?? []) {
+            // A handler of requests that is still at work would fail when its page closes.
+            for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+            await context.close();
+        }
         await daemon?.clear().catch(leave);
         if (process.env.TIMES) console.log(`${((Date.now() - begun) / 1000).toFixed(1)} s  ${name}`);
     }
