@@ -89,6 +89,9 @@ ifneq ($(KERNELS_BUILD),$(BUILD))
 SUPPORT_SRC := $(filter-out tests/support/kernels_%,$(SUPPORT_SRC))
 endif
 
+# The folder of the libraries that tests of the device link beside what they test.
+LIBRARIES_BUILD := $(BUILD)
+
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
               $(foreach i,$(ISAS),$(patsubst %.c,$(KERNELS_BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC)))
@@ -140,7 +143,7 @@ docs: $(SITE)/docs_files.c ## build the documentation site again, into build/doc
 
 # Only goals whose help says so install packages. Any other goal prints the command that installs missing
 # ones. Goals for a machine with a GPU need a C compiler, make and nvcc, and nothing else.
-INSTALLING := demo figures test check check-long bench fuzz fuzz-build sanitised tests golden arm64-check
+INSTALLING := demo figures test check check-long standin-check bench fuzz fuzz-build sanitised tests golden arm64-check
 .PHONY: deps
 ifneq ($(filter $(INSTALLING),$(MAKECMDGOALS)),)
 deps: build/.deps
@@ -185,7 +188,7 @@ STANDIN_DIR := $(BUILD)/obj/tests/gpu/standin
 STANDIN_OBJ := $(call obj,$(sort $(wildcard tests/gpu/standin/*.c))) $(BUILD)/obj/engine/backends/device/joint.o \
     $(STANDIN_DIR)/memory_cuda.o $(BUILD)/obj/engine/backends/cuda/management.o $(foreach p,f32 f64,$(STANDIN_DIR)/kernels.$(p).o $(patsubst %.c,$(BUILD)/obj/%.$(p).o,$(DEVICE_SRC)))
 define standin_rule
-$(STANDIN_DIR)/kernels.$(1).o: $(patsubst %.c,$(BUILD)/obj/%.$(1).o,$(DEVICE_KERNELS))
+$(STANDIN_DIR)/kernels.$(1).o: $(patsubst %.c,$(KERNELS_BUILD)/obj/%.$(1).o,$(DEVICE_KERNELS))
 	@mkdir -p $$(@D)
 	@$(LD) -r -o $$@ $$^ && objcopy --redefine-sym pl_device_launch=standin_device_launch_$(1) --redefine-sym pl_device_bytes_kernel_$(1)=standin_bytes_kernel_$(1) $$@
 endef
@@ -198,7 +201,7 @@ $(STANDIN_DIR)/memory_cuda.o: engine/backends/cuda/memory_cuda.cu | deps
 STANDIN_LINK := -Wl,--wrap=pl_round_begin
 $(BUILD)/libstandin.a: $(STANDIN_OBJ)
 STANDIN_PLUGIN := $(BUILD)/standin/libpliant_cuda.so
-$(STANDIN_PLUGIN): $(BUILD)/obj/engine/backends/cuda/plugin.o $(BUILD)/obj/tests/gpu/standin_exported.o $(BUILD)/libstandin.a $(BUILD)/libdescent.a
+$(STANDIN_PLUGIN): $(BUILD)/obj/engine/backends/cuda/plugin.o $(BUILD)/obj/tests/gpu/standin_exported.o $(BUILD)/libstandin.a $(LIBRARIES_BUILD)/libdescent.a
 	@mkdir -p $(@D)
 	@$(CC) -shared -o $@ $^ $(STANDIN_LINK) -Wl,--exclude-libs=ALL -Wl,--no-undefined $(LDFLAGS_ALL) -lstdc++ -lm
 
@@ -344,9 +347,10 @@ STANDIN_TESTS := $(patsubst %,$(BUILD)/tests/standin/%_test,device device_many d
 $(STANDIN_TESTS): $(BUILD)/tests/standin/%: $(BUILD)/obj/tests/physics/%.o
 STANDIN_UNIT_TESTS := $(filter $(BUILD)/tests/gpu/%,$(TESTS))
 $(STANDIN_UNIT_TESTS): $(BUILD)/tests/gpu/%: $(BUILD)/obj/tests/gpu/%.o
-$(STANDIN_TESTS) $(STANDIN_UNIT_TESTS): $(BUILD)/libsupport.a $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libstandin.a $(BUILD)/libengine.a
+STANDIN_LIBRARIES := $(addprefix $(LIBRARIES_BUILD)/,libsupport.a libworker.a libprotocol.a) $(BUILD)/libstandin.a $(LIBRARIES_BUILD)/libengine.a
+$(STANDIN_TESTS) $(STANDIN_UNIT_TESTS): $(STANDIN_LIBRARIES)
 	@mkdir -p $(@D)
-	@$(CC) $(TEST_LINKER) -o $@ $(STANDIN_LINK) $(filter %.o,$^) $(filter %.a,$^) $(BUILD)/libprotocol.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_PROTOCOL) $(LIBS_LINEAR) -lstdc++
+	@$(CC) $(TEST_LINKER) -o $@ $(STANDIN_LINK) $(filter %.o,$^) $(filter %.a,$^) $(LIBRARIES_BUILD)/libprotocol.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_CHECK) $(LIBS_PROTOCOL) $(LIBS_LINEAR) -lstdc++
 FAKE_MANAGEMENT := $(BUILD)/standin/libnvidia-ml.so.1
 $(FAKE_MANAGEMENT): tests/gpu/fake_management.c | deps
 	@mkdir -p $(@D)
@@ -450,8 +454,15 @@ sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
 .PHONY: sanitised-programs
 sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
 
-# The device's tests on the stand-in run at full length only; a check has tests/gpu/programs_test.
-ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) $(if $(filter check-long,$(MAKECMDGOALS)),$(STANDIN_TESTS)) $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
+# The device's tests on the stand-in, and those under sanitizers, run at full length only; a check has tests/gpu.
+STANDIN_SANITISED = $(foreach s,address-undefined thread,$(patsubst $(BUILD)/%,build/san-standin-$(s)/%,$(STANDIN_CHECKS)))
+.PHONY: standin-sanitised
+standin-sanitised: all $(STANDIN_PLAIN) | test-deps
+	@$(MAKE) --no-print-directory SAN=address,undefined standin-part
+	@$(MAKE) --no-print-directory SAN=thread standin-part
+ALL_CHECKS = $(TESTS) $(PYTHON_TESTS) $(STRICT_TESTS) \
+             $(if $(filter check-long,$(MAKECMDGOALS)),$(STANDIN_TESTS) $(if $(SAN),,$(STANDIN_SANITISED))) \
+             $(if $(SAN),,$(WEB_TESTS) $(SAN_TESTS) $(FUZZERS))
 # The fast tier: unit tests and physics, except the slowest, which run in the check.
 SLOW_TESTS := $(addprefix $(BUILD)/tests/physics/,$(addsuffix _test,descent device device_many device_splitting \
               device_stages device_touching gallery methods)) $(BUILD)/tests/unit/mesh_hostile_test
@@ -467,7 +478,7 @@ check: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## run every test that
 	@FUZZ_SECONDS=5 FUZZ_SEED=1 tests/run-tests $(ALL_CHECKS)
 
 .PHONY: check-long
-check-long: all tests arm64 $(if $(SAN),,sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
+check-long: all tests arm64 $(if $(SAN),,sanitised standin-sanitised fuzz-build) ## the same tests at full length (PLIANT_LONG=1)
 	@PLIANT_BUILD=$(BUILD) tests/check-tree
 	@PLIANT_LONG=1 TEST_TIMEOUT=$${TEST_TIMEOUT:-5400} tests/run-tests $(ALL_CHECKS)
 
@@ -491,7 +502,7 @@ arm64-check: arm64 $(BUILD)/tests/unit/kernels_arm64_test ## cross-compile the e
 # The engine without CHOLMOD and zlib, for methods without a factor and generated meshes.
 $(BUILD)/libdescent.a: $(filter-out %/cholmod.o %/inflate.o,$(ENGINE_OBJ))
 $(GPU_PROGRAMS): $(BUILD)/gpu/gpu-%: $(BUILD)/obj/tests/gpu/gpu_%.o \
-    $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c tests/gpu/no_inflate.c) $(BUILD)/libemulated.a $(BUILD)/libdescent.a
+    $(call obj,tests/gpu/gpu_scene.c tests/gpu/no_factor.c tests/gpu/no_inflate.c) $(LIBRARIES_BUILD)/libemulated.a $(LIBRARIES_BUILD)/libdescent.a
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(LDFLAGS_ALL) -ldl -lm
 GPU_ARGS = $(if $(filter-out 0,$(QUICK)),--quick) $(ARGS)
@@ -509,6 +520,18 @@ gpu-programs: $(GPU_PROGRAMS) $(filter %.so,$(PROGRAMS))
 .PHONY: gpu-standin
 gpu-standin: $(STANDIN_PROGRAMS) ## both on a stand-in for CUDA's runtime, without a GPU: results, and counts per iteration [QUICK=1]
 	@$(BUILD)/standin/gpu/gpu-check $(GPU_ARGS) && $(BUILD)/standin/gpu/gpu-bench
+# All tests of the device on the stand-in. With SAN=, its host side, the stand-in and the tests are instrumented, in a
+# separate folder, and the rest is the plain build's (tests/README.md says why).
+STANDIN_CHECKS := $(STANDIN_TESTS) $(STANDIN_UNIT_TESTS)
+STANDIN_PLAIN := $(addprefix build/,libemulated.a libdescent.a libengine.a libsupport.a libworker.a libprotocol.a)
+STANDIN_PART := $(if $(SAN),$(patsubst build/san-%,build/san-standin-%,$(BUILD)),$(BUILD))
+.PHONY: standin-check standin-part standin-programs
+standin-check: $(if $(SAN),standin-part,standin-programs) ## run the device's tests on that stand-in [SAN=address,undefined] [SAN=thread]
+	@tests/run-tests $(patsubst $(BUILD)/%,$(STANDIN_PART)/%,$(STANDIN_CHECKS))
+standin-programs: $(STANDIN_CHECKS) $(STANDIN_PROGRAMS)
+standin-part:
+	@$(MAKE) --no-print-directory SAN= BUILD=build $(STANDIN_PLAIN)
+	@$(MAKE) --no-print-directory BUILD=$(STANDIN_PART) KERNELS_BUILD=build LIBRARIES_BUILD=build CFLAGS='-O1 -g1' standin-programs
 
 .PHONY: bench
 bench: all $(BENCHES) ## print the benchmark tables

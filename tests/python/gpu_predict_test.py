@@ -99,6 +99,20 @@ class PredictTest(unittest.TestCase):
         self.assertEqual(p.sectors(12, 4), 40)
         self.assertEqual(p.sectors(16, 16), 32)
 
+    def test_sums_by_hand(self):
+        p = script()
+        body = {"tets": 4983504, "vertices": 857375}
+        *_, sums, last, _ = p.phases(body, 8, False)["look"]
+        # four columns of a part each, and energies of five; 2^20 / 8192 numbers of a thread
+        self.assertEqual(sums.threads, 9 * 8192)
+        self.assertEqual(sums.reads, 128 / 8)
+        self.assertEqual(sums.memory, 8 * (4 * 857375 + 4983504))
+        self.assertEqual(last.threads, 9 * 32)
+        sessions = p.phases({"tets": 5376, "vertices": 1215, "sessions": 64}, 4, True)
+        self.assertEqual(sessions["look"][2].threads, 64 * 5 * 8192)
+        self.assertEqual(sessions["refresh"][2].threads, 64 * 2 * 8192)
+        self.assertEqual(sessions["look"][2].reads, 1)
+
     def test_nothing_is_double_in_single(self):
         _, kernels = script().load()
         for (name, precision), counts in kernels.items():

@@ -137,31 +137,60 @@ const double *PL_NAMED(pl_device_shown)(pl_device *d, const pl_array *x, double 
 
 /* ---- sums ---- */
 
-void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t count, double *out)
+/* Parts of sums that one launch makes, and the sums that they are of. */
+typedef struct parts {
+    pl_sums_arguments arguments;
+    int32_t of[PL_SUMS_MAX], count;
+} parts;
+
+/* Makes them, adds them to `out`, and leaves none. */
+static void make_parts(pl_device *d, parts *p, double *out)
 {
     double last[PL_SUMS_MAX * PL_SUM_LAST];
-    for (int32_t first = 0; first < count; first += PL_SUMS_MAX) {
-        int32_t some = count - first < PL_SUMS_MAX ? count - first : PL_SUMS_MAX;
-        pl_sums_arguments a = {.vertices = d->model.vertices, .partial = d->partial};
-        pl_sums_last_arguments b = {.partial = d->partial, .out = d->last};
-        for (int32_t k = 0; k < some; k++) {
-            a.sum[k] = sum[first + k];
-            b.largest |= (uint64_t)(a.sum[k].kind == PL_SUM_LARGEST) << k;
+    pl_sums_last_arguments b = {.partial = d->partial, .out = d->last};
+    for (int32_t k = 0; k < p->count; k++)
+        b.largest |= (uint64_t)(p->arguments.sum[k].kind == PL_SUM_LARGEST) << k;
+    PL_NAMED(pl_device_sums)(d->queue, &p->arguments, (int64_t)p->count * PL_SUM_WIDTH);
+    PL_NAMED(pl_device_sums_last)(d->queue, &b, (int64_t)p->count * PL_SUM_LAST);
+    if (d->meanwhile)
+        d->meanwhile(d->meanwhile_context);
+    pl_device_get(d->queue, last, d->last, (size_t)p->count * PL_SUM_LAST * sizeof *last);
+    for (int32_t k = 0; k < p->count; k++) {
+        bool largest = b.largest >> k & 1;
+        double total = 0, *of = &out[p->of[k]];
+        for (int i = 0; i < PL_SUM_LAST; i++) {
+            double one = last[k * PL_SUM_LAST + i];
+            total = largest ? fmax(total, one) : total + one;
         }
-        PL_NAMED(pl_device_sums)(d->queue, &a, (int64_t)some * PL_SUM_WIDTH);
-        PL_NAMED(pl_device_sums_last)(d->queue, &b, (int64_t)some * PL_SUM_LAST);
-        if (d->meanwhile)
-            d->meanwhile(d->meanwhile_context);
-        pl_device_get(d->queue, last, d->last, (size_t)some * PL_SUM_LAST * sizeof *last);
-        for (int32_t k = 0; k < some; k++) {
-            double total = 0;
-            for (int i = 0; i < PL_SUM_LAST; i++) {
-                double one = last[k * PL_SUM_LAST + i];
-                total = b.largest >> k & 1 ? fmax(total, one) : total + one;
-            }
-            out[first + k] = pl_device_fault() ? NAN : total;
-        }
+        *of = pl_device_fault() ? NAN : largest ? fmax(*of, total) : *of + total;
     }
+    p->count = 0;
+}
+
+static void add_part(parts *p, const pl_summing *sum, int32_t number, int64_t first)
+{
+    pl_summing *part = &p->arguments.sum[p->count];
+    *part = *sum;
+    if (part->count - first > PL_SUM_PART)
+        part->count = first + PL_SUM_PART;
+    p->arguments.first[p->count] = first;
+    p->of[p->count++] = number;
+}
+
+void PL_NAMED(pl_device_add_up)(pl_device *d, const pl_summing *sum, int32_t count, double *out)
+{
+    parts p = {.arguments = {.vertices = d->model.vertices, .partial = d->partial}};
+    for (int32_t k = 0; k < count; k++) {
+        int64_t first = 0;
+        out[k] = 0;
+        do {
+            if (p.count == PL_SUMS_MAX)
+                make_parts(d, &p, out);
+            add_part(&p, &sum[k], k, first);
+            first += PL_SUM_PART;
+        } while (first < sum[k].count);
+    }
+    make_parts(d, &p, out);
 }
 
 /* ---- the backend ---- */

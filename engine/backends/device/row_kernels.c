@@ -249,10 +249,12 @@ PL_THREAD void combine(const pl_combine_arguments *a, int64_t i)
 
 /* ---- sums ---- */
 
-PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, int64_t i)
+/* kind: s's, and a constant. */
+PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, pl_sum_kind kind,
+                         int64_t i)
 {
     const pl_number *a = (const pl_number *)s->a;
-    switch (s->kind) {
+    switch (kind) {
     case PL_SUM_DOUBLES:
         return ((const double *)s->a)[i];
     case PL_SUM_THIRD:
@@ -274,23 +276,58 @@ PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, int64
     return 0;
 }
 
-PL_THREAD void sums(const pl_sums_arguments *a, int64_t thread)
+/* Numbers that are read before they are added, because a read takes long. */
+enum { AT_ONCE = 8, LAST_AT_ONCE = 16 };
+static_assert(PL_SUM_WIDTH % (LAST_AT_ONCE * PL_SUM_LAST) == 0, "sums_last reads whole rounds");
+
+/* Beyond the end the first is read once more, because a branch would wait for each, and counts as 0, which changes no
+ * sum. */
+PL_THREAD double add_some(const pl_sums_arguments *a, const pl_summing *s, pl_sum_kind kind,
+                          int64_t i)
 {
-    const pl_summing *s = &a->sum[thread / PL_SUM_WIDTH];
     double total = 0;
-    for (int64_t i = thread % PL_SUM_WIDTH; i < s->count; i += PL_SUM_WIDTH) {
-        double one = summand(&a->vertices, s, i);
-        if (s->kind == PL_SUM_LARGEST)
-            total = one > total ? one : total;
-        else
-            total += one;
+    for (; i < s->count; i += AT_ONCE * PL_SUM_WIDTH) {
+        double some[AT_ONCE];
+        for (int k = 0; k < AT_ONCE; k++) {
+            const int64_t at = i + k * PL_SUM_WIDTH;
+            const double one = summand(&a->vertices, s, kind, at < s->count ? at : i);
+            some[k] = at < s->count ? one : 0;
+        }
+        for (int k = 0; k < AT_ONCE; k++)
+            total = kind != PL_SUM_LARGEST ? total + some[k] : some[k] > total ? some[k] : total;
     }
-    a->partial[thread] = total;
+    return total;
 }
 
-/* Numbers that sums_last reads before it adds them, because a read takes long. */
-enum { AT_ONCE = 16 };
-static_assert(PL_SUM_WIDTH % (AT_ONCE * PL_SUM_LAST) == 0, "sums_last reads whole rounds");
+/* A loop for each kind. */
+PL_THREAD double add_kind(const pl_sums_arguments *a, const pl_summing *s, int64_t i)
+{
+    switch (s->kind) {
+    case PL_SUM_DOUBLES:
+        return add_some(a, s, PL_SUM_DOUBLES, i);
+    case PL_SUM_THIRD:
+        return add_some(a, s, PL_SUM_THIRD, i);
+    case PL_SUM_NUMBERS:
+        return add_some(a, s, PL_SUM_NUMBERS, i);
+    case PL_SUM_LARGEST:
+        return add_some(a, s, PL_SUM_LARGEST, i);
+    case PL_SUM_DOT:
+        return add_some(a, s, PL_SUM_DOT, i);
+    case PL_SUM_CHANGE_DOT:
+        return add_some(a, s, PL_SUM_CHANGE_DOT, i);
+    case PL_SUM_DOT_CHANGE:
+        return add_some(a, s, PL_SUM_DOT_CHANGE, i);
+    case PL_SUM_MAGNITUDE:
+        return add_some(a, s, PL_SUM_MAGNITUDE, i);
+    }
+    return 0;
+}
+
+PL_THREAD void sums(const pl_sums_arguments *a, int64_t thread)
+{
+    const int64_t sum = thread / PL_SUM_WIDTH;
+    a->partial[thread] = add_kind(a, &a->sum[sum], a->first[sum] + thread % PL_SUM_WIDTH);
+}
 
 PL_THREAD void sums_last(const pl_sums_last_arguments *a, int64_t thread)
 {
@@ -298,11 +335,11 @@ PL_THREAD void sums_last(const pl_sums_last_arguments *a, int64_t thread)
     const double *partial = a->partial + sum * PL_SUM_WIDTH;
     int largest = a->largest >> sum & 1;
     double total = 0;
-    for (int64_t i = thread % PL_SUM_LAST; i < PL_SUM_WIDTH; i += AT_ONCE * PL_SUM_LAST) {
-        double some[AT_ONCE];
-        for (int k = 0; k < AT_ONCE; k++)
+    for (int64_t i = thread % PL_SUM_LAST; i < PL_SUM_WIDTH; i += LAST_AT_ONCE * PL_SUM_LAST) {
+        double some[LAST_AT_ONCE];
+        for (int k = 0; k < LAST_AT_ONCE; k++)
             some[k] = partial[i + k * PL_SUM_LAST];
-        for (int k = 0; k < AT_ONCE; k++)
+        for (int k = 0; k < LAST_AT_ONCE; k++)
             total = !largest ? total + some[k] : some[k] > total ? some[k] : total;
     }
     a->out[thread] = total;

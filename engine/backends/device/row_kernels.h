@@ -164,9 +164,11 @@ typedef struct pl_combine_arguments {
     pl_number *out;
 } pl_combine_arguments;
 
-/* Sums in a fixed order. Thread t of a sum's PL_SUM_WIDTH adds the numbers t, t + width, ...; a second launch
- * reduces these to PL_SUM_LAST numbers, which the host adds. Everything is in double. */
-enum { PL_SUM_WIDTH = 8192, PL_SUM_LAST = 32, PL_SUMS_MAX = 32 };
+/* Sums in a fixed order, which the count of numbers alone decides. Thread t of a sum's PL_SUM_WIDTH adds the numbers
+ * t, t + width, ...; a second launch reduces these to PL_SUM_LAST numbers, which the host adds. A sum of more than
+ * PL_SUM_PART numbers is made in parts of so many, at the same time, and the host adds the parts from the first to the
+ * last. Everything is in double. */
+enum { PL_SUM_WIDTH = 8192, PL_SUM_LAST = 32, PL_SUMS_MAX = 32, PL_SUM_PART = 1 << 20 };
 typedef enum pl_sum_kind {
     PL_SUM_DOUBLES, /* a: doubles */
     PL_SUM_THIRD,   /* a: every third of doubles */
@@ -186,6 +188,7 @@ typedef struct pl_summing {
 typedef struct pl_sums_arguments {
     pl_device_vertices vertices;
     pl_summing sum[PL_SUMS_MAX]; /* by threads / PL_SUM_WIDTH */
+    int64_t first[PL_SUMS_MAX];  /* of its numbers, which end before `count` */
     double *partial;             /* [sums][PL_SUM_WIDTH] */
 } pl_sums_arguments;
 typedef struct pl_sums_last_arguments {
