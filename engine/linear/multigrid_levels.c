@@ -77,7 +77,7 @@ static pl_status group_rows(pl_level *l, const pl_level *like, int64_t *count)
     return status;
 }
 
-/* The next level after `l`; *out is unchanged if there is none. */
+/* The next level after `l`; *out is unchanged without one. */
 static pl_status coarsen(pl_level *l, const pl_level *like, pl_csr *out, bool *coarser)
 {
     int64_t count = 0;
