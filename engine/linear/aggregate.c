@@ -150,15 +150,16 @@ static void add_to_row(pl_csr *P, int64_t start, int64_t *end, int32_t column, d
     P->value[at] += value;
 }
 
-pl_status pl_prolongation(const pl_csr *A, const int32_t *aggregate, int64_t count, pl_csr *out)
+pl_status pl_prolongation(const pl_csr *A, double bound, const int32_t *aggregate, int64_t count,
+                          pl_csr *out)
 {
     pl_csr S = {0};
     *out = (pl_csr){0};
     pl_status status = filter(A, &S);
     if (status == PL_OK)
         status = pl_csr_alloc(A->rows, count, S.start[A->rows], out);
-    double largest = 1;
-    if (status == PL_OK)
+    double largest = bound;
+    if (status == PL_OK && S.start[S.rows] < A->start[A->rows])
         status = pl_csr_largest(&S, &largest);
     const double omega = 4 / (3 * largest);
     int64_t end = 0;

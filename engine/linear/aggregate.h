@@ -20,8 +20,9 @@ pl_status pl_aggregate(const pl_csr *A, int32_t *aggregate, int64_t *count);
 
 /* P = (I - omega F^-1 S) P0: P0 is 1 from an aggregate to its rows; S is A with its weak entries, |a_ij| <
  * PL_WEAK (m_i m_j)^(1/2), added to the diagonal, F its diagonal, omega = 4/3 over the largest eigenvalue of F^-1 S.
- */
+ * bound: the largest eigenvalue of D^-1 A, with its diagonal D. */
 #define PL_WEAK 0.05
-pl_status pl_prolongation(const pl_csr *A, const int32_t *aggregate, int64_t count, pl_csr *out);
+pl_status pl_prolongation(const pl_csr *A, double bound, const int32_t *aggregate, int64_t count,
+                          pl_csr *out);
 
 #endif

@@ -100,6 +100,28 @@ pl_status pl_csr_transpose(const pl_csr *a, pl_csr *out)
     return PL_OK;
 }
 
+pl_status pl_csr_permute(const pl_csr *a, const int32_t *order, pl_csr *out)
+{
+    int32_t *place = malloc((size_t)(a->rows + 1) * sizeof *place);
+    pl_status status = pl_csr_alloc(a->rows, a->columns, a->start[a->rows], out);
+    if (!place)
+        status = PL_NO_MEMORY;
+    for (int64_t k = 0; status == PL_OK && k < a->rows; k++) {
+        place[order[k]] = (int32_t)k;
+        out->start[k + 1] = a->start[order[k] + 1] - a->start[order[k]];
+    }
+    if (status == PL_OK)
+        sum_up(out);
+    /* By columns, so that they ascend within each row. */
+    for (int64_t k = 0; status == PL_OK && k < a->rows; k++)
+        for (int64_t e = a->start[order[k]]; e < a->start[order[k] + 1]; e++)
+            put(out, place[a->column[e]], k, a->value[e]);
+    if (status == PL_OK)
+        rewind_rows(out);
+    free(place);
+    return status;
+}
+
 double pl_csr_diagonal(const pl_csr *a, int64_t row)
 {
     for (int64_t e = a->start[row]; e < a->start[row + 1]; e++)
@@ -110,7 +132,7 @@ double pl_csr_diagonal(const pl_csr *a, int64_t row)
 
 /* ---- the product ---- */
 
-/* A row being summed: `at` [columns] has the place of each column in the row, or -1. */
+/* The row of a product being summed: `at` [columns] has the place of each column in the row, or -1. */
 typedef struct sums {
     int32_t *at, *column;
     double *value;
@@ -128,23 +150,13 @@ static void add(sums *s, int32_t column, double value)
     s->value[at] += value;
 }
 
-static void add_row(sums *s, const pl_csr *R, const pl_csr *A, const pl_csr *P, int64_t row)
+static void add_row(sums *s, const pl_csr *A, const pl_csr *B, int64_t row)
 {
-    for (int64_t r = R->start[row]; r < R->start[row + 1]; r++) {
-        int64_t i = R->column[r];
-        for (int64_t e = A->start[i]; e < A->start[i + 1]; e++) {
-            int64_t j = A->column[e];
-            double value = R->value[r] * A->value[e];
-            for (int64_t p = P->start[j]; p < P->start[j + 1]; p++)
-                add(s, P->column[p], value * P->value[p]);
-        }
+    for (int64_t e = A->start[row]; e < A->start[row + 1]; e++) {
+        const int64_t j = A->column[e];
+        for (int64_t b = B->start[j]; b < B->start[j + 1]; b++)
+            add(s, B->column[b], A->value[e] * B->value[b]);
     }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
-    return (i > j) - (i < j);
 }
 
 /* Moves a finished row to the end of `out`, which grows. False: out of memory. */
@@ -161,34 +173,47 @@ static bool move_row(sums *s, pl_csr *out, int64_t row, int64_t *room)
             return false;
     }
     memcpy(out->column + at, s->column, (size_t)s->count * sizeof *s->column);
-    qsort(out->column + at, (size_t)s->count, sizeof *s->column, ascending);
-    for (int64_t k = 0; k < s->count; k++) {
-        int32_t *place = &s->at[out->column[at + k]];
-        out->value[at + k] = s->value[*place];
-        *place = -1;
-    }
+    memcpy(out->value + at, s->value, (size_t)s->count * sizeof *s->value);
+    for (int64_t k = 0; k < s->count; k++)
+        s->at[s->column[k]] = -1;
     out->start[row + 1] = at + s->count;
     s->count = 0;
     return true;
 }
 
-pl_status pl_csr_galerkin(const pl_csr *R, const pl_csr *A, const pl_csr *P, pl_csr *out)
+/* A B, with the columns of a row in the order in which they are found. */
+static pl_status multiply(const pl_csr *A, const pl_csr *B, int64_t room, pl_csr *out)
 {
-    int64_t n = R->rows, room = 32 * n;
-    pl_status status = pl_csr_alloc(n, n, room, out);
-    sums s = {malloc((size_t)(n + 1) * sizeof *s.at), malloc((size_t)(n + 1) * sizeof *s.column),
-              malloc((size_t)(n + 1) * sizeof *s.value), 0};
+    size_t n = (size_t)B->columns + 1;
+    pl_status status = pl_csr_alloc(A->rows, B->columns, room, out);
+    sums s = {malloc(n * sizeof *s.at), malloc(n * sizeof *s.column), malloc(n * sizeof *s.value),
+              0};
     if (!s.at || !s.column || !s.value)
         status = PL_NO_MEMORY;
-    for (int64_t i = 0; status == PL_OK && i < n; i++)
-        s.at[i] = -1;
-    for (int64_t i = 0; status == PL_OK && i < n; i++) {
-        add_row(&s, R, A, P, i);
+    for (int64_t j = 0; status == PL_OK && j < B->columns; j++)
+        s.at[j] = -1;
+    for (int64_t i = 0; status == PL_OK && i < A->rows; i++) {
+        add_row(&s, A, B, i);
         if (!move_row(&s, out, i, &room))
             status = PL_NO_MEMORY;
     }
     free(s.at);
     free(s.column);
     free(s.value);
+    return status;
+}
+
+/* The product is symmetric to rounding, so its transpose, whose columns ascend, is as good. */
+pl_status pl_csr_galerkin(const pl_csr *R, const pl_csr *A, const pl_csr *P, pl_csr *out)
+{
+    pl_csr AP = {0}, RAP = {0};
+    *out = (pl_csr){0};
+    pl_status status = multiply(A, P, 8 * A->rows, &AP);
+    if (status == PL_OK)
+        status = multiply(R, &AP, 32 * R->rows, &RAP);
+    pl_csr_clear(&AP);
+    if (status == PL_OK)
+        status = pl_csr_transpose(&RAP, out);
+    pl_csr_clear(&RAP);
     return status;
 }

@@ -23,7 +23,9 @@ pl_status pl_csr_from_lower(const pl_sparse *a, pl_csr *out);
 /* The lower triangle of a symmetric matrix whose diagonal is full. */
 pl_status pl_csr_to_lower(const pl_csr *a, pl_sparse *out);
 pl_status pl_csr_transpose(const pl_csr *a, pl_csr *out);
-/* R A P, with R = P^T. */
+/* The symmetric matrix with row and column order[k] of `a` as the k-th. */
+pl_status pl_csr_permute(const pl_csr *a, const int32_t *order, pl_csr *out);
+/* R A P, with R = P^T and A symmetric. */
 pl_status pl_csr_galerkin(const pl_csr *R, const pl_csr *A, const pl_csr *P, pl_csr *out);
 
 /* The value of a row's diagonal entry, 0 without one. */

@@ -31,18 +31,11 @@ static void residual(const pl_csr *A, const pl_quad *b, const pl_quad *x, pl_qua
         r[i] = b[i] - product(A, x, i);
 }
 
-static void scale(const double *inverse, double c, const pl_quad *r, pl_quad *d, int64_t i0,
-                  int64_t i1)
-{
-    for (int64_t i = i0; i < i1; i++)
-        d[i] = times(c * inverse[i], r[i]);
-}
-
-static void smooth(const pl_csr *A, const double *inverse, double on, double c, const pl_quad *r,
-                   const pl_quad *d, bool add, pl_quad *x, int64_t i0, int64_t i1)
+static void smooth(const pl_csr *A, double first, double second, const pl_quad *r, bool add,
+                   pl_quad *x, int64_t i0, int64_t i1)
 {
     for (int64_t i = i0; i < i1; i++) {
-        pl_quad step = times(on, d[i]) + times(c * inverse[i], r[i] - product(A, d, i));
+        pl_quad step = times(first, r[i]) - times(second, product(A, r, i));
         x[i] = add ? x[i] + step : step;
     }
 }
@@ -72,4 +65,4 @@ static void dot(const pl_quad *x, const pl_quad *y, pl_quad *sum, int64_t i0, in
     *sum = total;
 }
 
-const pl_multigrid_ops OPS_(PL_ISA) = {residual, scale, smooth, multiply, combine, dot};
+const pl_multigrid_ops OPS_(PL_ISA) = {residual, smooth, multiply, combine, dot};

@@ -3,6 +3,7 @@
 
 #include "engine/isa.h"
 #include "engine/linear/multigrid_levels.h"
+#include "engine/linear/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,22 +40,23 @@ void pl_multigrid_destroy(pl_multigrid *m)
     for (int32_t k = 0; k < m->levels; k++) {
         clear_transfer(&m->level[k]);
         pl_csr_clear(&m->level[k].A);
-        free(m->level[k].inverse);
+        free(m->level[k].scale);
     }
+    free(m->order);
     pl_factor_destroy(m->coarse);
     free(m);
 }
 
 static pl_status set_smoother(pl_level *l)
 {
-    l->inverse = malloc((size_t)(l->A.rows + 1) * sizeof *l->inverse);
-    if (!l->inverse)
+    l->scale = malloc((size_t)(l->A.rows + 1) * sizeof *l->scale);
+    if (!l->scale)
         return PL_NO_MEMORY;
     for (int64_t i = 0; i < l->A.rows; i++) {
         double diagonal = pl_csr_diagonal(&l->A, i);
         if (!(diagonal > 0))
             return PL_FAILED;
-        l->inverse[i] = 1 / diagonal;
+        l->scale[i] = 1 / sqrt(diagonal);
     }
     pl_status status = pl_csr_largest(&l->A, &l->bound);
     return status == PL_OK && !isfinite(l->bound) ? PL_FAILED : status;
@@ -85,7 +87,7 @@ static pl_status coarsen(pl_level *l, const pl_level *like, pl_csr *out, bool *c
     *coarser = status == PL_OK && count > 0;
     if (!*coarser)
         return status;
-    status = pl_prolongation(&l->A, l->aggregate, count, &l->P);
+    status = pl_prolongation(&l->A, l->bound, l->aggregate, count, &l->P);
     if (status == PL_OK)
         status = pl_csr_transpose(&l->P, &l->R);
     if (status == PL_OK)
@@ -108,10 +110,64 @@ static pl_status factor_coarsest(pl_multigrid *m)
     return status;
 }
 
+/* The first level's matrix, in the order of `like` or the best one. */
+static pl_status read_matrix(pl_multigrid *m, const pl_sparse *a, const pl_multigrid *like)
+{
+    const size_t bytes = (size_t)a->n * sizeof *m->order;
+    pl_csr own = {0};
+    pl_status status = pl_csr_from_lower(a, &own);
+    bool better = !like || like->order;
+    if (status == PL_OK && better) {
+        m->order = malloc(bytes + 1);
+        status = m->order ? PL_OK : PL_NO_MEMORY;
+    }
+    if (status == PL_OK && like && like->order)
+        memcpy(m->order, like->order, bytes);
+    else if (status == PL_OK && better)
+        status = pl_order_find(&own, m->order, &better);
+    if (status == PL_OK && better) {
+        status = pl_csr_permute(&own, m->order, &m->level[0].A);
+        pl_csr_clear(&own);
+        return status;
+    }
+    free(m->order);
+    m->order = NULL;
+    m->level[0].A = own;
+    return status;
+}
+
+static void scale_entries(pl_csr *a, const double *by_row, const double *by_column)
+{
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
+            a->value[e] *= by_row[i] * by_column[a->column[e]];
+}
+
+/* P becomes S^-1 P S of the next level, and R its transpose. */
+static void scale_transfer(pl_level *l, const double *next)
+{
+    for (int64_t i = 0; i < l->P.rows; i++)
+        for (int64_t e = l->P.start[i]; e < l->P.start[i + 1]; e++)
+            l->P.value[e] *= next[l->P.column[e]] / l->scale[i];
+    for (int64_t i = 0; i < l->R.rows; i++)
+        for (int64_t e = l->R.start[i]; e < l->R.start[i + 1]; e++)
+            l->R.value[e] *= next[i] / l->scale[l->R.column[e]];
+}
+
+static void scale_levels(pl_multigrid *m)
+{
+    for (int32_t k = 0; k < m->levels; k++) {
+        pl_level *l = &m->level[k];
+        scale_entries(&l->A, l->scale, l->scale);
+        if (k + 1 < m->levels)
+            scale_transfer(l, l[1].scale);
+    }
+}
+
 static pl_status make_levels(pl_multigrid *m, const pl_sparse *a, const pl_multigrid *like)
 {
     m->levels = 1;
-    pl_status status = pl_csr_from_lower(a, &m->level[0].A);
+    pl_status status = read_matrix(m, a, like);
     for (bool coarser = true; status == PL_OK && coarser;) {
         pl_level *l = &m->level[m->levels - 1];
         bool more = like ? m->levels < like->levels
@@ -125,7 +181,10 @@ static pl_status make_levels(pl_multigrid *m, const pl_sparse *a, const pl_multi
         else
             clear_transfer(l);
     }
-    return status == PL_OK ? factor_coarsest(m) : status;
+    if (status != PL_OK)
+        return status;
+    scale_levels(m);
+    return factor_coarsest(m);
 }
 
 pl_status pl_multigrid_create(const pl_sparse *a, const pl_multigrid *like, pl_multigrid **out)
@@ -161,6 +220,7 @@ pl_multigrid_facts pl_multigrid_describe(const pl_multigrid *m)
         facts.entries += l->A.start[l->A.rows];
         facts.bytes += bytes_of(&l->A) + bytes_of(&l->P) + bytes_of(&l->R) + 12 * l->A.rows;
     }
+    facts.bytes += m->order ? 4 * m->level[0].A.rows : 0;
     facts.bytes += m->coarse ? 8 * pl_factor_nonzeros(m->coarse) : 0;
     return facts;
 }
@@ -183,7 +243,6 @@ void pl_multigrid_work_destroy(pl_multigrid_work *w)
         pl_level_work *l = &w->level[k];
         free(l->b);
         free(l->x);
-        free(l->d);
         free(l->r);
     }
     free(w->x);
@@ -209,9 +268,8 @@ static bool allocate(const pl_multigrid *m, pl_multigrid_work *w)
         good = good && (k == 0 || (l->b && l->x));
         if (k + 1 == m->levels)
             continue;
-        l->d = quads(rows);
         l->r = quads(rows);
-        good = good && l->d && l->r;
+        good = good && l->r;
     }
     w->x = quads(n);
     w->r = quads(n);
@@ -263,20 +321,17 @@ static void solve_coarsest(const pl_multigrid *m, pl_multigrid_work *w, const pl
             x[i][k] = w->columns[k * n + i];
 }
 
-/* Chebyshev's iteration of the fourth kind, of two steps, on a spectrum from 0 to `bound`:
+/* x = or += S r: Chebyshev's iteration of the fourth kind, of two steps, on a spectrum from 0 to `bound`:
  *
- *     d <- 4 / (3 bound) D^-1 r,   x <- x + d + (1/5 d + 12 / (5 bound) D^-1 (r - A d))          Lottes 2022
+ *     d = 4 / (3 bound) r,   S r = d + (1/5 d + 12 / (5 bound) (r - A d)) = 4 / bound r - 16 / (5 bound^2) A r   Lottes 2022
  *
  * which multiplies an error of eigenvalue s bound by 1 - 4 s + 16/5 s^2, in [-1/4, 1). */
-static void smooth(const pl_level *l, pl_multigrid_work *w, const pl_quad *r, pl_quad *d, bool add,
-                   pl_quad *x)
+static void smooth(const pl_level *l, pl_multigrid_work *w, const pl_quad *r, bool add, pl_quad *x)
 {
     const pl_multigrid_ops *ops = pl_multigrid_ops_now();
-    const double first = 4 / (3 * l->bound), on = 1.2, c = 2.4 / l->bound;
+    const double first = 4 / l->bound, second = 3.2 / (l->bound * l->bound);
     PL_EACH_CHUNK(w, l->A.rows, i0, i1)
-    ops->scale(l->inverse, first, r, d, i0, i1);
-    PL_EACH_CHUNK(w, l->A.rows, i0, i1)
-    ops->smooth(&l->A, l->inverse, on, c, r, d, add, x, i0, i1);
+    ops->smooth(&l->A, first, second, r, add, x, i0, i1);
 }
 
 static void descend(const pl_multigrid *m, pl_multigrid_work *w, int32_t k, const pl_quad *b,
@@ -290,7 +345,7 @@ static void descend(const pl_multigrid *m, pl_multigrid_work *w, int32_t k, cons
         solve_coarsest(m, w, b, x);
         return;
     }
-    smooth(l, w, b, own->d, false, x);
+    smooth(l, w, b, false, x);
     PL_EACH_CHUNK(w, n, i0, i1)
     ops->residual(&l->A, b, x, own->r, i0, i1);
     PL_EACH_CHUNK(w, l->R.rows, i0, i1)
@@ -300,7 +355,7 @@ static void descend(const pl_multigrid *m, pl_multigrid_work *w, int32_t k, cons
     ops->multiply(&l->P, next->x, true, x, i0, i1);
     PL_EACH_CHUNK(w, n, i0, i1)
     ops->residual(&l->A, b, x, own->r, i0, i1);
-    smooth(l, w, own->r, own->d, true, x);
+    smooth(l, w, own->r, true, x);
 }
 
 void pl_multigrid_cycle(const pl_multigrid *m, pl_multigrid_work *w, const pl_quad *r, pl_quad *z)

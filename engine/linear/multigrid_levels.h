@@ -10,12 +10,13 @@
 
 typedef double pl_quad __attribute__((vector_size(32)));
 
-/* A level, and the way to the next one: of the coarsest, P, R and `aggregate` are empty. */
+/* A level, and the way to the next one: of the coarsest, P, R and `aggregate` are empty. Matrices are scaled, so that
+ * smoothers need no diagonal: A is S A_l S with s_i = 1 / a_ii^(1/2), and P is S^-1 P S of the next level. */
 typedef struct pl_level {
     pl_csr A, P, R;     /* R = P^T */
     int32_t *aggregate; /* [rows] */
-    double *inverse;    /* [rows]: 1 / a_ii */
-    double bound;       /* of the spectrum of D^-1 A */
+    double *scale;      /* [rows]: s_i */
+    double bound;       /* of the spectrum of A */
 } pl_level;
 
 /* COARSE_MOST: the most rows of the level that has a factor, unless aggregates are not worth another level. */
@@ -24,12 +25,13 @@ enum { PL_LEVELS_MAX = 16, PL_COARSE_MOST = 1000 };
 struct pl_multigrid {
     int32_t levels; /* at least 1 */
     pl_level level[PL_LEVELS_MAX];
+    int32_t *order; /* [rows of the first level]: the k-th row is the matrix's order[k]; NULL: k */
     pl_factor *coarse; /* of the last level; NULL if that has no rows */
     double least;      /* eigenvalue of M A */
 };
 
 typedef struct pl_level_work {
-    pl_quad *b, *x, *d, *r; /* [rows]; b and x of the first level: NULL */
+    pl_quad *b, *x, *r; /* [rows]; b and x of the first level: NULL */
 } pl_level_work;
 
 struct pl_multigrid_work {
@@ -62,12 +64,9 @@ typedef struct pl_multigrid_ops {
     /* r = b - A x */
     void (*residual)(const pl_csr *A, const pl_quad *b, const pl_quad *x, pl_quad *r, int64_t i0,
                      int64_t i1);
-    /* d = c inverse r */
-    void (*scale)(const double *inverse, double c, const pl_quad *r, pl_quad *d, int64_t i0,
-                  int64_t i1);
-    /* x = or += on d + c inverse (r - A d) */
-    void (*smooth)(const pl_csr *A, const double *inverse, double on, double c, const pl_quad *r,
-                   const pl_quad *d, bool add, pl_quad *x, int64_t i0, int64_t i1);
+    /* x = or += first r - second A r */
+    void (*smooth)(const pl_csr *A, double first, double second, const pl_quad *r, bool add,
+                   pl_quad *x, int64_t i0, int64_t i1);
     /* y = or += A x, for any matrix */
     void (*multiply)(const pl_csr *A, const pl_quad *x, bool add, pl_quad *y, int64_t i0,
                      int64_t i1);

@@ -6,19 +6,43 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void load(pl_multigrid_work *w, int64_t n, const double *from, pl_quad *to)
+/* A right-hand side [3][n] in the order and scale of the first level: S b. */
+static void load(const pl_multigrid *m, pl_multigrid_work *w, const double *from, pl_quad *to)
 {
+    const int64_t n = m->level[0].A.rows;
+    const double *scale = m->level[0].scale;
     PL_EACH_CHUNK(w, n, i0, i1)
-    for (int64_t i = i0; i < i1; i++)
-        to[i] = (pl_quad){from[i], from[n + i], from[2 * n + i], 0};
+    for (int64_t k = i0; k < i1; k++) {
+        const int64_t i = m->order ? m->order[k] : k;
+        for (int c = 0; c < 3; c++)
+            to[k][c] = scale[k] * from[c * n + i];
+    }
 }
 
-static void store(pl_multigrid_work *w, int64_t n, const pl_quad *from, double *to)
+/* An unknown: S^-1 x. */
+static void load_unknown(const pl_multigrid *m, pl_multigrid_work *w, const double *from,
+                         pl_quad *to)
 {
+    const int64_t n = m->level[0].A.rows;
+    const double *scale = m->level[0].scale;
     PL_EACH_CHUNK(w, n, i0, i1)
-    for (int64_t i = i0; i < i1; i++)
-        for (int k = 0; k < 3; k++)
-            to[k * n + i] = from[i][k];
+    for (int64_t k = i0; k < i1; k++) {
+        const int64_t i = m->order ? m->order[k] : k;
+        for (int c = 0; c < 3; c++)
+            to[k][c] = from[c * n + i] / scale[k];
+    }
+}
+
+static void store(const pl_multigrid *m, pl_multigrid_work *w, const pl_quad *from, double *to)
+{
+    const int64_t n = m->level[0].A.rows;
+    const double *scale = m->level[0].scale;
+    PL_EACH_CHUNK(w, n, i0, i1)
+    for (int64_t k = i0; k < i1; k++) {
+        const int64_t i = m->order ? m->order[k] : k;
+        for (int c = 0; c < 3; c++)
+            to[c * n + i] = scale[k] * from[k][c];
+    }
 }
 
 static double add_up(const pl_multigrid_work *w, int64_t n, double out[3])
@@ -125,8 +149,8 @@ pl_status pl_multigrid_solve3(const pl_multigrid *m, pl_multigrid_work *w, doubl
     const pl_csr *A = &m->level[0].A;
     gradients g = {0};
     *out = (pl_multigrid_result){0};
-    load(w, A->rows, b, w->z);
-    load(w, A->rows, x, w->x);
+    load(m, w, b, w->z);
+    load_unknown(m, w, x, w->x);
     PL_EACH_CHUNK(w, A->rows, i0, i1)
     ops->residual(A, w->z, w->x, w->r, i0, i1);
     for (bool near = false; !near;) {
@@ -147,7 +171,7 @@ pl_status pl_multigrid_solve3(const pl_multigrid *m, pl_multigrid_work *w, doubl
     }
     for (int k = 0; k < 3; k++)
         out->square[k] = g.square[k];
-    store(w, A->rows, w->x, x);
+    store(m, w, w->x, x);
     return PL_OK;
 }
 
@@ -158,15 +182,15 @@ enum { STEPS = 30 };
  * subtracted from the least value found. */
 static const double ENOUGH = 1e-7, NOISE = 1e-14, OFF = 0.9;
 
-/* A residual with components of every eigenvector, the same every time, in the scale of D^1/2: noise, noise around a
- * constant, and a constant. */
+/* A residual with components of every eigenvector, the same every time: noise, noise around a constant, and a
+ * constant. */
 static void fill_start(const pl_level *l, pl_quad *r)
 {
     uint64_t state = 1;
     for (int64_t i = 0; i < l->A.rows; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        double noise = ldexp((double)(state >> 11), -53), scale = sqrt(1 / l->inverse[i]);
-        r[i] = (pl_quad){scale * (noise - 0.5), scale * (noise + 1), scale, 0};
+        double noise = ldexp((double)(state >> 11), -53);
+        r[i] = (pl_quad){noise - 0.5, noise + 1, 1, 0};
     }
 }
 
@@ -251,7 +275,7 @@ void pl_multigrid_apply3(const pl_multigrid *m, pl_multigrid_work *w, const doub
     const pl_multigrid_interval on = pl_multigrid_interval_of(m);
     const double first[3] = {1 / on.middle, 1 / on.middle, 1 / on.middle}, none[3] = {0};
     double rho = 1 / on.ratio;
-    load(w, A->rows, b, w->r);
+    load(m, w, b, w->r);
     pl_multigrid_cycle(m, w, w->r, w->z);
     combine(w, A->rows, first, w->z, none, w->z, w->p);
     combine(w, A->rows, first, w->z, none, w->z, w->x);
@@ -265,5 +289,5 @@ void pl_multigrid_apply3(const pl_multigrid *m, pl_multigrid_work *w, const doub
         combine(w, A->rows, ONE, w->x, ONE, w->p, w->x);
         rho = next;
     }
-    store(w, A->rows, w->x, x);
+    store(m, w, w->x, x);
 }
