@@ -6,33 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A right-hand side [3][n] in the order and scale of the first level: S b. */
-static void load(const pl_multigrid *m, pl_multigrid_work *w, const double *from, pl_quad *to)
+/* From [3][n] to the order and scale of the first level: right-hand sides S b, or unknowns S^-1 x. */
+static void load(const pl_multigrid *m, pl_multigrid_work *w, bool unknowns, const double *from,
+                 pl_quad *to)
 {
-    const int64_t n = m->level[0].A.rows;
-    const double *scale = m->level[0].scale;
+    const pl_level *l = &m->level[0];
+    const int64_t n = l->A.rows;
     PL_EACH_CHUNK(w, n, i0, i1)
     for (int64_t k = i0; k < i1; k++) {
-        const int64_t i = m->order ? m->order[k] : k;
-        for (int c = 0; c < 3; c++)
-            to[k][c] = scale[k] * from[c * n + i];
+        const double *at = from + (m->order ? m->order[k] : k);
+        const double s = unknowns ? 1 / l->scale[k] : l->scale[k];
+        to[k] = (pl_quad){s * at[0], s * at[n], s * at[2 * n], 0};
     }
 }
 
-/* An unknown: S^-1 x. */
-static void load_unknown(const pl_multigrid *m, pl_multigrid_work *w, const double *from,
-                         pl_quad *to)
-{
-    const int64_t n = m->level[0].A.rows;
-    const double *scale = m->level[0].scale;
-    PL_EACH_CHUNK(w, n, i0, i1)
-    for (int64_t k = i0; k < i1; k++) {
-        const int64_t i = m->order ? m->order[k] : k;
-        for (int c = 0; c < 3; c++)
-            to[k][c] = from[c * n + i] / scale[k];
-    }
-}
-
+/* Unknowns, back. */
 static void store(const pl_multigrid *m, pl_multigrid_work *w, const pl_quad *from, double *to)
 {
     const int64_t n = m->level[0].A.rows;
@@ -149,8 +137,8 @@ pl_status pl_multigrid_solve3(const pl_multigrid *m, pl_multigrid_work *w, doubl
     const pl_csr *A = &m->level[0].A;
     gradients g = {0};
     *out = (pl_multigrid_result){0};
-    load(m, w, b, w->z);
-    load_unknown(m, w, x, w->x);
+    load(m, w, false, b, w->z);
+    load(m, w, true, x, w->x);
     PL_EACH_CHUNK(w, A->rows, i0, i1)
     ops->residual(A, w->z, w->x, w->r, i0, i1);
     for (bool near = false; !near;) {
@@ -275,7 +263,7 @@ void pl_multigrid_apply3(const pl_multigrid *m, pl_multigrid_work *w, const doub
     const pl_multigrid_interval on = pl_multigrid_interval_of(m);
     const double first[3] = {1 / on.middle, 1 / on.middle, 1 / on.middle}, none[3] = {0};
     double rho = 1 / on.ratio;
-    load(m, w, b, w->r);
+    load(m, w, false, b, w->r);
     pl_multigrid_cycle(m, w, w->r, w->z);
     combine(w, A->rows, first, w->z, none, w->z, w->p);
     combine(w, A->rows, first, w->z, none, w->z, w->x);

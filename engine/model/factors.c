@@ -6,9 +6,11 @@
 
 static pl_status make(pl_model *m, const pl_model *like, const pl_sparse *A, int c)
 {
-    if (m->solver.matrix == PL_MATRIX_MULTIGRID)
-        return pl_multigrid_create(A, like ? like->multigrid[c] : NULL, &m->multigrid[c]);
-    return pl_factor_create(A, &m->factor[c]);
+    if (m->solver.matrix != PL_MATRIX_MULTIGRID)
+        return pl_factor_create(A, &m->factor[c]);
+    pl_status status = pl_multigrid_create(A, like ? like->multigrid[c] : NULL, &m->multigrid[c]);
+    /* Aggregates of the other matrix may not suit this one. */
+    return status == PL_FAILED && like ? pl_multigrid_create(A, NULL, &m->multigrid[c]) : status;
 }
 
 static pl_status make_masked(pl_model *m, const pl_model *like, int c)

@@ -139,10 +139,9 @@ static const pl_param solver_rows[] = {
            OPTIONAL(pl_solver_settings, has_linear, "auto up to 4096 free vertices, pcg beyond")),
     CHOICE(
         "matrix", matrices, pl_solver_settings, matrix,
-        "Solver with the constant matrix, on the CPU. auto: cholesky. cholesky: a factor, exact. "
-        "multigrid: V-cycles of smoothed aggregation, to a tenth of an error for a direction "
-        "and a hundredth for a global step; for 64000 vertices of a box it takes a seventh of "
-        "the memory and a tenth of the time before the first step."),
+        "Solver for the constant matrix, on the CPU. auto: cholesky. cholesky: an exact factor. "
+        "multigrid: V-cycles of smoothed aggregation, which leave at most a tenth of the error of "
+        "a direction and a hundredth of a global step; less memory and set-up on large meshes."),
 };
 const pl_param_table pl_solver_table = {
     .name = "solver", .doc = "The method and when it stops.", ROWS(solver_rows)};

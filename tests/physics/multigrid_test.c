@@ -5,6 +5,7 @@
 
 #include "engine/linear/multigrid.h"
 #include "engine/model/factors.h"
+#include "engine/model/reweigh.h"
 
 #include <check.h>
 #include <math.h>
@@ -144,25 +145,97 @@ START_TEST(threads_and_restarts_change_no_bit)
 }
 END_TEST
 
+/* x of A x = b, to less than a thousandth for a multigrid. */
+static double *solution(const pl_model *m, const double *b)
+{
+    double *x = calloc(3 * (size_t)m->free_vertices, sizeof *x);
+    if (m->factor[0]) {
+        pl_solve_work *w;
+        ck_assert_int_eq(pl_solve_work_create(m->factor[0], 1, &w), PL_OK);
+        ck_assert_int_eq(pl_factor_solve3(m->factor[0], w, b, x), PL_OK);
+        pl_solve_work_destroy(w);
+        return x;
+    }
+    pl_multigrid_work *w;
+    pl_multigrid_result result;
+    ck_assert_int_eq(pl_multigrid_work_create(m->multigrid[0], 1, &w), PL_OK);
+    ck_assert_int_eq(pl_multigrid_solve3(m->multigrid[0], w, 1e-6, b, x, &result), PL_OK);
+    pl_multigrid_work_destroy(w);
+    return x;
+}
+
+/* The model with the weights of every third block of its first group raised to 16 times. */
+static pl_model *heavier(const pl_model *m)
+{
+    const double **weight = calloc((size_t)m->group_count + 1, sizeof *weight);
+    const int64_t count = m->groups[0].blocks * PL_BLOCK;
+    double *raised = malloc((size_t)count * sizeof *raised);
+    pl_model *out;
+    for (int64_t i = 0; i < count; i++)
+        raised[i] = m->groups[0].weight[i] * (i / PL_BLOCK % 3 == 0 ? 16 : 1);
+    weight[0] = raised;
+    ck_assert_int_eq(pl_model_reweigh(m, weight, &out), PL_OK);
+    free(raised);
+    free(weight);
+    return out;
+}
+
+/* A model with other weights solves with their matrix, not with that at rest. */
+START_TEST(weights_are_those_of_the_matrix)
+{
+    pl_run *r[2];
+    double *x[2], *at_rest = NULL, off = 0, change = 0, size = 0;
+    for (int k = 0; k < 2; k++) {
+        r[k] = opened(&SCENES[3], MATRICES[k]);
+        const int64_t n = 3 * r[k]->model->free_vertices;
+        pl_model *other = heavier(r[k]->model);
+        double *b = malloc((size_t)n * sizeof *b);
+        for (int64_t i = 0; i < n; i++)
+            b[i] = pl_model_holds(r[k]->model, r[k]->model->free_vertex[i % (n / 3)], 0)
+                       ? 0
+                       : sin((double)i);
+        x[k] = solution(other, b);
+        if (k == 0)
+            at_rest = solution(r[k]->model, b);
+        free(b);
+        pl_model_reweighed_destroy(other, r[k]->model);
+    }
+    for (int64_t i = 0; i < 3 * r[0]->model->free_vertices; i++) {
+        off = fmax(off, fabs(x[1][i] - x[0][i]));
+        change = fmax(change, fabs(at_rest[i] - x[0][i]));
+        size = fmax(size, fabs(x[0][i]));
+    }
+    ck_assert_double_le(off, 1e-4 * size);
+    ck_assert_double_ge(change, 0.05 * size);
+    for (int k = 0; k < 2; k++) {
+        free(x[k]);
+        pl_run_close(r[k]);
+    }
+    free(at_rest);
+}
+END_TEST
+
 /* The weights of ADMM that follow the state make another matrix, with the same aggregates. */
+#define FOLLOWING                                                                                  \
+    "{'pliant': 1, 'time': {'step': 0.02, 'steps': 4}, 'gravity': [0, 0, 0],"                      \
+    " 'solver': {'method': 'admm', 'iterations': 2000, 'tolerance': 1e-5, 'matrix': '%s'},"        \
+    " 'materials': {'m': {'young': 1e6, 'poisson': 0.4}},"                                         \
+    " 'bodies': [{'mesh': {'box': {'cells': [%d, %d, %d]}}, 'material': 'm'}],"                    \
+    " 'pins': [{'select': {'side': '-x'}},"                                                        \
+    "          {'select': {'side': '+x'}, 'motion': {'velocity': [-8, 0, 0]}}]}"
+
 START_TEST(weights_that_follow)
 {
     pl_run *r[2];
     const int n = of_cube();
     for (int k = 0; k < 2; k++) {
-        r[k] = pl_run_openf(
-            2,
-            "{'pliant': 1, 'time': {'step': 0.02, 'steps': 2}, 'gravity': [0, 0, 0],"
-            " 'solver': {'method': 'admm', 'iterations': 2000, 'tolerance': 1e-5,"
-            "            'matrix': '%s'},"
-            " 'materials': {'m': {'young': 1e6, 'poisson': 0.4}},"
-            " 'bodies': [{'mesh': {'box': {'cells': [%d, %d, %d]}}, 'material': 'm'}],"
-            " 'pins': [{'select': {'side': '-x'}},"
-            "          {'select': {'side': '+x'}, 'motion': {'velocity': [-8, 0, 0]}}]}",
-            MATRICES[k], n, n, n);
+        r[k] = pl_run_openf(2, FOLLOWING, MATRICES[k], n, n, n);
         pl_run_frames(r[k], 2);
     }
     assert_agree(r, 1e-5, 0.16);
+    pl_run *more = pl_run_openf(1, FOLLOWING, MATRICES[1], n, n, n);
+    pl_run_go_on(r[1], more, 1); /* weights are saved, and made again */
+    pl_run_close(more);
     for (int k = 0; k < 2; k++)
         pl_run_close(r[k]);
 }
@@ -220,6 +293,7 @@ int main(void)
     TCase *t = tcase_create("multigrid");
     tcase_add_loop_test(t, same_answers_as_with_a_factor, 0, SCENE_COUNT);
     tcase_add_loop_test(t, threads_and_restarts_change_no_bit, 0, 4);
+    tcase_add_test(t, weights_are_those_of_the_matrix);
     tcase_add_test(t, weights_that_follow);
     tcase_add_loop_test(t, statics, 0, 2);
     tcase_add_test(t, half_steps);
