@@ -312,15 +312,15 @@ typedef struct pl_pairs_ops {
 
 /* Methods that solve with the model's constant matrix A. */
 typedef struct pl_matrix_ops {
-    /* rows = A^-1 rhs of each coordinate, if the table `factored` exists; otherwise B rhs, with one fixed symmetric
-     * positive definite B near A^-1. */
+    /* rows = A^-1 rhs of each coordinate, if the model is solved with by a factor; otherwise (pl_backend_iterates) B
+     * rhs, with one fixed symmetric positive definite B near A^-1. */
     pl_status (*solve)(pl_backend *b, const pl_array *rhs, pl_array *rows);
     /* Continues with another model, which differs only in weights, matrix and factor, and must outlive its use.
      * PL_OK, or PL_NO_MEMORY with nothing changed; returning to the original model always succeeds. */
     pl_status (*use_model)(pl_backend *b, const pl_model *model);
 } pl_matrix_ops;
 
-/* `solve` is exact. A backend with pl_matrix_ops has this table or the next. */
+/* A backend with pl_matrix_ops has this table, whose `solve` is exact, or the next, or both. */
 typedef struct pl_factored_ops {
     /* rows = A_k x_k of each coordinate; x itself where it is held. */
     void (*multiply)(pl_backend *b, const pl_array *rows, pl_array *out);
@@ -329,7 +329,7 @@ typedef struct pl_factored_ops {
 /* There is no factor, and the global step iterates. */
 typedef struct pl_iterated_ops {
     /* Solves A rows = rhs to a small fraction of the residual at `from`, with *square =
-     * (rows - from) . A (rows - from). Not finite if a number is not. */
+     * (rows - from) . A (rows - from). Not finite if a number is not. PL_FAILED: it does not converge. */
     pl_status (*solve_from)(pl_backend *b, const pl_array *rhs, const pl_array *from,
                             pl_array *rows, double *square);
 } pl_iterated_ops;
@@ -461,6 +461,12 @@ struct pl_backend {
     const pl_backend_ops *ops;
     const pl_model *model;
 };
+
+/* True if a global step is solved by `iterated`, and `matrix->solve` is not exact. */
+static inline bool pl_backend_iterates(const pl_backend *b)
+{
+    return b->ops->iterated && (!b->ops->factored || b->model->multigrid[0]);
+}
 
 /* The CPU's (cpu/), always available. */
 extern const pl_backend_ops pl_backend_cpu;

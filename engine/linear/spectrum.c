@@ -38,8 +38,7 @@ static bool any_below(const double *alpha, const double *beta, int32_t count, do
     return !(pivot > 0);
 }
 
-/* Its least eigenvalue, between 0 and `most`, by bisection. */
-static double least_of(const double *alpha, const double *beta, int32_t count, double most)
+double pl_spectrum_least_of(const double *alpha, const double *beta, int32_t count, double most)
 {
     double low = LEAST, high = most;
     while (high > 1.001 * low) {
@@ -102,7 +101,7 @@ static double find_least(const pl_sparse *a, const double *scale, double most, d
         bool end = k + 1 == steps || beta[k] <= LEAST * most;
         if (k + 1 < look && !end)
             continue;
-        double found = least_of(alpha, beta, k + 1, most);
+        double found = pl_spectrum_least_of(alpha, beta, k + 1, most);
         if (beta[k] <= LEAST * most || found >= (1 - SETTLED) * last)
             return OFF * found;
         last = found;

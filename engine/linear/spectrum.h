@@ -18,4 +18,8 @@ typedef struct pl_spectrum {
  * PL_NO_MEMORY, or PL_OK. */
 pl_status pl_spectrum_find(const pl_sparse *a, double floor, pl_spectrum *out);
 
+/* The least eigenvalue of a symmetric tridiagonal matrix, between PL_SPECTRUM_LEAST and `most`, by bisection to a
+ * thousandth. alpha [count]: the diagonal; beta [count - 1]: beside it. */
+double pl_spectrum_least_of(const double *alpha, const double *beta, int32_t count, double most);
+
 #endif

@@ -5,6 +5,8 @@
  * coordinates are eliminated: at every iteration they are where their motion puts them, and they enter the
  * right-hand side through `coupling`.
  *
+ * A is solved with by its factor, or by multigrid where `solver.matrix` says so (linear/multigrid.h).
+ *
  * A vertex held in one or two coordinates keeps its row. A_k, the matrix of coordinate k, is A with the rows and
  * columns of coordinates held in k replaced by the identity's: a zero right-hand side gives zero there, and a held
  * position gives that position. Code that uses only the backend's phases therefore gets zero in these rows of a
@@ -16,6 +18,7 @@
 
 #include "engine/contact/bodies.h"
 #include "engine/linear/linear.h"
+#include "engine/linear/multigrid.h"
 #include "engine/model/gather.h"
 #include "engine/model/group.h"
 #include "engine/model/loads.h"
@@ -69,8 +72,9 @@ struct pl_model {
     int64_t *coupling_start; /* [free_vertices + 1]: A's columns of held vertices, by free row */
     int32_t *coupling_vertex;
     double *coupling_value;
-    pl_factor *factor
-        [3]; /* of A_x, A_y, A_z; the same pointer where they are the same; NULL for a device */
+    /* Of A_x, A_y, A_z, the same pointer where they are the same: factors, or multigrids. All NULL for a device. */
+    pl_factor *factor[3];
+    pl_multigrid *multigrid[3];
 
     pl_pin_model *pins;
     pl_loads loads;
@@ -79,6 +83,12 @@ struct pl_model {
         *own_motions; /* [pin_count + obstacle_count], as the scene has them, with their drives */
     pl_drive *drives; /* the same length: replacements by controls */
 };
+
+/* True if the model has what solves with A. */
+static inline bool pl_model_solves(const pl_model *model)
+{
+    return model->factor[0] || model->multigrid[0];
+}
 
 /* True if a pin holds coordinate c of a vertex. */
 static inline bool pl_model_holds(const pl_model *model, int64_t vertex, int c)

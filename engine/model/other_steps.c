@@ -24,7 +24,7 @@ static pl_status make_matrix(const pl_model *whole, pl_model *other)
     memcpy(other->A.value, whole->A.value, bytes);
     for (int64_t i = 0; i < other->A.n; i++)
         other->A.value[other->A.column[i]] = other->diagonal[i];
-    return whole->factor[0] ? pl_factors_create(other) : PL_OK;
+    return pl_model_solves(whole) ? pl_factors_create(other, whole) : PL_OK;
 }
 
 /* A = inertia M + D^T W^2 D. */
@@ -35,6 +35,7 @@ static pl_status make_other(const pl_model *whole, const pl_model *wanted, pl_mo
         return PL_NO_MEMORY;
     *other = *wanted;
     memset(other->factor, 0, sizeof other->factor);
+    memset(other->multigrid, 0, sizeof other->multigrid);
     other->A.value = NULL;
     other->diagonal = malloc((size_t)whole->free_vertices * sizeof *other->diagonal + 1);
     pl_status status = other->diagonal ? PL_OK : PL_NO_MEMORY;

@@ -53,6 +53,7 @@ pl_status pl_model_reweigh(const pl_model *model, const double *const *weight, p
     m->groups = NULL;
     m->A = (pl_sparse){0};
     memset(m->factor, 0, sizeof m->factor);
+    memset(m->multigrid, 0, sizeof m->multigrid);
     m->coupling_start = NULL;
     m->coupling_vertex = NULL;
     m->coupling_value = NULL;
@@ -60,8 +61,8 @@ pl_status pl_model_reweigh(const pl_model *model, const double *const *weight, p
     pl_status status = m->diagonal ? set_weights(m, model, weight) : PL_NO_MEMORY;
     if (status == PL_OK)
         status = pl_matrix_assemble(m);
-    if (status == PL_OK && model->factor[0])
-        status = pl_factors_create(m);
+    if (status == PL_OK && pl_model_solves(model))
+        status = pl_factors_create(m, model);
     if (status != PL_OK) {
         pl_model_reweighed_destroy(m, model);
         return status;

@@ -247,6 +247,26 @@ pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_v
     return free_vertices <= PL_DIRECT_MOST ? PL_LINEAR_AUTO : PL_LINEAR_PCG;
 }
 
+pl_status pl_matrix_carries(const pl_scene *scene, pl_faults *faults)
+{
+    const pl_solver_settings *solver = &scene->solver;
+    if (solver->matrix == PL_MATRIX_AUTO)
+        return PL_OK;
+    if (solver->device != PL_DEVICE_CPU) {
+        pl_faults_add(faults, "/solver/matrix", "unsupported", "a solver of the CPU, on a GPU",
+                      "auto: a GPU solves with the constant matrix by Chebyshev's iteration",
+                      "omit solver.matrix, or use \"device\": \"cpu\"");
+        return PL_INVALID;
+    }
+    if (!pl_method_uses_matrix(solver->method)) {
+        pl_faults_addf(faults, "/solver/matrix", "unsupported", "auto",
+                       "omit solver.matrix, or use \"method\": \"quasi_newton\"",
+                       "a method without a constant matrix, %s", NAMES[solver->method]);
+        return PL_INVALID;
+    }
+    return PL_OK;
+}
+
 int32_t pl_scene_carried(const pl_scene *scene, const pl_material_uses *uses, pl_carried *out)
 {
     int32_t count = 0, of_model[PL_MATERIAL_KINDS] = {0};

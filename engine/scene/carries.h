@@ -69,6 +69,10 @@ bool pl_damping_is_second_order(const pl_scene *scene, const pl_material *materi
 enum { PL_DIRECT_MOST = 4096 };
 pl_linear_kind pl_newton_linear(const pl_solver_settings *solver, int64_t free_vertices);
 
+/* Adds a fault if a scene requests a solver with the constant matrix that its method or device does not use. PL_OK,
+ * or PL_INVALID. */
+pl_status pl_matrix_carries(const pl_scene *scene, pl_faults *faults);
+
 /* A kind of parts of a scene that add the same kind of terms to the objective. */
 typedef struct pl_carried {
     const char *what; /* "obstacle", "neo_hookean material": name of one of them */

@@ -70,6 +70,12 @@ typedef enum pl_linear_kind {
     PL_LINEAR_PCG_JACOBI, /* ... by the 3 x 3 blocks on the diagonal */
     PL_LINEAR_AUTO,       /* pcg, and a factor where gradients take longer */
 } pl_linear_kind;
+/* How methods with a constant matrix solve with it, on the CPU. */
+typedef enum pl_matrix_kind {
+    PL_MATRIX_AUTO, /* a factor */
+    PL_MATRIX_CHOLESKY,
+    PL_MATRIX_MULTIGRID,
+} pl_matrix_kind;
 enum { PL_WINDOW_MAX = 64, PL_PHASES_MAX = 8 };
 /* The diagonal matrix of descent methods without a constant matrix. */
 typedef enum pl_preconditioner {
@@ -124,6 +130,7 @@ typedef struct pl_solver_settings {
     pl_precision precision; /* pl_solver_is_single() resolves auto */
     bool has_linear;        /* otherwise pl_newton_linear() decides by the size */
     pl_linear_kind linear;  /* Newton */
+    pl_matrix_kind matrix;
     pl_preconditioner preconditioner;
     int32_t jacobi_refresh; /* iterations from one Jacobi preconditioner to the next */
     pl_line_search line_search;

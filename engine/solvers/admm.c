@@ -295,13 +295,16 @@ static pl_status fail(admm *s, const pl_array *x, pl_failure *failure)
 }
 
 /* Weights could not be raised. */
-static pl_status fail_of_weights(pl_status status, pl_failure *failure)
+static pl_status fail_of_weights(const admm *s, pl_status status, pl_failure *failure)
 {
-    bool memory = status == PL_NO_MEMORY;
+    bool memory = status == PL_NO_MEMORY, multigrid = s->model->multigrid[0];
     failure->code = memory ? PL_FAILURE_OUT_OF_MEMORY : PL_FAILURE_NOT_FINITE;
     snprintf(failure->message, sizeof failure->message, "%s",
-             memory ? "Out of memory for the matrix of compressed elements and its factor."
-                    : "The matrix of compressed elements has no factor.");
+             memory      ? "Out of memory for the matrix of compressed elements and its factor."
+             : multigrid ? "Multigrid hardly converges on the matrix of compressed elements."
+                         : "The matrix of compressed elements has no factor.");
+    if (multigrid)
+        snprintf(failure->advice, sizeof failure->advice, "Use solver.matrix \"cholesky\".");
     return PL_FAILED;
 }
 
@@ -389,7 +392,7 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
     s->recorded = stage->bound > 0 && s->rows > 0 ? s->rows - 1 : 0;
     pl_status status = begin(s, stage, x);
     if (status != PL_OK)
-        return fail_of_weights(status, failure);
+        return fail_of_weights(s, status, failure);
     record(s, stage, x, gradient, 0, &p);
 
     for (int64_t k = 1; k <= p.most && !out->converged; k++) {
@@ -400,10 +403,12 @@ static pl_status admm_solve(pl_solver *solver, const pl_backend_stage *stage, pl
         bool renewed;
         status = pl_weights_renew(s->weights, k, s->z, s->u, &renewed);
         if (status != PL_OK)
-            return fail_of_weights(status, failure);
+            return fail_of_weights(s, status, failure);
         if (renewed)
             begin_again(s, stage, x, &p);
-        if (global_step(s, x, &p) != PL_OK || !isfinite(out->decrement))
+        if (global_step(s, x, &p) != PL_OK)
+            return pl_global_fail(failure);
+        if (!isfinite(out->decrement))
             return fail(s, x, failure);
         out->iterations = k;
         set_bound(s, stage, &p);

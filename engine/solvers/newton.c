@@ -32,6 +32,7 @@
 #include "engine/solvers/descent.h"
 
 #include "engine/clock.h"
+#include "engine/model/factors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,15 +60,14 @@ typedef struct newton {
 
 double pl_newton_gradient_seconds(const pl_model *m)
 {
-    const double factor = m->factor[0] ? (double)pl_factor_nonzeros(m->factor[0]) : 0;
-    return 1e-5 + 5e-8 * (double)m->free_vertices + 8e-10 * factor;
+    return 1e-5 + 5e-8 * (double)m->free_vertices + 8e-10 * pl_factors_numbers(m);
 }
 
 /* 1.5e-8 s for each number of H's factor, which has about twelve for each of A's, and 3e-11 s for each of its products:
  * 1.5 times the numbers of a mean column for each number. Fitted to factors of 1,800 to 6,321 rows. */
 double pl_newton_factor_seconds(const pl_model *m)
 {
-    const double numbers = m->factor[0] ? 12 * (double)pl_factor_nonzeros(m->factor[0]) : 0;
+    const double numbers = 12 * pl_factors_filled(m);
     const double rows = 3 * (double)m->free_vertices;
     return numbers * (1.5e-8 + 4.5e-11 * numbers / fmax(rows, 1));
 }

@@ -223,7 +223,9 @@ static pl_status projective_solve(pl_solver *solver, const pl_backend_stage *sta
     out->bound = stage->bound;
     for (int64_t k = 1; k <= most && !out->converged; k++) {
         project(s, stage, x, out);
-        if (global_step(s, x, out) != PL_OK || !isfinite(out->decrement))
+        if (global_step(s, x, out) != PL_OK)
+            return pl_global_fail(failure);
+        if (!isfinite(out->decrement))
             return fail(s, x, failure);
         out->iterations = k;
         if (k == 1 && stage->bound == 0)

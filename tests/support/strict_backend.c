@@ -161,8 +161,8 @@ static pl_status strict_create(const pl_model *model, int32_t threads, pl_backen
     for (int k = 0; k < LISTS; k++)
         s->lists[k] = calloc((size_t)s->room, sizeof **s->lists);
     /* The models of devices have no factor; the CPU's work, which does it all, needs one. */
-    bool bare = model->A.n > 0 && !model->factor[0];
-    pl_status status = bare ? pl_factors_create((pl_model *)(uintptr_t)model) : PL_OK;
+    bool bare = model->A.n > 0 && !pl_model_solves(model);
+    pl_status status = bare ? pl_factors_create((pl_model *)(uintptr_t)model, NULL) : PL_OK;
     if (status == PL_OK)
         status = pl_backend_cpu.create(model, threads, beside ? cpu_of(beside) : NULL, &s->cpu);
     if (status != PL_OK) {
@@ -355,6 +355,11 @@ static double strict_dual_norm(pl_backend *b)
 static pl_status strict_solve(pl_backend *b, const pl_array *rhs, pl_array *rows)
 {
     return CPU->matrix->solve(cpu_of(b), ROWS(rhs), ROWS(rows));
+}
+static pl_status strict_solve_from(pl_backend *b, const pl_array *rhs, const pl_array *from,
+                                   pl_array *rows, double *square)
+{
+    return CPU->iterated->solve_from(cpu_of(b), ROWS(rhs), ROWS(from), ROWS(rows), square);
 }
 static void strict_multiply(pl_backend *b, const pl_array *rows, pl_array *out)
 {
@@ -712,6 +717,10 @@ static const pl_factored_ops strict_factored = {
     .multiply = strict_multiply,
 };
 
+static const pl_iterated_ops strict_iterated = {
+    .solve_from = strict_solve_from,
+};
+
 static const pl_splitting_ops strict_splitting = {
     .reduce = strict_reduce,
     .local_step = strict_local_step,
@@ -763,6 +772,7 @@ const pl_backend_ops pl_backend_strict = {
     .pairs = &strict_pairs,
     .matrix = &strict_matrix,
     .factored = &strict_factored,
+    .iterated = &strict_iterated,
     .splitting = &strict_splitting,
     .anderson = &strict_anderson,
     .hessian = &strict_hessian,

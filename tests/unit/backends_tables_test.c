@@ -35,6 +35,8 @@ START_TEST(tables_that_belong_together_are_named)
     ck_assert_str_eq(pl_backend_incomplete(&ops), "matrix");
     ops = pl_backend_cpu;
     ops.factored = NULL;
+    ck_assert_ptr_null(pl_backend_incomplete(&ops)); /* the other one is enough */
+    ops.iterated = NULL;
     ck_assert_str_eq(pl_backend_incomplete(&ops), "factored");
     ops = pl_backend_cpu;
     ops.splitting = NULL;
@@ -65,6 +67,7 @@ START_TEST(a_missing_table_refuses_its_methods)
     ck_assert(!refuses(&ops, PL_METHOD_QUASI_NEWTON));
     ops.matrix = NULL;
     ops.factored = NULL;
+    ops.iterated = NULL;
     ck_assert(refuses(&ops, PL_METHOD_QUASI_NEWTON));
     ck_assert(!refuses(&ops, PL_METHOD_CHEBYSHEV_DESCENT));
     ops.contact = NULL;

@@ -217,6 +217,30 @@ START_TEST(ropes_are_held_by_descent)
 }
 END_TEST
 
+/* A scene may request a solver where there is a matrix on the CPU. */
+START_TEST(the_matrix_is_solved_as_requested)
+{
+    pl_scene scene = {.solver = {.method = PL_METHOD_ADMM}};
+    pl_solver_settings *s = &scene.solver;
+    pl_faults faults = {0};
+    s->matrix = PL_MATRIX_CHOLESKY;
+    ck_assert_int_eq(pl_matrix_carries(&scene, &faults), PL_OK);
+    s->matrix = PL_MATRIX_MULTIGRID;
+    ck_assert_int_eq(pl_matrix_carries(&scene, &faults), PL_OK);
+    s->method = PL_METHOD_LBFGS;
+    ck_assert_int_eq(pl_matrix_carries(&scene, &faults), PL_INVALID);
+    ck_assert_str_eq(faults.items[0].pointer, "/solver/matrix");
+    ck_assert_ptr_nonnull(strstr(faults.items[0].got, "lbfgs"));
+    pl_faults_clear(&faults);
+    s->method = PL_METHOD_ADMM;
+    s->device = PL_DEVICE_GPU;
+    ck_assert_int_eq(pl_matrix_carries(&scene, &faults), PL_INVALID);
+    pl_faults_clear(&faults);
+    s->matrix = PL_MATRIX_AUTO;
+    ck_assert_int_eq(pl_matrix_carries(&scene, &faults), PL_OK);
+}
+END_TEST
+
 /* A GPU has no kernel for held edges: only admm has edges that are constraints there. */
 START_TEST(ropes_on_a_device_need_admm)
 {
@@ -285,6 +309,7 @@ int main(void)
     tcase_add_test(t, mirrored_bodies_of_log_j_are_split);
     tcase_add_test(t, ropes_are_held_by_descent);
     tcase_add_test(t, ropes_on_a_device_need_admm);
+    tcase_add_test(t, the_matrix_is_solved_as_requested);
     tcase_add_test(t, a_device_does_not_sweep);
     tcase_add_test(t, hinges_are_never_split);
     suite_add_tcase(suite, t);

@@ -58,6 +58,7 @@ static const parts SCENES[] = {
     {"", "'method': 'newton', 'linear': 'pcg'", "'model': 'stvk', 'invertible': true", BEND, "",
      ATTACHED, OBSTACLES},
     {"", "'method': 'quasi_newton'", "'model': 'arap'", BEND, "", ATTACHED, OBSTACLES},
+    {"", "'method': 'admm', 'matrix': 'multigrid'", NEO, "'bending': {}", "", ATTACHED, OBSTACLES},
     {"", "'method': 'lbfgs'", NEO, "'model': 'spline'", "", "", OBSTACLES},
     {"", "'method': 'chebyshev_descent', 'tune': 1, 'phases': 2", NEO, BEND, "", "", ""},
     {"", "'method': 'barzilai_borwein'", NEO, "'bending': {}", "", "", ""},

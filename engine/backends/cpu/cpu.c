@@ -25,10 +25,8 @@ static void cpu_destroy(pl_backend *b)
     pl_cpu_pairs_release(c);
     pl_cpu_apart_release(c);
     pl_parts_destroy(&c->parts);
-    for (int k = 0; k < 3; k++) {
-        pl_solve_work_destroy(c->work[k]);
-        pl_solve_work_destroy(c->other_work[k]);
-    }
+    pl_cpu_works_destroy(&c->work);
+    pl_cpu_works_destroy(&c->other_work);
     free(c->scratch);
     free(c);
 }
@@ -44,16 +42,6 @@ static int64_t most_hessian_values(const pl_model *model)
             most = pl_group_hessian_values(group);
     }
     return most;
-}
-
-pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3])
-{
-    pl_factor *const *factor = model->factor;
-    pl_status status = PL_OK;
-    for (int k = 0; factor[0] && status == PL_OK && k < 3; k++)
-        if (k == 0 || (factor[k] != factor[0] && factor[k] != factor[k - 1]))
-            status = pl_solve_work_create(factor[k], threads, &work[k]);
-    return status;
 }
 
 static const char *cpu_refuses(const pl_model *model)
@@ -93,7 +81,7 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
         c->hessians = pl_block_alloc(hessian_values, sizeof *c->hessians);
     if (model->partly_held)
         c->scratch = pl_block_alloc(6 * model->free_vertices, sizeof *c->scratch);
-    pl_status status = pl_cpu_solve_work(model, c->threads, c->work);
+    pl_status status = pl_cpu_works_create(model, c->threads, &c->work);
     if (status == PL_OK && pl_method_uses_matrix(model->solver.method))
         status = pl_parts_create(model, c->threads, &c->parts);
     if (status == PL_OK)
@@ -114,13 +102,6 @@ static pl_status cpu_create(const pl_model *model, int32_t threads, pl_backend *
     return PL_OK;
 }
 
-static void set_work_threads(pl_solve_work *const work[3], int32_t threads)
-{
-    for (int k = 0; k < 3; k++)
-        if (work[k])
-            pl_solve_work_set_threads(work[k], threads);
-}
-
 static pl_status cpu_set_threads(pl_backend *b, int32_t threads)
 {
     cpu *c = cpu_of(b);
@@ -128,8 +109,8 @@ static pl_status cpu_set_threads(pl_backend *b, int32_t threads)
     if (c->parts.part && pl_parts_set_threads(&c->parts, threads) != PL_OK)
         return PL_NO_MEMORY;
     c->threads = threads;
-    set_work_threads(c->work, threads);
-    set_work_threads(c->other_work, threads);
+    pl_cpu_works_set_threads(&c->work, threads);
+    pl_cpu_works_set_threads(&c->other_work, threads);
     if (c->between.set)
         pl_contact_set_set_threads(c->between.set, threads);
     return PL_OK;
@@ -456,6 +437,15 @@ static const pl_factored_ops factored_ops = {
     .multiply = multiply,
 };
 
+static pl_status solve_from(pl_backend *b, const pl_array *rhs, const pl_array *from,
+                            pl_array *rows, double *square)
+{
+    return pl_cpu_solve_from(b, pl_numbers_read(rhs), pl_numbers_read(from), pl_numbers(rows),
+                             square);
+}
+
+static const pl_iterated_ops iterated_ops = {.solve_from = solve_from};
+
 static void reduce(pl_backend *b, const pl_array *x, pl_array *const *z)
 {
     pl_cpu_reduce(b, pl_numbers_read(x), z);
@@ -572,6 +562,7 @@ const pl_backend_ops pl_backend_cpu = {
     .contact = &contact_ops,
     .matrix = &matrix_ops,
     .factored = &factored_ops,
+    .iterated = &iterated_ops,
     .splitting = &splitting_ops,
     .anderson = &anderson_ops,
     .hessian = &hessian_ops,

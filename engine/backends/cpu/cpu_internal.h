@@ -14,6 +14,12 @@
 #include <omp.h>
 #endif
 
+/* Workspaces of a model's solves by coordinate; NULL if an earlier one has the same factor or multigrid. */
+typedef struct solve_works {
+    pl_solve_work *factor[3];
+    pl_multigrid_work *multigrid[3];
+} solve_works;
+
 typedef struct cpu {
     pl_backend base;
     int32_t threads;
@@ -22,8 +28,8 @@ typedef struct cpu {
     pl_block_sums *sums;      /* [largest number of blocks of a group] */
     pl_block_measure *measures;
     const pl_model *first;          /* the model for which the backend was created */
-    pl_solve_work *work[3];         /* by coordinate; NULL if an earlier one has the same factor */
-    pl_solve_work *other_work[3];   /* of another model while it is in use (use_model) */
+    solve_works work;               /* of that model */
+    solve_works other_work;         /* of another model while it is in use (use_model) */
     int64_t outside, found_outside; /* the part in which the last trial left the energy's domain */
     double *scratch;                /* twice the rows, if the model is partly held */
     const pl_rows_loops *rows;
@@ -65,6 +71,8 @@ const void *pl_cpu_fetch_take(pl_backend *b, pl_fetch *f, bool wait);
 
 /* cpu_matrix.c */
 pl_status pl_cpu_solve(pl_backend *b, const double *rhs, double *rows);
+pl_status pl_cpu_solve_from(pl_backend *b, const double *rhs, const double *from, double *rows,
+                            double *square);
 void pl_cpu_multiply(pl_backend *b, const double *rows, double *out);
 void pl_cpu_set_free(pl_backend *b, const double *rows, double *x);
 void pl_cpu_get_free(pl_backend *b, const double *x, double *rows);
@@ -165,9 +173,10 @@ pl_status pl_cpu_hessian_solve(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_multiply(pl_backend *b, const double *rows, double *out);
 void pl_cpu_hessian_jacobi(pl_backend *b, const double *rows, double *out);
 
-/* One workspace for each factor that differs from those of earlier coordinates; on failure the caller releases
- * those already created. */
-pl_status pl_cpu_solve_work(const pl_model *model, int32_t threads, pl_solve_work *work[3]);
+/* On failure the caller releases those already created. */
+pl_status pl_cpu_works_create(const pl_model *model, int32_t threads, solve_works *works);
+void pl_cpu_works_destroy(solve_works *works);
+void pl_cpu_works_set_threads(solve_works *works, int32_t threads);
 
 /* Zeroes held coordinates: the gradient there is the pin's force, not an imbalance. */
 static inline void clear_held(const pl_model *m, int64_t vertex, double f[3])
@@ -201,9 +210,9 @@ static inline void add_pairs(const cpu *c, int64_t vertex, double f[3])
         pl_contact_rows_add(pl_contact_set_rows(c->between.set), vertex, f);
 }
 
-static inline pl_solve_work *const *work_of(const cpu *c)
+static inline const solve_works *works_of(const cpu *c)
 {
-    return c->base.model == c->first ? c->work : c->other_work;
+    return c->base.model == c->first ? &c->work : &c->other_work;
 }
 
 static inline int64_t chunks_of(int64_t count)

@@ -9,6 +9,9 @@
 
 #include "engine/clock.h"
 #include "engine/linear/solve_shape.h"
+#include "engine/model/factors.h"
+
+#include <math.h>
 
 #define CPU pl_backend_cpu
 
@@ -155,11 +158,24 @@ static void add_solve(pl_profile_row *row, const pl_factor *f)
         row->longest[k] += 2 * (k == PL_PROFILE_CHAIN ? s.chain : s.two);
 }
 
+/* Cycles of a multigrid, as many as an apply takes. */
+static void add_cycles(pl_profile_row *row, const pl_model *m)
+{
+    add_chunks(row, m->free_vertices,
+               2 * pl_factors_numbers(m) / fmax((double)m->free_vertices, 1));
+}
+
 static void count_solve(pl_profile_row *row, pl_backend *b)
 {
-    for (int k = 0; k < 3; k++)
-        if (k == 0 || b->model->factor[k] != b->model->factor[k - 1])
-            add_solve(row, b->model->factor[k]);
+    const pl_model *m = b->model;
+    for (int k = 0; k < 3; k++) {
+        if (k > 0 && pl_factors_shared(m, k, k - 1))
+            continue;
+        if (m->factor[k])
+            add_solve(row, m->factor[k]);
+        else
+            add_cycles(row, m);
+    }
 }
 
 /* CHOLMOD on one thread. */
@@ -287,6 +303,14 @@ static pl_status solve(pl_backend *b, const pl_array *rhs, pl_array *rows)
 static void multiply(pl_backend *b, const pl_array *rows, pl_array *out)
 {
     PHASE(VECTORS, count_serial_rows, CPU.factored->multiply(b, rows, out));
+}
+
+static pl_status solve_from(pl_backend *b, const pl_array *rhs, const pl_array *from,
+                            pl_array *rows, double *square)
+{
+    pl_status status;
+    PHASE(GLOBAL_SOLVE, count_solve, status = CPU.iterated->solve_from(b, rhs, from, rows, square));
+    return status;
 }
 
 /* ---- objective and descent ---- */
@@ -469,6 +493,7 @@ const pl_backend_ops *pl_backend_cpu_profiled(void)
         pl_pairs_ops pairs;
         pl_matrix_ops matrix;
         pl_factored_ops factored;
+        pl_iterated_ops iterated;
         pl_splitting_ops splitting;
         pl_anderson_ops anderson;
         pl_hessian_ops hessian;
@@ -503,6 +528,7 @@ const pl_backend_ops *pl_backend_cpu_profiled(void)
     t.matrix = *CPU.matrix;
     t.matrix.solve = solve;
     t.factored = (pl_factored_ops){.multiply = multiply};
+    t.iterated = (pl_iterated_ops){.solve_from = solve_from};
     t.splitting = *CPU.splitting;
     t.splitting.reduce = reduce;
     t.splitting.local_step = local_step;
@@ -529,6 +555,7 @@ const pl_backend_ops *pl_backend_cpu_profiled(void)
     profiled.pairs = &t.pairs;
     profiled.matrix = &t.matrix;
     profiled.factored = &t.factored;
+    profiled.iterated = &t.iterated;
     profiled.splitting = &t.splitting;
     profiled.anderson = &t.anderson;
     profiled.hessian = &t.hessian;

@@ -1,19 +1,15 @@
 /* ADMM's phases for changes of weights. */
 #include "engine/backends/cpu/cpu_internal.h"
 
-#include <string.h>
-
 pl_status pl_cpu_use_model(pl_backend *b, const pl_model *model)
 {
     cpu *c = cpu_of(b);
-    pl_solve_work *work[3] = {NULL};
-    pl_status status = model == c->first ? PL_OK : pl_cpu_solve_work(model, c->threads, work);
-    pl_solve_work **unused = status == PL_OK ? c->other_work : work;
-    for (int k = 0; k < 3; k++)
-        pl_solve_work_destroy(unused[k]);
+    solve_works works = {0};
+    pl_status status = model == c->first ? PL_OK : pl_cpu_works_create(model, c->threads, &works);
+    pl_cpu_works_destroy(status == PL_OK ? &c->other_work : &works);
     if (status != PL_OK)
         return status;
-    memcpy(c->other_work, work, sizeof work);
+    c->other_work = works;
     b->model = model;
     return PL_OK;
 }

@@ -110,6 +110,22 @@ static pl_status set_diagonal_or_matrix(pl_build *b)
     return status;
 }
 
+static pl_status refuse_multigrid(pl_faults *faults)
+{
+    pl_faults_add(faults, "/solver/matrix", "unsupported",
+                  "multigrid for a matrix on which it hardly converges, or a singular one",
+                  "cholesky", "omit solver.matrix");
+    return PL_INVALID;
+}
+
+/* What solves with the matrix. */
+static pl_status make_factors(pl_build *b, pl_faults *faults)
+{
+    pl_status status = pl_factors_create(b->model, NULL);
+    bool multigrid = b->model->solver.matrix == PL_MATRIX_MULTIGRID;
+    return status == PL_FAILED && multigrid ? refuse_multigrid(faults) : status;
+}
+
 static pl_status build_parts(pl_build *b, pl_faults *faults)
 {
     pl_status (*const parts[])(pl_build *) = {
@@ -126,7 +142,7 @@ static pl_status build_parts(pl_build *b, pl_faults *faults)
     if (!pl_method_uses_matrix(b->model->solver.method))
         return PL_OK;
     /* Devices solve with the matrix itself (backends/device/matrix.h); inertia keeps it regular. */
-    pl_status status = b->scene->solver.device == PL_DEVICE_CPU ? pl_factors_create(b->model)
+    pl_status status = b->scene->solver.device == PL_DEVICE_CPU ? make_factors(b, faults)
                        : b->model->inertia == 0                 ? pl_spectra_check(b->model)
                                                                 : PL_OK;
     if (status == PL_FAILED) {

@@ -2,18 +2,20 @@
 #include "engine/contact/points.h"
 #include "engine/scene/carries.h"
 #include "engine/model/build/layout.h"
+#include "engine/model/factors.h"
 #include "engine/obstacles/solid.h"
 #include "engine/step/pliant.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Nonzeros of the factor after fill-in: fitted to boxes of Kuhn tetrahedra, which fill in more than meshes of the
- * same size do (tests/bench/measurements.md). The memory estimate can reject scenes, so all such estimates err on the
- * large side. */
-static double factor_nonzeros(double n)
+/* The memory estimate can reject scenes, so all such estimates err on the large side. */
+
+/* Numbers of a factor that would take as much memory and time as a multigrid. Per vertex it takes 260 (boxes) to 340
+ * bytes (meshes) for its matrices and 300 for the vectors of a solve, which takes 0.3 us. */
+static double multigrid_nonzeros(double n)
 {
-    return 7.6 * pow(n, 4.0 / 3.0);
+    return 100 * n;
 }
 
 /* Cost of a method beside the factor. */
@@ -242,7 +244,7 @@ static double touching_seconds(const touching *t)
 /* Newton's factor grows by the pairs of vertices that touch: as if there were a third more of the surface vertices. */
 static double touching_nonzeros(const touching *t, double n)
 {
-    return factor_nonzeros(n + (t->likely ? (t->solids + t->sheets) / 6 : 0));
+    return pl_factor_expected(n + (t->likely ? (t->solids + t->sheets) / 6 : 0));
 }
 
 /* Contact points in a frame: for a folded sheet one per two triangles, for solids one per fifty. */
@@ -297,7 +299,8 @@ pl_status pl_scene_check(const pl_scene *scene, const pl_mesh *meshes, pl_estima
     double n = (double)layout.free_vertices, m = equivalent_tets(scene, &layout);
     bool factored = pl_method_uses_matrix(scene->solver.method) &&
                     scene->solver.device == PL_DEVICE_CPU;
-    double nnz = factored ? factor_nonzeros(n) : 0;
+    bool multigrid = scene->solver.matrix == PL_MATRIX_MULTIGRID;
+    double nnz = !factored ? 0 : multigrid ? multigrid_nonzeros(n) : pl_factor_expected(n);
     double factors = factor_count(&layout);
     double steps = (double)scene->output.every, iterations = scene->solver.iterations;
     if (scene->solver.automatic)

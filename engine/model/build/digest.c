@@ -37,6 +37,8 @@ static uint64_t hash_solver(uint64_t hash, const pl_solver_settings *s)
     if (s->device != PL_DEVICE_CPU)
         hash = pl_hash_i64(hash, pl_solver_is_single(s));
     hash = pl_hash_i64(hash, hashed_linear(s));
+    if (s->matrix == PL_MATRIX_MULTIGRID)
+        hash = pl_hash(hash, "multigrid", 9);
     hash = pl_hash_i64(hash, s->preconditioner);
     hash = pl_hash_i64(hash, s->jacobi_refresh);
     hash = pl_hash_i64(hash, s->line_search);

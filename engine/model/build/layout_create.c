@@ -256,6 +256,7 @@ static pl_status check_layout(const pl_scene *scene, const pl_mesh *meshes, bool
            go_on(check_method(scene, out, faults), &all) &&
            go_on(check_integrator(scene, faults), &all) &&
            go_on(device ? check_device(scene, out, faults) : PL_OK, &all) &&
+           go_on(pl_matrix_carries(scene, faults), &all) &&
            go_on(pl_materials_check(scene, faults), &all));
     return all;
 }
