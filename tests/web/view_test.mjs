@@ -1,5 +1,5 @@
 // The 3-D view: what is in the picture, in which colours, and a run that plays.
-import { PHONE, pick } from './pages.mjs';
+import { PHONE, go, pick } from './pages.mjs';
 import { check, count, open, quiet, run, scene, shot, until } from './rig.mjs';
 import { canvasOf, contactsButton, frameOf, shownBox, watch } from './watching.mjs';
 
@@ -143,7 +143,20 @@ await run({
         await quiet(page);
     },
 
-    // Of any width: it lies below the tools, also where they take two rows, and on phones below the whole view.
+    // An address whose camera is at the point that it looks at shows the bodies all the same.
+    async a_camera_that_looks_nowhere_is_left(daemon) {
+        const { id } = await daemon.submit(scene());
+        await daemon.over(id);
+        const page = await open(daemon, { url: 'about:blank' });
+        await page.goto(await daemon.loginUrl());
+        await page.locator('.list li').first().waitFor();
+        await go(page, `/sessions/${id}?camera=0,0,0,0,0,0`);
+        await until(async () => (await count(page, canvasOf(page), 'warm')) > 5000, 'the body in the picture');
+        await quiet(page);
+    },
+
+    // Of any width: it lies below the tools, also where they take two rows, and on phones below the whole view, whose
+    // picture is below the tools.
     async the_box_of_a_vertex_covers_no_tool(daemon) {
         const { id } = await daemon.submit(scene());
         await daemon.over(id);
@@ -153,11 +166,12 @@ await run({
             const page = await watch(daemon, id, width < 700 ? { ...PHONE, viewport } : { viewport });
             await shownBox(page);
             await pick(page);
-            const { box, tools, view, wide } = await page.evaluate(() => {
+            const { box, tools, picture, view, wide } = await page.evaluate(() => {
                 const place = (one) => one.getBoundingClientRect().toJSON();
                 return {
                     box: place(document.querySelector('.picked')),
                     tools: [...document.querySelectorAll('.tools > *')].map(place),
+                    picture: place(document.querySelector('.view canvas')),
                     view: place(document.querySelector('.view')),
                     wide: document.documentElement.scrollWidth,
                 };
@@ -169,6 +183,8 @@ await run({
             check(tools.length === 9 && covered.length === 0, `${width}: ${covered.length} tools are covered`);
             check(box.left >= 0 && box.right <= viewport.width && wide <= viewport.width, `${width}: it is cut off`);
             check(width > 700 || box.top >= view.bottom, `${width}: it covers the view`);
+            const hides = tools.some(({ bottom }) => bottom > picture.top);
+            check(width > 700 || (!hides && picture.height > 200), `${width}: tools cover the picture`);
             await shot(page, `picked-${width}`);
             await quiet(page);
             await page.context().close();
@@ -497,7 +513,8 @@ await run({
         }, 'a range');
         await shot(page, 'beside');
         // What cannot be read is said beside the curves, too.
-        await page.locator('.difference', { hasText: 'second' }).getByRole('button', { name: 'take away' }).click();
+        const difference = page.locator('.difference', { hasText: 'second' });
+        await difference.getByRole('button', { name: 'stop comparing' }).click();
         await page.locator('.panel').getByText('It cannot be read: no session').waitFor();
         await quiet(page);
     },
