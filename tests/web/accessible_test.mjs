@@ -54,10 +54,6 @@ async function send(page, events) {
 const touch = (page, [first, ...others]) =>
     send(page, [['touchStart', first], ...others.map((place) => ['touchMove', place]), ['touchEnd']]);
 
-// While the first finger rests, a second one comes and goes.
-const touchByTwo = (page, first, second) =>
-    send(page, [['touchStart', first], ['touchStart', first, second], ['touchEnd', first], ['touchEnd']]);
-
 const beside = ([x, y], dx, dy) => [x + dx, y + dy];
 const idOf = (page) => /#\/sessions\/([^?]+)/.exec(page.url())?.[1];
 
@@ -152,9 +148,6 @@ const tests = {
         const area = await canvasOf(page).boundingBox();
         const middle = [area.x + area.width / 2, area.y + area.height / 2];
         const picked = page.locator('.picked');
-        await touchByTwo(page, middle, beside(middle, 20, 0));
-        check((await picked.count()) === 0, 'two fingers pick');
-        await page.getByRole('button', { name: 'fit', exact: true }).tap();
         await touch(page, [middle, beside(middle, 6, 6)]); // a finger rolls
         await picked.getByText(/^box, vertex \d+$/).waitFor();
         await page.locator('.tools select').selectOption('speed');

@@ -1,5 +1,5 @@
 // The 3-D view: what is in the picture, in which colours, and a run that plays.
-import { PHONE, go, pick } from './pages.mjs';
+import { PHONE, pick } from './pages.mjs';
 import { check, count, open, quiet, run, scene, shot, until } from './rig.mjs';
 import { canvasOf, contactsButton, frameOf, shownBox, watch } from './watching.mjs';
 
@@ -140,18 +140,6 @@ await run({
             .locator('.picked')
             .getByText(/^displacement [\d.]+/)
             .waitFor();
-        await quiet(page);
-    },
-
-    // An address whose camera is at the point that it looks at shows the bodies all the same.
-    async a_camera_that_looks_nowhere_is_left(daemon) {
-        const { id } = await daemon.submit(scene());
-        await daemon.over(id);
-        const page = await open(daemon, { url: 'about:blank' });
-        await page.goto(await daemon.loginUrl());
-        await page.locator('.list li').first().waitFor();
-        await go(page, `/sessions/${id}?camera=0,0,0,0,0,0`);
-        await until(async () => (await count(page, canvasOf(page), 'warm')) > 5000, 'the body in the picture');
         await quiet(page);
     },
 
