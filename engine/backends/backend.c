@@ -82,13 +82,13 @@ const char *pl_backend_refuses(const pl_backend_ops *ops, const pl_model *model)
     if (!ops)
         return "the device does not exist";
     if (pl_method_uses_matrix(model->solver.method) && !ops->matrix)
-        return "the method solves with a constant matrix, which the device cannot";
+        return "the method solves with a constant matrix, which the device does not support";
     if (splits(model->solver.method) && !ops->splitting)
-        return "the method splits the objective, which the device does not";
+        return "the method splits the objective, which the device does not support";
     if (model->solver.method == PL_METHOD_NEWTON && !ops->hessian)
-        return "the method solves with the energies' Hessian, which the device does not make";
+        return "the method solves with the energies' Hessian, which the device does not compute";
     if (model->solver.method == PL_METHOD_VERTEX_BLOCK_DESCENT && !ops->sweep)
-        return "the method moves one vertex after another, which the device does not";
+        return "the method moves one vertex after another, which the device does not support";
     if (!ops->contact && (!pl_integrator_is_euler(model->integrator) || model->restitution))
         return "it supports no restitution, and only the integrators backward_euler and "
                "quasi_static";

@@ -80,8 +80,8 @@ static void map_to_ball(const double p[3], double x[3])
 }
 
 /* The cube's edges become smooth on the sphere. A tetrahedron with two faces on the surface there would be
- * flattened. With every diagonal running outwards from the centre, no tetrahedron has two (the division is then
- * symmetric under the whole group of the cube). That needs a grid point at the centre, so the number of cells
+ * flattened. If every diagonal runs outwards from the centre, none has two such faces, and the division has every
+ * symmetry of the cube. That needs a grid point at the centre, so the number of cells
  * across is even: an odd one is rounded up. */
 pl_status pl_mesh_sphere(double radius, int32_t cells, pl_mesh *out)
 {

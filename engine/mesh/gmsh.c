@@ -119,7 +119,7 @@ static void read_names(pl_gmsh *gmsh)
     int64_t count;
     if (!pl_input_begin(in) || !pl_input_size(in, &count) || !pl_input_finish(in)) {
         pl_input_fault(in, gmsh->draft, "the number of physical names", 0, -1,
-                       "one number on a line of its own");
+                       "one number on its own line");
         return;
     }
     for (int64_t k = 0; k < count && !gmsh->draft->stopped; k++)

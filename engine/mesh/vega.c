@@ -173,8 +173,8 @@ static void read_section(vega *v)
     } else if (is(at, length, "*SET")) {
         read_set(v, name, name_length);
     } else if (is(at, length, "*INCLUDE")) {
-        fault(v, at, "mesh_unsupported", "one whole file", "Put the included file in its place.",
-              " names another file");
+        fault(v, at, "mesh_unsupported", "one whole file",
+              "Replace this line with the contents of the included file.", " names another file");
     } else {
         skip_lines(in); /* materials and regions are the scene's */
     }

@@ -1,4 +1,4 @@
-/* obstacle_decode.h - heights, and rules over several keys of an obstacle; a custom and rules of scene_decode.c. */
+/* obstacle_decode.h - decodes an obstacle's heights and checks its rules over several keys, for scene_decode.c. */
 #ifndef PLIANT_PROTOCOL_SCENE_OBSTACLE_DECODE_H
 #define PLIANT_PROTOCOL_SCENE_OBSTACLE_DECODE_H
 

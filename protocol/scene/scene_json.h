@@ -42,7 +42,7 @@ typedef struct pl_outline {
     bool preemptible, hold, interactive; /* interactive: paced by the clock, or without an end */
     pl_executor_choice executor;
     int32_t after_count;
-    char after[16][33];            /* ids of the sessions for which it waits */
+    char after[16][33];            /* IDs of the sessions that it waits for */
     double memory, time_limit;     /* bytes, s; 0: unset */
     int64_t keep_last, keep_every; /* log_prune.h */
     double keep_days;              /* after its end; 0: forever */

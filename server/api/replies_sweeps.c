@@ -83,7 +83,7 @@ static const pl_reply_field sweep_column_fields[] = {
 };
 static const pl_reply_field sweep_counts_fields[] = {
     {"waiting", "integer", "rows not started"},
-    {"checking", "integer", "sessions in this state; the same below"},
+    {"checking", "integer", "sessions in this state, as in the fields below"},
     {"queued", "integer", ""},
     {"running", "integer", ""},
     {"paused", "integer", ""},

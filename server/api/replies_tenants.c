@@ -21,7 +21,7 @@ static const pl_reply_field login_fields[] = {
     {0},
 };
 static const pl_reply_field logged_in_fields[] = {
-    {"user", "string?", "user who is logged in; null: nobody"},
+    {"user", "string?", "the logged-in user; null without a login"},
     {0},
 };
 static const pl_reply_field login_request_fields[] = {

@@ -21,7 +21,7 @@ struct pl_memory_groups {
     int version;
     char path[PATH_MAX];
     char prefix[PREFIX_MAX]; /* "pliant-DEVICE.INODE-" */
-    bool left;               /* there may be groups to remove */
+    bool left;               /* groups may still have to be removed */
     int64_t again_ms;        /* earliest next time */
 };
 

@@ -21,7 +21,7 @@ typedef struct pl_signs {
 typedef struct pl_progress {
     int64_t moved_ms; /* its last progress, monotonic; 0: not observed yet */
     pl_signs signs;   /* of that moment */
-    /* reason why it counts as stalled: "stopped", "disk" or "idle"; NULL: it does not */
+    /* why the run counts as stalled: "stopped", "disk" or "idle"; NULL: it does not */
     const char *why;
 } pl_progress;
 

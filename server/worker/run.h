@@ -111,7 +111,7 @@ void pl_run_fail_not_reproducible(pl_run *run, int64_t frame, const char *how);
 
 /* SIGTERM and SIGINT end all runs of the process at a checkpoint. */
 void pl_run_set_signals(void);
-/* Run one attempt in a directory that was entered, or not. */
+/* Run one attempt. `entry` says whether the directory could be entered. */
 pl_worker_exit pl_run_one(const pl_session_options *options, const pl_session_entry *entry,
                           bool shares);
 

@@ -1,13 +1,14 @@
-// Accessibility: axe on every page, use by the keyboard alone, and by a finger on a phone. axe finds what a program can
+// Accessibility: axe on every page, use by the keyboard alone, and by fingers on a phone. axe finds what a program can
 // find; `PLIANT_LONG=1` runs it in both themes at both sizes.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DESKTOP, PHONE, fill, go, visit } from './pages.mjs';
-import { check, open, quiet, run, shot } from './rig.mjs';
-import { frameOf, watch } from './watching.mjs';
+import { DESKTOP, PHONE, fill, go, visit, visitAsStranger } from './pages.mjs';
+import { check, endless, open, pinIn, quiet, run, shot, sleep, until } from './rig.mjs';
+import { canvasOf, frameOf, shownBox, watch } from './watching.mjs';
 
 const AXE = readFileSync(join(process.env.PLIANT_RIG, 'node_modules/axe-core/axe.min.js'), 'utf8');
 const FINGER = 44; // px
+const TOUCH = { ...PHONE, viewport: { width: 390, height: 844 } };
 // axe's serious and critical findings, one per line.
 async function faults(page, place) {
     if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
@@ -22,13 +23,48 @@ async function faults(page, place) {
         });
 }
 
+// What can be touched and is smaller than a finger; links in running text are not meant.
+const tooSmall = (page) =>
+    page.evaluate((least) => {
+        const inText = (one) => one.tagName === 'A' && getComputedStyle(one).display === 'inline' &&
+            one.closest('p, td, dd') && one.parentElement.textContent.trim() !== one.textContent.trim();
+        return [...document.querySelectorAll('a[href], button, select, input, textarea, summary')]
+            .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !inText(one))
+            .filter((one) => getComputedStyle(one).pointerEvents !== 'none')
+            .map((one) => (one.tagName === 'INPUT' ? (one.closest('label') ?? one) : one))
+            .map((one) => ({ one, box: one.getBoundingClientRect() }))
+            .filter(({ box }) => box.width < least - 0.5 || box.height < least - 0.5)
+            .map(({ one, box }) => {
+                const words = (one.ariaLabel ?? one.textContent).slice(0, 20);
+                return `${one.tagName} ${one.className} “${words}” ${box.width} x ${box.height}`;
+            });
+    }, FINGER);
+
+// Touch events of a page: [type, place of each finger on it].
+async function send(page, events) {
+    const cdp = await page.context().newCDPSession(page);
+    for (const [type, ...places] of events) {
+        const touchPoints = places.map(([x, y], id) => ({ x, y, id }));
+        await cdp.send('Input.dispatchTouchEvent', { type, touchPoints });
+    }
+    await cdp.detach();
+}
+
+// A finger, from the first place to the last.
+const touch = (page, [first, ...others]) =>
+    send(page, [['touchStart', first], ...others.map((place) => ['touchMove', place]), ['touchEnd']]);
+
+const beside = ([x, y], dx, dy) => [x + dx, y + dy];
+const idOf = (page) => /#\/sessions\/([^?]+)/.exec(page.url())?.[1];
+
+async function controlsOf(daemon, id, kind) {
+    const { items } = await daemon.call('GET', `/v1/sessions/${id}/controls`);
+    return items.flatMap(({ control }) => control[kind] ?? []);
+}
+
 async function axe(daemon, colorScheme, device) {
     const found = [];
     const options = { ...device, colorScheme };
-    const stranger = await open(daemon, { ...options, url: `${daemon.url}/` });
-    await stranger.getByRole('button', { name: 'Log in' }).waitFor();
-    found.push(...(await faults(stranger, 'login')));
-    await stranger.context().close();
     const page = await open(daemon, options);
     await page.locator('.gallery li').first().waitFor();
     found.push(...(await faults(page, 'no session')));
@@ -37,21 +73,10 @@ async function axe(daemon, colorScheme, device) {
         found.push(...(await faults(page, place)));
         await shot(page, `${colorScheme}-${device === PHONE ? 'phone' : 'desktop'}-${place.replaceAll(/\W+/g, '-')}`);
     });
-    await go(page, '/sessions');
-    const boxes = ['select falls, too', 'select falls'].map((name) => page.getByLabel(name, { exact: true }).last());
-    for (const box of boxes) await box.check();
-    await page.getByRole('button', { name: 'compare', exact: true }).click();
-    const bar = page.getByRole('group', { name: 'Compared sessions' });
-    await bar.getByRole('button', { name: 'side by side' }).click();
-    await page.locator('.pane canvas[data-frame]').nth(1).waitFor();
-    found.push(...(await faults(page, 'side by side')));
-    await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-    found.push(...(await faults(page, 'keys')));
-    const { url } = await daemon.call('POST', `/v1/sessions/${ids.id}/links`, {});
-    const guest = await open(daemon, { ...options, url });
-    await guest.locator('.view canvas[data-frame="20"]').waitFor();
-    found.push(...(await faults(guest, 'share link')));
+    const openPage = (url) => open(daemon, { ...options, url });
+    await visitAsStranger(daemon, ids, openPage, async (place, stranger) => {
+        found.push(...(await faults(stranger, place)));
+    });
     check(found.length === 0, `axe finds\n${found.join('\n')}`);
     await quiet(page);
 }
@@ -77,6 +102,7 @@ const tests = {
         await page.keyboard.press('?');
         const help = page.getByRole('dialog', { name: 'Keys' });
         await help.waitFor();
+        check(await help.evaluate((sheet) => sheet.scrollTop === 0), 'the page of keys begins in its middle');
         for (let k = 0; k < 4; k++) {
             await page.keyboard.press('Tab');
             const outside = await page.evaluate(
@@ -97,20 +123,7 @@ const tests = {
         const page = await open(daemon, PHONE);
         const found = [];
         await visit(page, ids, async (place) => {
-            const small = await page.evaluate((least) => {
-                const inText = (one) => one.tagName === 'A' && getComputedStyle(one).display === 'inline' &&
-                    one.closest('p, td, dd') && one.parentElement.textContent.trim() !== one.textContent.trim();
-                return [...document.querySelectorAll('a[href], button, select, input, textarea, summary')]
-                    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !inText(one))
-                    .filter((one) => getComputedStyle(one).pointerEvents !== 'none')
-                    .map((one) => (one.tagName === 'INPUT' ? (one.closest('label') ?? one) : one))
-                    .map((one) => ({ one, box: one.getBoundingClientRect() }))
-                    .filter(({ box }) => box.width < least - 0.5 || box.height < least - 0.5)
-                    .map(({ one, box }) => {
-                        const words = (one.ariaLabel ?? one.textContent).slice(0, 20);
-                        return `${one.tagName} ${one.className} “${words}” ${box.width} x ${box.height}`;
-                    });
-            }, FINGER);
+            const small = await tooSmall(page);
             found.push(...small.map((one) => `${place}: ${one}`));
             const wide = await page.evaluate(() => document.documentElement.scrollWidth);
             if (wide > 360) found.push(`${place} is ${wide} wide`);
@@ -124,6 +137,72 @@ const tests = {
         check((await page.locator('.view').count()) === 0, 'the view is below the list');
         const hint = await page.getByLabel('Filter sessions').getAttribute('placeholder');
         check(!hint.includes('/'), `a phone has no key for ${hint}`);
+        await quiet(page);
+    },
+
+    // A vertex is picked, read, released, grabbed and pulled, all by touches of the screen.
+    async a_finger_is_enough_for_a_vertex(daemon) {
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins: [] }));
+        const page = await watch(daemon, id, TOUCH);
+        await shownBox(page);
+        const area = await canvasOf(page).boundingBox();
+        const middle = [area.x + area.width / 2, area.y + area.height / 2];
+        const picked = page.locator('.picked');
+        await touch(page, [middle, beside(middle, 6, 6)]); // a finger rolls
+        await picked.getByText(/^box, vertex \d+$/).waitFor();
+        await page.locator('.tools select').selectOption('speed');
+        await picked.getByText(/^speed [\d.]+/).waitFor();
+        const small = await tooSmall(page);
+        check(small.length === 0, `too small for a finger:\n${small.join('\n')}`);
+        const whole = await picked.evaluate((one) => {
+            const { left, right, bottom } = one.getBoundingClientRect();
+            return left >= 0 && right <= innerWidth && bottom <= innerHeight;
+        });
+        check(whole, 'the box of the vertex is not on the screen');
+        await shot(page, 'finger-picked');
+        await picked.getByRole('button', { name: 'Close' }).tap();
+        await picked.waitFor({ state: 'detached' });
+        await touch(page, [middle]);
+        await picked.getByRole('button', { name: 'grab it' }).tap();
+        const branch = await until(() => idOf(page) !== id && idOf(page), 'the branch');
+        await until(async () => (await frameOf(page)) > 0, 'a frame of the branch');
+        await page.getByText('goes on, held is running').first().waitFor({ state: 'attached' });
+        await page.locator('.axes').evaluate((axes) => (axes.style.visibility = 'hidden')); // z is blue
+        const [x, y] = await until(() => pinIn(page, canvasOf(page)), 'the vertex in the picture');
+        const on = beside([area.x, area.y], x, y);
+        await touch(page, [on, beside(on, 0, -20), beside(on, 0, -60)]);
+        const pulls = await until(async () => {
+            const forces = (await controlsOf(daemon, branch, 'forces')).map(({ force }) => Math.hypot(...force));
+            return forces.at(-1) === 0 && Math.max(...forces) > 0 && forces;
+        }, 'a pull and its end');
+        check(pulls.length > 1, `pulls are ${pulls}`);
+        check((await page.evaluate(() => scrollY)) === 0, 'the page scrolls with the vertex');
+        await shot(page, 'finger-pulled');
+        await quiet(page);
+    },
+
+    // In a run that goes on, a tap tells what holds a vertex, and a drag from beside it moves the pin.
+    async a_finger_is_enough_for_a_pin(daemon) {
+        const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
+        const { id } = await daemon.submit(endless({ gravity: [0, 0, 0], obstacles: [], pins }));
+        const page = await watch(daemon, id, TOUCH);
+        await shownBox(page);
+        const area = await canvasOf(page).boundingBox();
+        await page.locator('.axes').evaluate((axes) => (axes.style.visibility = 'hidden')); // z is blue
+        const [x, y] = await until(() => pinIn(page, canvasOf(page)), 'a pin in the picture');
+        const on = beside([area.x, area.y], x, y);
+        const held = page.locator('.picked').getByText('held by pin “hand”: drag it');
+        for (const [dx, dy] of [[0, 0], [4, 0], [8, 0], [0, 4], [4, 4], [0, -4], [4, -4]]) {
+            await touch(page, [beside(on, dx, dy)]);
+            await sleep(500);
+            if (await held.isVisible()) break;
+        }
+        await held.waitFor();
+        check((await controlsOf(daemon, id, 'pins')).length === 0, 'a tap moves the pin');
+        const off = beside(on, -16, 0);
+        await touch(page, [off, beside(off, -20, 0), beside(off, -40, 0)]);
+        await until(async () => (await controlsOf(daemon, id, 'pins')).length > 0, 'a control of the pin');
+        check((await page.evaluate(() => scrollY)) === 0, 'the page scrolls with the pin');
         await quiet(page);
     },
 };

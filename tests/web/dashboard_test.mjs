@@ -117,7 +117,11 @@ await run({
     async curves_of_two_sessions_are_laid_over(daemon) {
         const [a, b] = [
             await daemon.submit(scene({ name: 'soft' })),
-            await daemon.submit(scene({ name: 'hard', materials: { rubber: { young: 3e5, poisson: 0.3 } } })),
+            await daemon.submit(scene({
+                name: 'hard',
+                time: { step: 0.01, steps: 70 },
+                materials: { rubber: { young: 3e5, poisson: 0.3 } },
+            })),
         ];
         await daemon.over(a.id);
         await daemon.over(b.id);
@@ -149,7 +153,7 @@ await run({
             return Buffer.concat(await (await file.createReadStream()).toArray());
         };
         const lines = (await download('csv of energy')).toString().trim().split('\n');
-        check(lines.length === 62 && lines[0].includes(',1: soft energy/kinetic,'), `${lines.length}: ${lines[0]}`);
+        check(lines.length === 72 && lines[0].includes(',1: soft energy/kinetic,'), `${lines.length}: ${lines[0]}`);
         check(lines[0].includes(',2: hard energy/kinetic,'), lines[0]);
         const kinetic = lines[0].split(',').indexOf('1: soft energy/kinetic');
         const headers = { Authorization: `Bearer ${daemon.token}` };
@@ -193,6 +197,8 @@ await run({
         const linear = await look(page, energy);
         await energy.getByRole('button', { name: 'log axis' }).click();
         await until(async () => changed(linear, await look(page, energy)) > 10, 'a logarithmic axis');
+        const curve = async () => (await count(page, energy.locator('.plot'), [0, 114, 178])) > 50;
+        await until(curve, 'curves of two lengths on a logarithmic axis');
         await quiet(page);
     },
 

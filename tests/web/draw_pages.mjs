@@ -5,14 +5,15 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
-import { DESKTOP, PHONE, fill, visit } from './pages.mjs';
+import { DESKTOP, PHONE, fill, visit, visitAsStranger } from './pages.mjs';
 import { open, run, sleep } from './rig.mjs';
 
 const { BEFORE } = process.env;
 const OUT = resolve('build/web/pages'),
     EARLIER = resolve('build/web/before');
 const THEMES = ['light', 'dark'];
-const PATIENCE_MS = 20000; // an earlier dashboard may lack what is waited for
+const PATIENCE_MS = 30000; // an earlier dashboard may lack what is waited for
+const DEVICE_MS = 3600000; // for all pages of a device on a busy machine
 const STILL_MS = 700; // curves and small pictures come last
 const TYPES = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.webp': 'image/webp' };
 
@@ -44,16 +45,22 @@ async function serveEarlier(page, daemon) {
 // {page: PNG} of one dashboard.
 async function draw(daemon, ids, device, colorScheme, earlier) {
     const pictures = {};
-    const page = await open(daemon, { ...device, colorScheme, url: 'about:blank' });
-    if (earlier) await serveEarlier(page, daemon);
-    page.setDefaultTimeout(PATIENCE_MS);
-    await page.goto(await daemon.loginUrl());
-    const look = async (name) => {
+    const openPage = async (url) => {
+        const page = await open(daemon, { ...device, colorScheme, url: 'about:blank' });
+        if (earlier) await serveEarlier(page, daemon);
+        page.setDefaultTimeout(PATIENCE_MS);
+        await page.goto(url);
+        return page;
+    };
+    const look = async (name, page) => {
         await sleep(STILL_MS);
         pictures[name] = await page.screenshot({ fullPage: device === PHONE });
     };
-    const missing = (name, error) => console.log(`${BEFORE}: ${name}: ${error.message.split('\n')[0]}`);
-    await visit(page, ids, look, earlier ? missing : null);
+    const say = (name, error) => console.log(`${BEFORE}: ${name}: ${error.message.split('\n')[0]}`);
+    const missing = earlier ? say : null;
+    await visitAsStranger(daemon, ids, openPage, look, missing);
+    const page = await openPage(await daemon.loginUrl());
+    await visit(page, ids, (name) => look(name, page), missing);
     await page.context().close();
     return pictures;
 }
@@ -87,7 +94,10 @@ async function drawDevice(daemon, label, device) {
 }
 
 if (BEFORE) buildEarlier();
-await run({
-    desktop: (daemon) => drawDevice(daemon, 'desktop', DESKTOP),
-    phone: (daemon) => drawDevice(daemon, 'phone', PHONE),
-});
+await run(
+    {
+        desktop: (daemon) => drawDevice(daemon, 'desktop', DESKTOP),
+        phone: (daemon) => drawDevice(daemon, 'phone', PHONE),
+    },
+    { ms: DEVICE_MS },
+);

@@ -1,6 +1,7 @@
 // From the gallery to a session; the editor with its form, faults and estimate; mesh files; and the ways to share a
 // session.
 import { createHash } from 'node:crypto';
+import { PHONE, go } from './pages.mjs';
 import {
     changed,
     check,
@@ -19,10 +20,6 @@ import {
 } from './rig.mjs';
 
 const TEXT = 'The scene as JSON';
-const go = (page, where) =>
-    page.evaluate((hash) => {
-        location.hash = hash;
-    }, where);
 const text = textOf;
 const status = (page) => page.locator('.estimate');
 // The browser logs each rejection in its console, and a scene being edited is rejected.
@@ -156,6 +153,18 @@ await run({
         await status(page).getByText('starts at once').waitFor();
         await page.getByRole('button', { name: 'submit' }).click();
         await until(() => /#\/sessions\/[0-9a-f]{32}/.test(page.url()), 'the session');
+        await quiet(page);
+    },
+
+    // The line below the text names no key that a phone lacks, and a tap on a key of the scene explains that.
+    async a_phone_has_no_keys_to_press(daemon) {
+        const page = await open(daemon, { ...PHONE, allow: [REFUSED] });
+        await go(page, '/scenes?draft=1');
+        await status(page).getByText('ms per frame').waitFor();
+        const about = page.locator('.about');
+        check(!/Ctrl|Tab\b/.test(await about.innerText()), await about.innerText());
+        await page.locator('.cm-line', { hasText: '"method"' }).locator('span', { hasText: '"method"' }).tap();
+        await about.getByText(/^solver\.method /).waitFor();
         await quiet(page);
     },
 

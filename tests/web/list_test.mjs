@@ -236,9 +236,10 @@ await run({
         const pins = [{ name: 'hand', body: 'box', select: { side: '-x' } }];
         const materials = (young) => ({ rubber: { young, poisson: 0.3, density: 1000 } });
         const descent = { method: 'gradient_descent', iterations: 1, tolerance: 1e-12 };
+        const of = 'ab12'.repeat(8); // an ID, of which eight digits are shown
         const list = [
             short('=soft', { materials: materials(2e4), labels: { series: 'a' } }),
-            short('stiff', { materials: materials(1e6), labels: { series: 'b' }, solver: { method: 'newton' } }),
+            short('stiff', { materials: materials(1e6), labels: { of, series: 'b' }, solver: { method: 'newton' } }),
             short('doubtful', { solver: descent, pins, labels: { series: 'a' } }),
         ];
         for (const one of list) await daemon.over((await daemon.submit(one)).id);
@@ -258,6 +259,9 @@ await run({
             until(async () => (await column('name')).join() === expected, `the order ${expected}`);
         await order('doubtful,stiff,=soft');
         check((await column('method')).join() === 'gradient descent,newton,gradient descent', await column('method'));
+        const labels = (await column('labels')).join('; ');
+        check(labels === 'series=a; of=ab12ab12, series=b; series=a', labels);
+        check((await table.getByTitle(`of=${of}, series=b`).count()) === 1, 'the whole ID is nowhere');
         check((await column('unconverged')).join() === '3,0,0', `unconverged ${await column('unconverged')}`);
         const { items } = await daemon.call('GET', '/v1/sessions');
         const metrics = await page.evaluate(
@@ -277,6 +281,8 @@ await run({
         const groups = () => table.locator('tr.group').allInnerTexts();
         await until(async () => (await groups()).join() === 'series=b (1),series=a (2)', 'two groups');
         await order('stiff,doubtful,=soft');
+        await page.getByLabel('grouped by').selectOption('label.of');
+        await until(async () => (await groups()).join() === 'of=ab12ab12 (1),without of (2)', 'the group of an ID');
         await page.getByLabel('grouped by').selectOption('age');
         await until(async () => (await groups()).join() === 'the last hour (3)', 'one age');
         const [file] = await Promise.all([
@@ -285,6 +291,7 @@ await run({
         ]);
         const lines = Buffer.concat(await (await file.createReadStream()).toArray()).toString().trim().split('\n');
         check(lines.length === 4 && lines[0].startsWith('id,name,labels,state'), lines[0]);
+        check(lines[1].includes(of), `a part of an ID: ${lines[1]}`);
         check(lines[3].includes(",'=soft,series=a,succeeded,"), `a formula: ${lines[3]}`);
         await shot(page, 'runs');
         await page.getByLabel('Filter runs').fill('newton');

@@ -3,6 +3,7 @@ import { scene, until } from './rig.mjs';
 
 export const DESKTOP = { viewport: { width: 1280, height: 800 } },
     PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+const MISSING_MS = 8000; // until a vertex that may not come is missing
 const TOOLS = { cut: 'Section', measure: 'Distance' }; // buttons of the view and what they open
 
 export const go = (page, where) =>
@@ -32,13 +33,48 @@ export async function fill(daemon) {
 }
 
 // A vertex of a body, picked by the keyboard in the middle of the view.
-export async function pick(page) {
+export async function pick(page, ms) {
     await page.locator('.view canvas').focus();
     await page.keyboard.press('f');
     await until(async () => {
         await page.keyboard.press('Enter');
         return page.locator('.picked').isVisible();
-    }, 'a picked vertex');
+    }, 'a picked vertex', ms);
+}
+
+// Two sessions in one view, with the bar below it.
+async function beside(page) {
+    await go(page, '/sessions');
+    for (const name of ['falls, too', 'falls']) await page.getByLabel(`select ${name}`, { exact: true }).last().check();
+    await page.getByRole('button', { name: 'compare', exact: true }).click();
+    const bar = page.getByRole('group', { name: 'Compared sessions' });
+    await bar.getByRole('button', { name: 'side by side' }).click();
+    await page.locator('.pane canvas[data-frame]').nth(1).waitFor();
+}
+
+async function keys(page) {
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+}
+
+// The pages of people without a login, each in a page of its own: `openPage(url)` returns that.
+export async function visitAsStranger(daemon, { id }, openPage, look, missing = null) {
+    const { url } = await daemon.call('POST', `/v1/sessions/${id}/links`, {});
+    const there = {
+        login: [`${daemon.url}/`, (page) => page.getByRole('button', { name: 'Log in' }).waitFor()],
+        'share link': [url, (page) => page.locator('.view canvas[data-frame="20"]').waitFor()],
+    };
+    for (const [name, [where, ready]] of Object.entries(there)) {
+        const page = await openPage(where);
+        try {
+            await ready(page);
+            await look(name, page);
+        } catch (error) {
+            if (!missing) throw error;
+            missing(name, error);
+        }
+        await page.context().close();
+    }
 }
 
 // Every page by its name, one after the other: open it, wait until it is loaded, and inspect it. A page that does not
@@ -85,6 +121,7 @@ export async function visit(page, { id, failed, sweep }, look, missing = null) {
             );
         }
         const close = page.locator('.picked').getByRole('button', { name: 'Close' });
-        await step(`${name}, picked`, () => pick(page), () => close.click());
-    }
+        await step(`${name}, picked`, () => pick(page, missing ? MISSING_MS : undefined), () => close.click());
+    }    await step('side by side', () => beside(page));
+    await step('keys', () => keys(page), () => page.keyboard.press('Escape'));
 }

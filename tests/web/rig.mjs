@@ -271,8 +271,8 @@ function within(promise, ms) {
 }
 
 // tests: {name: async (daemon) => ...}; all with one daemon, which has no session when a test begins. With ONLY
-// those whose names hold that; with TIMES each one's seconds are told.
-export async function run(tests, { options = [] } = {}) {
+// those whose names hold that; with TIMES each one's seconds are told. A test may take `ms`.
+export async function run(tests, { options = [], ms = TEST_MS } = {}) {
     const only = process.env.ONLY;
     const names = Object.keys(tests).filter((name) => !only || name.includes(only));
     let failures = 0,
@@ -288,7 +288,7 @@ export async function run(tests, { options = [] } = {}) {
         const begun = Date.now();
         try {
             daemon ??= await new Daemon(options).start();
-            await within(tests[name](daemon), TEST_MS);
+            await within(tests[name](daemon), ms);
         } catch (error) {
             failures++;
             console.log(`${basename(process.argv[1])}:F:${name}: ${error.stack}`);

@@ -143,7 +143,8 @@ await run({
         await quiet(page);
     },
 
-    // Of any width: it lies below the tools, also where they take two rows, and on phones below the whole view.
+    // Of any width: it lies below the tools, also where they take two rows, and on phones below the whole view, whose
+    // picture is below the tools.
     async the_box_of_a_vertex_covers_no_tool(daemon) {
         const { id } = await daemon.submit(scene());
         await daemon.over(id);
@@ -153,11 +154,12 @@ await run({
             const page = await watch(daemon, id, width < 700 ? { ...PHONE, viewport } : { viewport });
             await shownBox(page);
             await pick(page);
-            const { box, tools, view, wide } = await page.evaluate(() => {
+            const { box, tools, picture, view, wide } = await page.evaluate(() => {
                 const place = (one) => one.getBoundingClientRect().toJSON();
                 return {
                     box: place(document.querySelector('.picked')),
                     tools: [...document.querySelectorAll('.tools > *')].map(place),
+                    picture: place(document.querySelector('.view canvas')),
                     view: place(document.querySelector('.view')),
                     wide: document.documentElement.scrollWidth,
                 };
@@ -169,6 +171,8 @@ await run({
             check(tools.length === 9 && covered.length === 0, `${width}: ${covered.length} tools are covered`);
             check(box.left >= 0 && box.right <= viewport.width && wide <= viewport.width, `${width}: it is cut off`);
             check(width > 700 || box.top >= view.bottom, `${width}: it covers the view`);
+            const hides = tools.some(({ bottom }) => bottom > picture.top);
+            check(width > 700 || (!hides && picture.height > 200), `${width}: tools cover the picture`);
             await shot(page, `picked-${width}`);
             await quiet(page);
             await page.context().close();
@@ -497,7 +501,8 @@ await run({
         }, 'a range');
         await shot(page, 'beside');
         // What cannot be read is said beside the curves, too.
-        await page.locator('.difference', { hasText: 'second' }).getByRole('button', { name: 'take away' }).click();
+        const difference = page.locator('.difference', { hasText: 'second' });
+        await difference.getByRole('button', { name: 'stop comparing' }).click();
         await page.locator('.panel').getByText('It cannot be read: no session').waitFor();
         await quiet(page);
     },

@@ -200,7 +200,7 @@ int pl_command_watch(pl_cli *cli)
     if (!w)
         return pl_cli_fail(cli, PL_EXIT_FAILED, "out of memory");
     w->cli = cli;
-    pl_json *first = NULL; /* an error at the first look is printed and ends the command */
+    pl_json *first = NULL; /* an error of the first request is printed and ends the command */
     int status = pl_api_get(cli, "/v1/sessions?limit=1", &first);
     pl_json_free(first);
     for (int i = 0; i < cli->argument_count && status == PL_EXIT_OK; i++)

@@ -55,7 +55,7 @@ const pl_command pl_commands[] = {
      .arguments = "",
      .summary = "list sessions, newest first",
      .most = 0,
-     .options = {{"--state", "STATE", "only those that are queued, running, paused, ..."},
+     .options = {{"--state", "STATE", "only sessions in this state: queued, running, ..."},
                  {"--label", "K=V,...", "only those with these labels; K alone: with any value"},
                  {"--name", "TEXT", "only those whose name contains TEXT"},
                  {"--owner", "USER", "only those of one owner"},
@@ -263,7 +263,7 @@ const pl_command pl_commands[] = {
          "Reads every format that a scene may name, a .node file with the .ele file beside it.\n"
          "Needs no daemon.",
      .options =
-         {{"--out", "FILE", "file to write; it appears complete"},
+         {{"--out", "FILE", "file to write; it appears only when complete"},
           {"--with", "PROGRAM", "tetrahedralise: tetgen or gmsh (tetgen if it is installed)"},
           {"--volume", "V",
            "tetrahedralise: largest tetrahedron, m^3 (no limit); gmsh: no edge longer than in a "
@@ -370,7 +370,7 @@ const pl_command pl_commands[] = {
      .summary = "show machine usage: core hours, GPU hours, bytes stored",
      .notes =
          "Days are in UTC. Running sessions count up to now. Ordinary users see their own part,\n"
-         "and the machine's total; administrators see everybody's.",
+         "and the machine's total; administrators see all users'.",
      .options = {{"--by", "user|group|day", "grouping of the rows (user)"},
                  {"--from", "DAY", "first day, such as 2026-01-31 (29 days before --to)"},
                  {"--to", "DAY", "last day (today)"},
@@ -525,7 +525,7 @@ const pl_command pl_commands[] = {
              {0}}},
     {.name = "audit",
      .arguments = "",
-     .summary = "list changes, newest first: your own, or everybody's for administrators",
+     .summary = "list changes, newest first: your own, or all users' for administrators",
      .options = {{"--user", "NAME", "only changes by this user"},
                  {"--target", "WHAT", "only changes to this ID or name"},
                  {"--limit", "N", "at most N (50)"}},
@@ -565,7 +565,7 @@ const pl_command pl_commands[] = {
      .run = pl_command_schema},
     {.name = "explain",
      .arguments = "CODE",
-     .summary = "explain a problem code, such as no_such_mesh, and what to do",
+     .summary = "explain a problem code, such as no_such_mesh, and how to fix it",
      .least = 1,
      .most = 1,
      .run = pl_command_explain},

@@ -4,8 +4,8 @@
 
 #include "engine/scene/fault.h"
 
-/* Look for the GPU `uuid`, or with "auto" for any, with a plug-in (NULL: the standard one). PL_INVALID with a fault at
- * /solver/device, "no device, because ...", if missing. */
+/* Look for the GPU `uuid`, or for any GPU if that is "auto", through a plug-in (NULL: the standard one). PL_INVALID
+ * with a fault at /solver/device, "no device, because ...", if missing. */
 pl_status pl_run_device_find(const char *uuid, const char *plugin, pl_faults *faults);
 
 #endif

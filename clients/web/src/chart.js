@@ -51,7 +51,8 @@ const finite = (v) => (Number.isFinite(v) ? v : null);
 // The values for a logarithmic axis. Rounding errors around zero would fill most of it, and uPlot would count ticks for
 // ever from so far below.
 function positive(lists) {
-    const most = lists.reduce((high, list) => list.reduce((a, b) => Math.max(a, b), high), 0);
+    // Values are missing where one of two runs is longer.
+    const most = lists.reduce((high, list) => list.reduce((a, b) => (b > a ? b : a), high), 0);
     const least = Math.max(LEAST * most, TINY);
     return lists.map((list) => list.map((v) => (v > least ? v : null)));
 }

@@ -6,7 +6,7 @@ import { store, stored } from './draft.js';
 import { Form } from './form.jsx';
 import { duration, number, quantity } from './format.js';
 import { submit } from './gallery.jsx';
-import { useAnswer } from './hooks.js';
+import { PHONE, useAnswer, useMedia } from './hooks.js';
 import { lineOfPointer, patched, placeOfPointer, pretty, read, removeAt, setAt } from './jsontext.js';
 import { lazy } from './lazy.jsx';
 import { withMeshes } from './meshfiles.js';
@@ -192,7 +192,9 @@ function Faults({ faults, warnings = [], remarks = [], onGo }) {
 
 // Describes the key at the cursor; hovering with the pointer shows the same.
 function About({ subject }) {
-    if (!subject) return <p class="about faint">Ctrl-Space lists what fits here; Tab leaves the text.</p>;
+    const phone = useMedia(PHONE);
+    const hint = phone ? 'Tap a key to read about it.' : 'Ctrl-Space lists what fits here; Tab leaves the text.';
+    if (!subject) return <p class="about faint">{hint}</p>;
     const { description, facts } = about(subject.schemas);
     return (
         <p class="about">

@@ -52,6 +52,9 @@ export function ago(time, now = Date.now()) {
     return `${Math.floor(s / 86400)} d ago`;
 }
 
+// IDs in a text, as in a sweep's labels, cut to eight digits.
+export const withShortIds = (text) => text.replace(/\b([0-9a-f]{8})[0-9a-f]{24}\b/g, '$1');
+
 // A sign, besides the colour and the word, for each state.
 export const STATES = {
     checking: '◌',

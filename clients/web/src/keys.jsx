@@ -99,7 +99,10 @@ export function useHelp() {
 // A modal dialog: the browser keeps the focus in it, and Escape closes it.
 export function Help({ onClose }) {
     const dialog = useRef(null);
-    useEffect(() => dialog.current.showModal(), []);
+    useEffect(() => {
+        dialog.current.showModal();
+        dialog.current.scrollTop = 0; // the focus is on the button at its end
+    }, []);
     return (
         <dialog
             class="sheet"

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { BulkBar, useBulk } from './bulk.jsx';
-import { STATES, ago, duration, number, ordinal, secondsLeft } from './format.js';
+import { STATES, ago, duration, number, ordinal, secondsLeft, withShortIds } from './format.js';
 import { useOn } from './hooks.js';
 import { hrefOf } from './route.js';
 import { Thumb } from './thumbs.jsx';
@@ -76,9 +76,8 @@ export function matches(session, words) {
     return words.every((word) => text.includes(word));
 }
 
-// IDs, as in a sweep's labels, are cut to eight digits, so that a row keeps to three lines.
-const short = (value) => value.replace(/^([0-9a-f]{8})[0-9a-f]{24}$/, '$1');
-const labelsOf = (session) => Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${short(value)}`);
+const labelsOf = (session) =>
+    Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${withShortIds(value)}`);
 
 function Facts({ session, owners }) {
     const { cores = 1, gpu } = session.resources ?? {};

@@ -269,7 +269,7 @@ function Compared({ model, others, onCompare }) {
                         {other.name}
                     </b>{' '}
                     <button type="button" onClick={() => onCompare(other.id)}>
-                        take away
+                        stop comparing
                     </button>
                 </p>
                 {other.error && <p class="bad">It cannot be read: {other.error.message}</p>}

@@ -2,7 +2,7 @@
 
 import { Component } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { STATES, ago, duration, number } from './format.js';
+import { STATES, ago, duration, number, withShortIds } from './format.js';
 import { useOn } from './hooks.js';
 import { matches } from './list.jsx';
 import { hrefOf } from './route.js';
@@ -21,7 +21,7 @@ function shown(value, kind) {
     if (value === null || value === undefined || value === '') return '–';
     if (kind === 'time') return ago(value);
     if (kind === 'seconds') return duration(value);
-    return typeof value === 'number' ? number(value, 4) : String(value).replaceAll('_', ' ');
+    return typeof value === 'number' ? number(value, 4) : withShortIds(String(value).replaceAll('_', ' '));
 }
 
 // Rendered again only if a value changed: there may be a thousand.
@@ -48,8 +48,9 @@ class Row extends Component {
                                 {STATES[session.state]} {session.state}
                             </td>
                         );
+                    const text = kind === 'text';
                     return (
-                        <td key={key} class={kind === 'text' ? '' : 'numbers'}>
+                        <td key={key} class={text ? '' : 'numbers'} title={text ? values[i] : null}>
                             {shown(values[i], kind)}
                         </td>
                     );
@@ -107,7 +108,7 @@ function Groups({ groups, columns, most }) {
                     <tr class="group">
                         <th scope="rowgroup" colSpan={columns.length}>
                             <span class="told">
-                                {name} <span class="faint numbers">({rows.length})</span>
+                                {withShortIds(name)} <span class="faint numbers">({rows.length})</span>
                             </span>
                         </th>
                     </tr>

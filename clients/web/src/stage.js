@@ -270,6 +270,7 @@ export class Stage {
 
     set view(numbers) {
         if (numbers?.length !== 6 || !numbers.every(Number.isFinite)) return;
+        if (numbers.slice(0, 3).every((x, i) => x === numbers[i + 3])) return; // it looks nowhere
         this.camera.position.set(...numbers.slice(0, 3));
         this.orbit.target.set(...numbers.slice(3));
         this.orbit.update();

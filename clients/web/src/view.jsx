@@ -20,7 +20,10 @@ import { View3D } from './view3d.js';
 import { Tools, chosen } from './viewtools.jsx';
 import { who } from './who.js';
 
-const CLICK_PX = 4;
+// Pixels that a click may move, and within which a pin is gripped. A finger rolls, and covers what it touches.
+const MOUSE = { click: 4, grip: 9 },
+    FINGER = { click: 12, grip: 22 };
+const handOf = ({ pointerType }) => (pointerType === 'touch' ? FINGER : MOUSE);
 const NOTE_MS = 400,
     TELL_MS = 250,
     SAID_MS = 8000;
@@ -245,6 +248,7 @@ export function View({ model, tools, compared }) {
             clearTimeout(noted);
             noted = setTimeout(
                 () =>
+                    made.furnished && // there is no camera before
                     route.note(model.id, {
                         camera: made.stage.view.join(','),
                         section: made.section.text,
@@ -448,29 +452,37 @@ function pointAt(view, x, y) {
 
 // Clicks pick a vertex; a drag that begins on a pin or an obstacle of a running session moves it.
 function pointer(view, model, canvas, again, say) {
-    let begun = null,
+    let begun = null, // where the pointer went down; null: no click any more
         drag = null;
     const place = (event) => {
         const box = canvas.getBoundingClientRect();
         return [event.clientX - box.left, event.clientY - box.top];
     };
+    const clicks = (event) =>
+        begun && Math.hypot(event.clientX - begun[0], event.clientY - begun[1]) < handOf(event).click;
     const down = (event) => {
         if (event.button !== 0) return;
-        begun = [event.clientX, event.clientY];
+        // A second finger zooms and shifts, so the first one does not pick.
+        begun = event.isPrimary ? [event.clientX, event.clientY] : null;
+        if (!event.isPrimary) return;
         if (model.session?.state !== 'running' || model.player.mode !== 'live') return;
         if (!who.manages(model.session)) return;
-        const grip = view.grip(...place(event));
+        const grip = view.grip(...place(event), handOf(event).grip);
         if (!grip || (grip.kind === 'obstacle' && !event.shiftKey)) return;
         view.stage.orbit.enabled = false;
         canvas.setPointerCapture(event.pointerId);
         drag = new Drag(model, view, grip, say);
     };
-    const move = (event) => drag?.move(...place(event));
+    const move = (event) => {
+        if (!event.isPrimary || clicks(event)) return;
+        begun = null;
+        drag?.move(...place(event));
+    };
     const up = (event) => {
+        if (!event.isPrimary) return;
         drag?.end();
         view.stage.orbit.enabled = true;
-        const moved = begun ? Math.hypot(event.clientX - begun[0], event.clientY - begun[1]) : CLICK_PX;
-        if (!drag && moved < CLICK_PX) {
+        if (clicks(event)) {
             pointAt(view, ...place(event));
             again();
         }

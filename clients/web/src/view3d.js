@@ -38,7 +38,6 @@ import { Touches } from './touches.js';
 
 const PIN = 0x2456e6;
 const PICKED = 0xe0218a;
-const GRIP_PX = 9;
 const REACH = 6; // multiple of the initially framed size: anything farther away is not framed
 const LARGE = 1.5; // times the bodies' size: of a larger obstacle only the surroundings of the bodies are framed
 const ABOUT = 0.2; // of the bodies' size
@@ -550,15 +549,15 @@ export class View3D {
         return indices.reduce((best, i) => (distance(i) < distance(best) ? i : best));
     }
 
-    // The drawn pin nearest to a position of the canvas, within reach of a pointer, and not behind a body at distance
+    // The drawn pin nearest to a position of the canvas, within `reach` pixels, and not behind a body at distance
     // `hidden`.
-    #pinNear(x, y, hidden) {
+    #pinNear(x, y, hidden, reach) {
         const { camera } = this.stage;
         const { positions } = this.surface;
         const point = new Vector3(),
             seen = new Vector3();
         let found = null,
-            least = GRIP_PX;
+            least = reach;
         for (const pin of this.pins) {
             seen.copy(point.fromArray(positions, 3 * pin.index)).project(camera);
             const away = this.stage.pixelsFrom(point, x, y);
@@ -570,14 +569,13 @@ export class View3D {
         return found;
     }
 
-    // {kind: 'pin'
-    // 'handle'
-    // 'obstacle', name, point}: the thing that a drag from there would move.
-    grip(x, y) {
+    // {kind: 'pin', 'handle' or 'obstacle', name, point}: the thing that a drag from there would move. `reach`: pixels
+    // from a pin.
+    grip(x, y, reach) {
         if (!this.shown) return null;
         const ray = this.#aim(x, y);
         const body = this.#hit(ray, [this.#bodies.mesh, this.section.surface]);
-        const pin = this.#pinNear(x, y, body?.distance ?? Infinity);
+        const pin = this.#pinNear(x, y, body?.distance ?? Infinity, reach);
         if (pin) return pin;
         const solid = this.obstacles.filter(({ given }) => !given.plane).map(({ mesh }) => mesh);
         const hit = this.#hit(ray, solid);

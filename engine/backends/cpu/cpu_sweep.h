@@ -1,7 +1,7 @@
 /* cpu_sweep.h - the order of a sweep over vertices: colours, and packs of PL_BLOCK vertices of one colour.
  *
- * Two vertices of a colour have no term in common, so they may move at the same time. Colours are given greedily, in
- * the vertices' order. A pack has one vertex in each lane; its terms are consecutive blocks of the groups' copies
+ * Two vertices of a colour have no term in common, so they may move at the same time. Colours are assigned greedily,
+ * in the order of the vertices. A pack has one vertex in each lane; its terms are consecutive blocks of the groups' copies
  * (model/local.h). Vertices of a colour are ordered by their number of terms, so that packs have little padding.
  */
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_SWEEP_H
