@@ -107,37 +107,6 @@ PL_INLINE void pl_neo_hookean_hessian(const pl_neo_hookean *m, const pl_mat3 *F,
     }
 }
 
-/* Psi and its derivatives along dF = d w^T, by d at 0: out = Psi, the gradient, and the Hessian's lower triangle by
- * rows. With a = F^-T w these are P w = mu F w - c a and mu |w|^2 1 + (lambda + c) a a^T. Only Psi is defined where
- * J <= 0. */
-PL_INLINE void pl_neo_hookean_local(const pl_neo_hookean *m, const pl_mat3 *F, const pl_real w[3],
-                                    pl_real out[10])
-{
-    const pl_real half = pl_set1((pl_scalar)0.5);
-    const pl_mat3 C = pl_mat3_cofactor(F);
-    const pl_real J = F->m[0] * C.m[0] + F->m[1] * C.m[1] + F->m[2] * C.m[2];
-    const pl_mask inside = pl_gt(J, pl_zero());
-    const pl_real safe = pl_select(inside, J, pl_one()), log_J = pl_log(safe);
-    const pl_real c = m->mu - m->lambda * log_J, inverse = pl_one() / safe;
-    const pl_real psi = half * m->mu * (pl_mat3_norm_squared(F) - pl_set1(3)) +
-                        log_J * (half * m->lambda * log_J - m->mu);
-    const pl_real along = m->mu * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), k = m->lambda + c;
-    pl_real a[3];
-    out[0] = pl_select(inside, psi, pl_set1(PL_SCALAR_INFINITY));
-    PL_UNROLL for (int i = 0; i < 3; i++)
-    {
-        const pl_real Fw = F->m[i] * w[0] + F->m[i + 3] * w[1] + F->m[i + 6] * w[2];
-        a[i] = (C.m[i] * w[0] + C.m[i + 3] * w[1] + C.m[i + 6] * w[2]) * inverse;
-        out[1 + i] = m->mu * Fw - c * a[i];
-    }
-    out[4] = along + k * a[0] * a[0];
-    out[5] = k * a[1] * a[0];
-    out[6] = along + k * a[1] * a[1];
-    out[7] = k * a[2] * a[0];
-    out[8] = k * a[2] * a[1];
-    out[9] = along + k * a[2] * a[2];
-}
-
 PL_INLINE pl_real pl_neo_hookean_stretch_energy(const pl_neo_hookean *m, const pl_real s[3])
 {
     const pl_real norm2 = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];

@@ -21,8 +21,10 @@ typedef struct pl_places {
     int64_t blocks;
     int64_t
         *term; /* [block][L]: a term of the original; ~term: padding, a copy of it without energy */
+    double *own; /* [block][L]: the corner of the lane's vertex, 0 to corners - 1 */
 } pl_places;
 
+/* A group has `energy` and `expand`, or, where `expand` is NULL, `keep` and `change`. */
 typedef struct pl_local_ops {
     /* A copy of a group's numbers, for the functions below only. It shares what all terms share, so the original must
      * outlive it. PL_OK or PL_NO_MEMORY. */
@@ -34,9 +36,18 @@ typedef struct pl_local_ops {
     /* energy[L] += the energies of the terms in the blocks [b0, b1), lane by lane; +inf outside the domain. */
     void (*energy)(const pl_group *copy, const double *x, double *energy, int64_t b0, int64_t b1);
     /* sums[PL_LOCAL_ROWS][L] += energies, and their derivatives by the position of each lane's corner, own
-     * [block][L]: 0 to corners - 1. Where the energy is infinite, the derivatives are undefined. */
+     * [block][L]. Where the energy is infinite, the derivatives are undefined. */
     void (*expand)(const pl_group *copy, const double *x, const double *own, double *sums,
                    int64_t b0, int64_t b1);
+    /* The same for all blocks of one pack, with the scale of the rounding of `change`, J, in place of the energies.
+     * Keeps what `change` needs in kept [kept_head + kept_rows (b1 - b0)][L]. The energies must be finite. */
+    void (*keep)(const pl_group *copy, const double *x, double *sums, double *kept, int64_t b0,
+                 int64_t b1);
+    /* change[L] += how the energies change if the lanes' corners move by by[3][L], each alone; +inf if that leaves the
+     * domain. */
+    void (*change)(const pl_group *copy, const double *kept, const double *by, double *change,
+                   int64_t b0, int64_t b1);
+    int32_t kept_head, kept_rows;
 } pl_local_ops;
 
 /* The numbers from[block][rows][L] of the places' terms, as new memory of the same layout, of the caller. NULL if out

@@ -83,6 +83,11 @@ static void chebyshev_descent(void)
     measure_frame(CASE_A("'method': 'chebyshev_descent', 'iterations': 20"), 0);
 }
 
+static void vertex_block_descent(void)
+{
+    measure_frame(CASE_A("'method': 'vertex_block_descent', 'iterations': 20"), 0);
+}
+
 static void contact_admm(void)
 {
     measure_frame(LANDING("'method': 'admm', 'iterations': 10"), 4);
@@ -224,6 +229,7 @@ static const struct {
                  {"quasi_newton", quasi_newton},
                  {"newton", newton},
                  {"chebyshev_descent", chebyshev_descent},
+                 {"vertex_block_descent", vertex_block_descent},
                  {"contact_admm", contact_admm},
                  {"contact_quasi_newton", contact_quasi_newton},
                  {"preflight", preflight},

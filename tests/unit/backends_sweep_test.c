@@ -60,11 +60,10 @@ START_TEST(colours_are_independent)
     ck_assert_int_eq(pl_sweep_create(m, &s), PL_OK);
     int *seen = calloc((size_t)m->vertices, sizeof *seen);
     for (int32_t k = 0; k < s.colours; k++)
-        for (int64_t i = s.colour[k] * PL_BLOCK; i < s.colour[k + 1] * PL_BLOCK; i++)
-            if (s.vertex[i] >= 0) {
-                seen[s.vertex[i]]++;
-                ck_assert_int_eq(s.colour_of[s.vertex[i]], k);
-            }
+        for (int64_t i = s.colour[k] * PL_BLOCK; i < s.colour[k + 1] * PL_BLOCK; i++) {
+            seen[s.vertex[i]] += i % PL_BLOCK < s.used[i / PL_BLOCK];
+            ck_assert_int_eq(s.colour_of[s.vertex[i]], k);
+        }
     for (int64_t v = 0; v < m->vertices; v++) {
         ck_assert_int_eq(seen[v], m->free_row[v] >= 0);
         ck_assert_int_eq(s.colour_of[v] >= 0, m->free_row[v] >= 0);
@@ -111,26 +110,84 @@ static void reference(const pl_model *m, const double *x, double *f, double *K)
     }
 }
 
+/* Sums of a pack at x. energy: of the groups that have energies; theirs only are in the sums' row of energies. */
 static void sum_pack(const pl_sweep *s, int64_t pack, const double *x, double *sums, double *energy)
 {
     memset(sums, 0, PL_LOCAL_ROWS * PL_BLOCK * sizeof *sums);
     memset(energy, 0, PL_BLOCK * sizeof *energy);
     for (int32_t k = 0; k < s->group_count; k++) {
         const pl_sweep_group *g = &s->group[k];
-        g->ops->expand(&g->copy, x, g->own, sums, g->first[pack], g->first[pack + 1]);
+        if (!g->ops->expand)
+            continue;
+        g->ops->expand(&g->copy, x, g->places.own, sums, g->first[pack], g->first[pack + 1]);
         g->ops->energy(&g->copy, x, energy, g->first[pack], g->first[pack + 1]);
     }
 }
 
-/* Energies in a lane after its vertex has moved by h along an axis. */
-static double moved_energy(const pl_sweep *s, int64_t pack, int lane, double *x, int axis, double h)
+/* Adds the groups that keep what a change needs; by: a move, whose change is added to `change`. */
+static void add_changes(const pl_sweep *s, int64_t pack, const double *x, const double *by,
+                        double *sums, double *change)
 {
-    _Alignas(64) double sums[PL_LOCAL_ROWS * PL_BLOCK], energy[PL_BLOCK];
+    for (int32_t k = 0; k < s->group_count; k++) {
+        const pl_sweep_group *g = &s->group[k];
+        const int64_t b0 = g->first[pack], b1 = g->first[pack + 1];
+        if (g->ops->expand || b0 == b1)
+            continue;
+        double *kept = pl_block_alloc(
+            (g->ops->kept_head + g->ops->kept_rows * (b1 - b0)) * PL_BLOCK, sizeof *kept);
+        g->ops->keep(&g->copy, x, sums, kept, b0, b1);
+        g->ops->change(&g->copy, kept, by, change, b0, b1);
+        free(kept);
+    }
+}
+
+/* How the energies in a lane change if its vertex moves from x by h along an axis. */
+static double change_of(const pl_sweep *s, int64_t pack, int lane, double *x, int axis, double h)
+{
+    _Alignas(64) double sums[PL_LOCAL_ROWS * PL_BLOCK], energy[PL_BLOCK], before[PL_BLOCK];
+    _Alignas(64) double by[3 * PL_BLOCK] = {0}, change[PL_BLOCK] = {0};
     double *at = x + 3 * (int64_t)s->vertex[pack * PL_BLOCK + lane] + axis, was = *at;
+    by[axis * PL_BLOCK + lane] = h;
+    sum_pack(s, pack, x, sums, before);
+    add_changes(s, pack, x, by, sums, change);
     *at += h;
     sum_pack(s, pack, x, sums, energy);
     *at = was;
-    return energy[lane];
+    for (int l = 0; l < PL_BLOCK; l++)
+        ck_assert(l == lane || change[l] == 0);
+    return energy[lane] - before[lane] + change[lane];
+}
+
+/* The energy of all groups at x, by their own functions. */
+static double whole_energy(const pl_model *m, const double *x)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < m->group_count; k++) {
+        const pl_group *g = &m->groups[k];
+        double *energy = pl_block_alloc(g->blocks, sizeof *energy);
+        g->ops->energy(g, x, energy, 0, g->blocks);
+        for (int64_t b = 0; b < g->blocks; b++)
+            sum += energy[b];
+        free(energy);
+    }
+    return sum;
+}
+
+/* A vertex that moves far changes the whole energy as much as that of its own terms, also out of the domain. */
+static void moves_far(const pl_model *m, const pl_sweep *s, int64_t pack, double *x)
+{
+    static const double BY[] = {1e-3, -2e-2, 5e-2, 3};
+    const double before = whole_energy(m, x);
+    for (int k = 0; k < 4; k++) {
+        double *at = x + 3 * (int64_t)s->vertex[pack * PL_BLOCK] + k % 3, was = *at;
+        const double change = change_of(s, pack, 0, x, k % 3, BY[k]);
+        *at += BY[k];
+        const double after = whole_energy(m, x);
+        *at = was;
+        ck_assert_int_eq(isfinite(change), isfinite(after));
+        if (isfinite(after))
+            ck_assert_double_eq_tol(change, after - before, 1e-11 * (fabs(after) + fabs(before)));
+    }
 }
 
 START_TEST(sums_are_those_of_the_vertex)
@@ -159,15 +216,19 @@ START_TEST(sums_are_those_of_the_vertex)
     ck_assert(force > 0 && stiffness > 0);
     for (int64_t p = 0; p < s.packs; p++) {
         _Alignas(64) double sums[PL_LOCAL_ROWS * PL_BLOCK], energy[PL_BLOCK];
+        _Alignas(64) double still[3 * PL_BLOCK] = {0}, change[PL_BLOCK] = {0};
         sum_pack(&s, p, x, sums, energy);
-        for (int l = 0; l < PL_BLOCK && s.vertex[p * PL_BLOCK + l] >= 0; l++) {
-            const int64_t v = s.vertex[p * PL_BLOCK + l];
+        for (int l = 0; l < s.used[p]; l++)
             ck_assert_double_eq_tol(sums[l], energy[l], 1e-10 * (1 + fabs(energy[l])));
+        add_changes(&s, p, x, still, sums, change);
+        for (int l = 0; l < s.used[p]; l++) {
+            const int64_t v = s.vertex[p * PL_BLOCK + l];
+            ck_assert_double_eq(change[l], 0);
             for (int i = 0, e = PL_LOCAL_HESSIAN; i < 3; i++) {
                 const double h = 1e-6, own = sums[(PL_LOCAL_GRADIENT + i) * PL_BLOCK + l];
                 ck_assert_double_eq_tol(own, f[3 * v + i], 1e-9 * force);
-                const double slope =
-                    (moved_energy(&s, p, l, x, i, h) - moved_energy(&s, p, l, x, i, -h)) / (2 * h);
+                const double up = change_of(&s, p, l, x, i, h),
+                             down = change_of(&s, p, l, x, i, -h), slope = (up - down) / (2 * h);
                 ck_assert_msg(fabs(own - slope) <= 1e-4 * force, "scene %d, vertex %lld: %g, %g",
                               _i, (long long)v, own, slope);
                 for (int j = 0; j <= i; j++, e++)
@@ -177,9 +238,10 @@ START_TEST(sums_are_those_of_the_vertex)
                                   sums[e * PL_BLOCK + l], K[9 * v + 3 * i + j]);
             }
         }
-        for (int l = 0; l < PL_BLOCK; l++) /* unused lanes hold nothing */
+        moves_far(m, &s, p, x);
+        for (int l = s.used[p]; l < PL_BLOCK; l++) /* unused lanes hold nothing */
             for (int e = 0; e < PL_LOCAL_ROWS; e++)
-                ck_assert(s.vertex[p * PL_BLOCK + l] >= 0 || sums[e * PL_BLOCK + l] == 0);
+                ck_assert(sums[e * PL_BLOCK + l] == 0);
     }
     pl_sweep_destroy(&s);
     free(x);

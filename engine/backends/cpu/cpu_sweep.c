@@ -13,32 +13,35 @@
  *
  * which is a sum over vertices. Each of them minimises its own part, with r as it was before the colour moved.
  */
+#include "engine/isa.h"
 #include "engine/backends/cpu/cpu_internal.h"
 #include "engine/backends/cpu/cpu_sweep.h"
+#include "engine/backends/cpu/cpu_sweep_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Least pivot of H, relative to A_ii; halvings of a step; Armijo's constant. */
-static const double LEAST = 1e-6, ARMIJO = 1e-4;
-enum { HALVINGS = 12 };
+enum { HALVINGS = 12 }; /* of a step */
 
 struct sweeps {
     pl_sweep order;
+    const pl_pack_loops *loops;
     double *way; /* [rows][3]: r of the rows of contact before a colour moved */
     int64_t room;
+    double *kept; /* [threads][kept_size]: what the groups keep of a pack (local.h) */
+    int64_t kept_size;
+    int32_t kept_threads;
 };
 
-/* The vertices of a pack. */
-typedef struct pack {
-    int64_t index;
-    const int32_t *vertex; /* [count] */
-    int count, pending;    /* vertices; of these, without a step yet */
-    double from[PL_BLOCK][3], d[PL_BLOCK][3];
-    double energy[PL_BLOCK], slope[PL_BLOCK],
-        alpha[PL_BLOCK]; /* slope: f . d; alpha 0: has moved */
-} pack;
+/* What a pack is moved with. */
+typedef struct mover {
+    const cpu *c;
+    const pl_sweep *order;
+    const pl_contact_rows *rows;
+    const pl_stage *stage;
+    double noise, *x, *kept;
+} mover;
 
 void pl_cpu_sweep_release(cpu *c)
 {
@@ -46,7 +49,38 @@ void pl_cpu_sweep_release(cpu *c)
         return;
     pl_sweep_destroy(&c->sweeps->order);
     free(c->sweeps->way);
+    free(c->sweeps->kept);
     free(c->sweeps);
+}
+
+static const pl_pack_loops *loops_of(void)
+{
+#if defined(__x86_64__)
+    static const pl_pack_loops *const LOOPS[PL_ISA_COUNT] = {&pl_pack_loops_v2, &pl_pack_loops_v3,
+                                                             &pl_pack_loops_v4};
+    return LOOPS[pl_isa_current()];
+#else
+    return &pl_pack_loops_base;
+#endif
+}
+
+/* Numbers that a group keeps of a pack of `blocks` blocks. */
+static int64_t kept_by(const pl_local_ops *ops, int64_t blocks)
+{
+    return !ops->expand && blocks > 0 ? (ops->kept_head + ops->kept_rows * blocks) * PL_BLOCK : 0;
+}
+
+/* The most that the groups keep of a pack. */
+static int64_t most_kept(const pl_sweep *s)
+{
+    int64_t most = 0;
+    for (int64_t p = 0; p < s->packs; p++) {
+        int64_t size = 0;
+        for (int32_t k = 0; k < s->group_count; k++)
+            size += kept_by(s->group[k].ops, s->group[k].first[p + 1] - s->group[k].first[p]);
+        most = size > most ? size : most;
+    }
+    return most;
 }
 
 pl_status pl_cpu_sweep_prepare(pl_backend *b)
@@ -58,6 +92,8 @@ pl_status pl_cpu_sweep_prepare(pl_backend *b)
         free(s);
         return status;
     }
+    s->loops = loops_of();
+    s->kept_size = most_kept(&s->order);
     c->sweeps = s;
     return PL_OK;
 }
@@ -75,8 +111,15 @@ void pl_cpu_sweep_refreeze(cpu *c)
 
 /* ---- rows of contact ---- */
 
-static pl_status make_room(struct sweeps *s, const pl_contact_rows *rows)
+static pl_status make_room(struct sweeps *s, const pl_contact_rows *rows, int32_t threads)
 {
+    if (threads > s->kept_threads && s->kept_size > 0) {
+        free(s->kept);
+        s->kept = pl_block_alloc(threads * s->kept_size, sizeof *s->kept);
+        s->kept_threads = s->kept ? threads : 0;
+        if (!s->kept)
+            return PL_NO_MEMORY;
+    }
     if (!rows || rows->count <= s->room)
         return PL_OK;
     free(s->way);
@@ -125,39 +168,6 @@ static double add_rows(const struct sweeps *s, const pl_contact_rows *rows, int3
 
 /* ---- one vertex ---- */
 
-/* Energy of inertia and load of a vertex at x; with f and H, adds their derivatives. */
-static double add_inertia(const pl_model *m, const pl_stage *stage, int32_t vertex,
-                          const double x[3], double *f, double *H)
-{
-    const double k = m->mass[vertex] * stage->scalars.inertia;
-    double energy = 0;
-    for (int i = 0; i < 3; i++) {
-        const double off = x[i] - stage->x_pred[3 * (int64_t)vertex + i];
-        const double load = pl_stage_load(stage, 3 * (int64_t)vertex + i);
-        if (!pl_model_holds(m, vertex, i))
-            energy += 0.5 * k * off * off - load * x[i];
-        if (!f)
-            continue;
-        f[i] += k * off - load;
-        H[i * (i + 3) / 2] += k;
-    }
-    return energy;
-}
-
-/* The identity in the rows and columns of held coordinates, and no force. */
-static void hold(const pl_model *m, int32_t vertex, double f[3], double H[6])
-{
-    for (int k = 0; k < 3; k++) {
-        if (!pl_model_holds(m, vertex, k))
-            continue;
-        f[k] = 0;
-        for (int i = 0, n = 0; i < 3; i++)
-            for (int j = 0; j <= i; j++, n++)
-                if (i == k || j == k)
-                    H[n] = i == j ? pl_model_diagonal(m, m->free_row[vertex]) : 0;
-    }
-}
-
 /* d = H^-1 f by H = L D L^T; false: a pivot is below `least`. */
 static bool solve_block(const double H[6], const double f[3], double least, double d[3])
 {
@@ -182,8 +192,9 @@ static bool solve_block(const double H[6], const double f[3], double least, doub
  * 3.3). False: H is not finite. */
 static bool find_step(double H[6], const double f[3], double diagonal, double d[3])
 {
-    double shift = 1e-3 * (fabs(H[0]) + fabs(H[2]) + fabs(H[5])) + LEAST * diagonal, added = 0;
-    while (!solve_block(H, f, LEAST * diagonal, d)) {
+    double shift = 1e-3 * (fabs(H[0]) + fabs(H[2]) + fabs(H[5])) + PL_SWEEP_LEAST * diagonal,
+           added = 0;
+    while (!solve_block(H, f, PL_SWEEP_LEAST * diagonal, d)) {
         if (!isfinite(shift))
             return false;
         const double more = shift - added;
@@ -198,98 +209,137 @@ static bool find_step(double H[6], const double f[3], double diagonal, double d[
 
 /* ---- one pack ---- */
 
-static void expand(const struct sweeps *s, const double *x, const pack *p, double *sums)
+/* The groups' parts of the sums at x. Energies of groups that keep nothing remain in the sums. */
+static void add_terms(const mover *m, int64_t index, pl_pack *p)
 {
-    for (int32_t k = 0; k < s->order.group_count; k++) {
-        const pl_sweep_group *g = &s->order.group[k];
-        g->ops->expand(&g->copy, x, g->own, sums, g->first[p->index], g->first[p->index + 1]);
+    double *kept = m->kept, energy[PL_BLOCK];
+    for (int32_t k = 0; k < m->order->group_count; k++) {
+        const pl_sweep_group *g = &m->order->group[k];
+        if (g->ops->expand)
+            g->ops->expand(&g->copy, m->x, g->places.own, p->sums, g->first[index],
+                           g->first[index + 1]);
+    }
+    memcpy(energy, p->sums, sizeof energy);
+    for (int l = 0; l < PL_BLOCK; l++)
+        p->sums[l] = fabs(p->sums[l]);
+    for (int32_t k = 0; k < m->order->group_count; k++) {
+        const pl_sweep_group *g = &m->order->group[k];
+        const int64_t b0 = g->first[index], b1 = g->first[index + 1];
+        if (!g->ops->expand)
+            g->ops->keep(&g->copy, m->x, p->sums, kept, b0, b1);
+        kept += kept_by(g->ops, b1 - b0);
+    }
+    for (int l = 0; l < PL_BLOCK; l++) {
+        p->rounding[l] = m->noise + m->c->base.ops->energy_epsilon * p->sums[l];
+        p->sums[l] = energy[l];
     }
 }
 
-/* The steps of the vertices, from the sums around them. */
-static void find_steps(const cpu *c, const pl_contact_rows *rows, const pl_stage *stage,
-                       const double *x, pack *p)
+/* Adds the rows' parts to the sums, or, with `change`, how they change by the move. */
+static void add_contact(const mover *m, const int32_t *vertex, int32_t used, bool change,
+                        pl_pack *p)
 {
-    const pl_model *m = c->base.model;
-    _Alignas(64) double sums[PL_LOCAL_ROWS * PL_BLOCK] = {0};
-    expand(c->sweeps, x, p, sums);
-    for (int l = 0; l < p->count; l++) {
-        const int32_t v = p->vertex[l];
-        const double still[3] = {0};
-        double f[3], H[6];
-        for (int i = 0; i < 3; i++)
-            f[i] = sums[(PL_LOCAL_GRADIENT + i) * PL_BLOCK + l];
-        for (int i = 0; i < 6; i++)
-            H[i] = sums[(PL_LOCAL_HESSIAN + i) * PL_BLOCK + l];
-        memcpy(p->from[l], x + 3 * (int64_t)v, sizeof p->from[l]);
-        p->energy[l] = sums[PL_LOCAL_ENERGY * PL_BLOCK + l] +
-                       add_inertia(m, stage, v, p->from[l], f, H) +
-                       add_rows(c->sweeps, rows, v, still, f, H);
-        hold(m, v, f, H);
-        const bool found = find_step(H, f, pl_model_diagonal(m, m->free_row[v]), p->d[l]);
-        p->slope[l] = f[0] * p->d[l][0] + f[1] * p->d[l][1] + f[2] * p->d[l][2];
-        p->alpha[l] = found && p->slope[l] > 0 ? 1 : 0;
-        p->pending += p->alpha[l] > 0;
-    }
-}
-
-static void place(const pack *p, int l, double *x)
-{
-    for (int i = 0; i < 3; i++)
-        x[3 * (int64_t)p->vertex[l] + i] = p->from[l][i] - p->alpha[l] * p->d[l][i];
-}
-
-/* Tries the steps that are not yet taken, and halves those that do not go down. */
-static void try_steps(const cpu *c, const pl_contact_rows *rows, const pl_stage *stage,
-                      double noise, double *x, pack *p)
-{
-    const struct sweeps *s = c->sweeps;
-    _Alignas(64) double energy[PL_BLOCK] = {0};
-    for (int l = 0; l < p->count; l++)
-        if (p->alpha[l] > 0)
-            place(p, l, x);
-    for (int32_t k = 0; k < s->order.group_count; k++) {
-        const pl_sweep_group *g = &s->order.group[k];
-        g->ops->energy(&g->copy, x, energy, g->first[p->index], g->first[p->index + 1]);
-    }
-    for (int l = 0; l < p->count; l++) {
-        if (!(p->alpha[l] > 0))
+    static const double still[3] = {0};
+    for (int l = 0; m->rows && m->rows->count > 0 && l < used; l++) {
+        const double by[3] = {p->by[l], p->by[PL_BLOCK + l], p->by[2 * PL_BLOCK + l]};
+        double f[3] = {0}, H[6] = {0};
+        if (change) {
+            p->change[l] += add_rows(m->c->sweeps, m->rows, vertex[l], by, NULL, NULL);
             continue;
-        const int32_t v = p->vertex[l];
-        const double by[3] = {-p->alpha[l] * p->d[l][0], -p->alpha[l] * p->d[l][1],
-                              -p->alpha[l] * p->d[l][2]};
-        const double e = energy[l] +
-                         add_inertia(c->base.model, stage, v, x + 3 * (int64_t)v, NULL, NULL) +
-                         add_rows(s, rows, v, by, NULL, NULL);
-        const double rounding = noise + c->base.ops->energy_epsilon * fabs(p->energy[l]);
-        if (e <= p->energy[l] - ARMIJO * p->alpha[l] * p->slope[l] + rounding) {
-            p->alpha[l] = 0;
-            p->pending--;
-        } else {
-            p->alpha[l] /= 2;
         }
+        const double energy = add_rows(m->c->sweeps, m->rows, vertex[l], still, f, H);
+        p->sums[l] += energy;
+        p->rounding[l] += m->c->base.ops->energy_epsilon * fabs(energy);
+        for (int i = 0; i < 3; i++)
+            p->sums[(PL_LOCAL_GRADIENT + i) * PL_BLOCK + l] += f[i];
+        for (int i = 0; i < 6; i++)
+            p->sums[(PL_LOCAL_HESSIAN + i) * PL_BLOCK + l] += H[i];
     }
+}
+
+/* The step of a vertex whose H is not definite. */
+static void find_other_step(const pl_pack_of *of, int l, pl_pack *p)
+{
+    double f[3], H[6], d[3];
+    for (int i = 0; i < 3; i++)
+        f[i] = p->sums[(PL_LOCAL_GRADIENT + i) * PL_BLOCK + l];
+    for (int i = 0; i < 6; i++)
+        H[i] = p->sums[(PL_LOCAL_HESSIAN + i) * PL_BLOCK + l];
+    if (!find_step(H, f, of->diagonal[l], d))
+        return;
+    for (int i = 0; i < 3; i++)
+        p->d[i * PL_BLOCK + l] = d[i];
+    p->slope[l] = f[0] * d[0] + f[1] * d[1] + f[2] * d[2];
+    p->alpha[l] = p->slope[l] > 0;
+}
+
+static void place(const int32_t *vertex, int32_t used, const pl_pack *p, double *x)
+{
+    for (int l = 0; l < used; l++)
+        for (int i = 0; i < 3; i++)
+            if (p->alpha[l] > 0)
+                x[3 * (int64_t)vertex[l] + i] = p->from[i * PL_BLOCK + l] + p->by[i * PL_BLOCK + l];
+}
+
+/* Adds how the energies of all terms change by the move, at which x is. */
+static void add_changes(const mover *m, int64_t index, pl_pack *p)
+{
+    const double *kept = m->kept;
+    _Alignas(64) double energy[PL_BLOCK] = {0};
+    for (int32_t k = 0; k < m->order->group_count; k++) {
+        const pl_sweep_group *g = &m->order->group[k];
+        const int64_t b0 = g->first[index], b1 = g->first[index + 1];
+        if (g->ops->expand)
+            g->ops->energy(&g->copy, m->x, energy, b0, b1);
+        else
+            g->ops->change(&g->copy, kept, p->by, p->change, b0, b1);
+        kept += kept_by(g->ops, b1 - b0);
+    }
+    for (int l = 0; l < PL_BLOCK; l++)
+        p->change[l] += energy[l] - p->sums[l];
 }
 
 /* Returns the number of vertices that have moved. */
-static int64_t move_pack(const cpu *c, const pl_contact_rows *rows, const pl_stage *stage,
-                         double noise, double *x, int64_t index)
+static int64_t move_pack(const mover *m, int64_t index)
 {
-    const int32_t *vertex = c->sweeps->order.vertex + index * PL_BLOCK;
-    pack p = {.index = index, .vertex = vertex};
+    const pl_sweep *s = m->order;
+    const pl_pack_loops *loops = m->c->sweeps->loops;
+    const int64_t at = index * PL_BLOCK;
+    const int32_t *vertex = s->vertex + at, used = s->used[index];
+    const pl_pack_of of = {vertex, s->mass + at, s->diagonal + at, s->held + 3 * at};
+    pl_pack p;
     int64_t moved = 0;
-    while (p.count < PL_BLOCK && vertex[p.count] >= 0)
-        p.count++;
-    find_steps(c, rows, stage, x, &p);
-    for (int k = 0; k <= HALVINGS && p.pending > 0; k++)
-        try_steps(c, rows, stage, noise, x, &p);
-    for (int l = 0; l < p.count; l++) {
-        double *to = x + 3 * (int64_t)vertex[l];
+    memset(p.sums, 0, sizeof p.sums);
+    add_terms(m, index, &p);
+    loops->load(&of, m->stage, m->x, &p);
+    add_contact(m, vertex, used, false, &p);
+    for (uint32_t rest = loops->solve(&of, used, &p); rest; rest &= rest - 1)
+        find_other_step(&of, __builtin_ctz(rest), &p);
+    bool left = true;
+    for (int k = 0; k <= HALVINGS && left; k++) {
+        loops->propose(&p);
+        place(vertex, used, &p, m->x);
+        add_changes(m, index, &p);
+        add_contact(m, vertex, used, true, &p);
+        left = loops->judge(&p);
+    }
+    for (int l = 0; l < used; l++) {
+        double *to = m->x + 3 * (int64_t)vertex[l];
+        const double from[3] = {p.from[l], p.from[PL_BLOCK + l], p.from[2 * PL_BLOCK + l]};
         if (p.alpha[l] > 0)
-            memcpy(to, p.from[l], sizeof p.from[l]);
-        moved += memcmp(to, p.from[l], sizeof p.from[l]) != 0;
+            memcpy(to, from, sizeof from);
+        moved += memcmp(to, from, sizeof from) != 0;
     }
     return moved;
+}
+
+static int64_t own_thread(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
 }
 
 pl_status pl_cpu_sweep_vertices(pl_backend *b, const pl_stage *stage, double noise, double *x,
@@ -300,20 +350,22 @@ pl_status pl_cpu_sweep_vertices(pl_backend *b, const pl_stage *stage, double noi
     const pl_contact_rows *rows = pl_host_contact_rows(&c->between);
     const int64_t row_count = rows ? rows->count : 0;
     int64_t total = 0;
-    if (make_room(s, rows) != PL_OK)
-        return PL_NO_MEMORY;
     int64_t blocks = 0;
     for (int32_t k = 0; k < s->order.group_count; k++)
         blocks += s->order.group[k].places.blocks;
     const int32_t threads = team(c, blocks / s->order.colours, BLOCKS_A_THREAD);
+    if (make_room(s, rows, threads) != PL_OK)
+        return PL_NO_MEMORY;
 #pragma omp parallel num_threads(threads) reduction(+ : total)
     for (int32_t colour = 0; colour < s->order.colours; colour++) {
+        const mover m = {
+            c, &s->order, rows, stage, noise, x, s->kept + own_thread() * s->kept_size};
 #pragma omp for schedule(static)
         for (int64_t r = 0; r < row_count; r++)
             pl_contact_row_way(&rows->row[r], x, s->way + 3 * r);
 #pragma omp for schedule(static)
         for (int64_t p = s->order.colour[colour]; p < s->order.colour[colour + 1]; p++)
-            total += move_pack(c, rows, stage, noise, x, p);
+            total += move_pack(&m, p);
     }
     *moved = total;
     return PL_OK;

@@ -16,7 +16,6 @@ typedef struct pl_sweep_group {
     const pl_local_ops *ops;
     pl_group copy;
     pl_places places;
-    double *own;    /* [block][L]: each lane's corner */
     int64_t *first; /* [packs + 1]: blocks of a pack */
 } pl_sweep_group;
 
@@ -24,7 +23,11 @@ typedef struct pl_sweep {
     int32_t colours, group_count;
     int64_t packs;
     int64_t *colour;       /* [colours + 1]: packs of a colour */
-    int32_t *vertex;       /* [packs][L]: -1 in unused lanes, which are the last */
+    int32_t *vertex;       /* [packs][L]: unused lanes, which are the last, repeat the first */
+    int32_t *used;         /* [packs]: lanes */
+    double *mass;          /* [packs][L], kg */
+    double *diagonal;      /* [packs][L]: A_ii, N/m */
+    double *held;          /* [packs][3][L]: 1 where a pin holds the coordinate */
     int16_t *colour_of;    /* [vertices]: -1 where held */
     pl_sweep_group *group; /* [group_count]: the groups that have terms */
 } pl_sweep;

@@ -137,7 +137,8 @@ static pl_status make_packs(const pl_model *m, const around *a, pl_sweep *s)
     const int64_t most = m->free_vertices / PL_BLOCK + s->colours + 1;
     s->colour = calloc((size_t)s->colours + 1, sizeof *s->colour);
     s->vertex = malloc((size_t)most * PL_BLOCK * sizeof *s->vertex);
-    if (!list || !s->colour || !s->vertex) {
+    s->used = calloc((size_t)most, sizeof *s->used);
+    if (!list || !s->colour || !s->vertex || !s->used) {
         free(list);
         return PL_NO_MEMORY;
     }
@@ -149,15 +150,35 @@ static pl_status make_packs(const pl_model *m, const around *a, pl_sweep *s)
     for (int32_t k = 0; k < s->colours; k++) {
         s->colour[k] = s->packs;
         while (next < count && list[next].colour == k) {
+            const int64_t first = next;
             for (int l = 0; l < PL_BLOCK; l++) {
                 const bool used = next < count && list[next].colour == k;
-                s->vertex[s->packs * PL_BLOCK + l] = used ? list[next++].vertex : -1;
+                s->vertex[s->packs * PL_BLOCK + l] = list[used ? next : first].vertex;
+                next += used;
             }
-            s->packs++;
+            s->used[s->packs++] = (int32_t)(next - first);
         }
     }
     s->colour[s->colours] = s->packs;
     free(list);
+    return PL_OK;
+}
+
+/* Masses, diagonals and held coordinates by packs. Unused lanes have those of the lane that they repeat. */
+static pl_status copy_vertices(const pl_model *m, pl_sweep *s)
+{
+    s->mass = pl_block_alloc(s->packs * PL_BLOCK, sizeof *s->mass);
+    s->diagonal = pl_block_alloc(s->packs * PL_BLOCK, sizeof *s->diagonal);
+    s->held = pl_block_alloc(s->packs * 3 * PL_BLOCK, sizeof *s->held);
+    if (!s->mass || !s->diagonal || !s->held)
+        return PL_NO_MEMORY;
+    for (int64_t i = 0; i < s->packs * PL_BLOCK; i++) {
+        const int32_t v = s->vertex[i];
+        s->mass[i] = m->mass[v];
+        s->diagonal[i] = pl_model_diagonal(m, m->free_row[v]);
+        for (int k = 0; k < 3; k++)
+            s->held[(i / PL_BLOCK * 3 + k) * PL_BLOCK + i % PL_BLOCK] = pl_model_holds(m, v, k);
+    }
     return PL_OK;
 }
 
@@ -176,13 +197,15 @@ static int64_t terms_of(const around *a, int64_t vertex, int32_t group, const en
 }
 
 /* Fills a pack's blocks. Padding copies the lane's first term or, without one, that of another lane. */
-static void place_pack(const around *a, const int32_t *vertex, int32_t group, int64_t b0,
-                       int64_t b1, pl_sweep_group *out)
+static void place_pack(const around *a, const pl_sweep *s, int64_t pack, int32_t group,
+                       pl_sweep_group *out)
 {
+    const int32_t *vertex = s->vertex + pack * PL_BLOCK;
+    const int64_t b0 = out->first[pack], b1 = out->first[pack + 1];
     const entry *first[PL_BLOCK], *any = NULL;
     int64_t count[PL_BLOCK];
     for (int l = 0; l < PL_BLOCK; l++) {
-        count[l] = vertex[l] < 0 ? 0 : terms_of(a, vertex[l], group, &first[l]);
+        count[l] = l < s->used[pack] ? terms_of(a, vertex[l], group, &first[l]) : 0;
         any = !any && count[l] > 0 ? first[l] : any;
     }
     for (int64_t b = b0; b < b1; b++)
@@ -190,7 +213,7 @@ static void place_pack(const around *a, const int32_t *vertex, int32_t group, in
             const bool padding = b - b0 >= count[l];
             const entry *e = !padding ? &first[l][b - b0] : count[l] > 0 ? first[l] : any;
             out->places.term[b * PL_BLOCK + l] = padding ? ~e->term : e->term;
-            out->own[b * PL_BLOCK + l] = e->corner;
+            out->places.own[b * PL_BLOCK + l] = e->corner;
         }
 }
 
@@ -204,21 +227,20 @@ static pl_status copy_group(const pl_model *m, const around *a, const pl_sweep *
         return PL_NO_MEMORY;
     for (int64_t p = 0; p < s->packs; p++) {
         int64_t most = 0;
-        for (int l = 0; l < PL_BLOCK; l++) {
-            const int32_t vertex = s->vertex[p * PL_BLOCK + l];
+        for (int l = 0; l < s->used[p]; l++) {
             const entry *first;
-            const int64_t count = vertex < 0 ? 0 : terms_of(a, vertex, group, &first);
+            const int64_t count = terms_of(a, s->vertex[p * PL_BLOCK + l], group, &first);
             most = count > most ? count : most;
         }
         out->first[p + 1] = out->first[p] + most;
     }
     out->places.blocks = out->first[s->packs];
     out->places.term = calloc((size_t)out->places.blocks * PL_BLOCK + 1, sizeof(int64_t));
-    out->own = pl_block_alloc(out->places.blocks * PL_BLOCK, sizeof *out->own);
-    if (!out->places.term || !out->own)
+    out->places.own = pl_block_alloc(out->places.blocks * PL_BLOCK, sizeof *out->places.own);
+    if (!out->places.term || !out->places.own)
         return PL_NO_MEMORY;
     for (int64_t p = 0; p < s->packs; p++)
-        place_pack(a, s->vertex + p * PL_BLOCK, group, out->first[p], out->first[p + 1], out);
+        place_pack(a, s, p, group, out);
     return out->ops->copy(out->of, &out->places, &out->copy);
 }
 
@@ -244,12 +266,16 @@ void pl_sweep_destroy(pl_sweep *s)
         if (g->copy.ops)
             g->ops->release(&g->copy);
         free(g->places.term);
-        free(g->own);
+        free(g->places.own);
         free(g->first);
     }
     free(s->group);
     free(s->colour);
     free(s->vertex);
+    free(s->used);
+    free(s->mass);
+    free(s->diagonal);
+    free(s->held);
     free(s->colour_of);
     *s = (pl_sweep){0};
 }
@@ -266,6 +292,8 @@ pl_status pl_sweep_create(const pl_model *m, pl_sweep *out)
         status = PL_NO_MEMORY;
     if (status == PL_OK)
         status = make_packs(m, &a, &s);
+    if (status == PL_OK)
+        status = copy_vertices(m, &s);
     if (status == PL_OK)
         status = copy_groups(m, &a, &s);
     free(a.start);

@@ -5,9 +5,9 @@
  *   MATERIAL_NAME   its name in a scene
  *
  * and, if a material has more constants than mu and lambda, load_material() with TETS_LOAD_MATERIAL, and
- * TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; TETS_LOCAL if the kernel has a function
- * `local` of its own (stretch_solid.h has one for every material); and TETS_DISTANCE if the energy is k/2
- * times a squared distance from a set, so that weights need not know its concavity.
+ * TETS_FREEZE and TETS_SPREAD, the group's `freeze` and `spread` or NULL; TETS_LOCAL if the material has a table of
+ * pl_local_ops of its own; and TETS_DISTANCE if the energy is k/2 times a squared distance from a set, so that
+ * weights need not know its concavity.
  *
  * It is compiled with PL_ISA = v2, v3, v4 or base. All arithmetic is on lanes: one block of PL_BLOCK tetrahedra at
  * a time, without branches except a kernel's rare out-of-line path. So the bits do not depend on which tetrahedra
@@ -445,6 +445,7 @@ PL_TERM void tets_measure(const pl_group *g, const pl_number *x, pl_block_measur
     }
 }
 
+#ifndef TETS_LOCAL
 /* ---- around vertices (local.h) ---- */
 
 static void tets_local_energy(const pl_group *g, const double *x, double *energy, int64_t b0,
@@ -487,13 +488,8 @@ static void tets_local_expand(const pl_group *g, const double *x, const double *
         const pl_mat3 F = load_deformation(g, b, x, inverse);
         const pl_mask some = pl_gt(volume, pl_zero());
         own_gradient(inverse, pl_load(own + b * PL_BLOCK), w);
-#ifdef TETS_LOCAL
-        const material m = load_material(t, b);
-        KERNEL(local)(&m, &F, w, out);
-#else
         const pl_stretch m = stretch_of(t, b);
         pl_stretch_solid_local(&m, &F, w, out);
-#endif
         PL_UNROLL for (int e = 0; e < PL_LOCAL_ROWS; e++)
             pl_store(sums + e * PL_BLOCK,
                      pl_load(sums + e * PL_BLOCK) + pl_select(some, volume * out[e], pl_zero()));
@@ -507,6 +503,8 @@ static const pl_local_ops LOCAL = {
     .energy = tets_local_energy,
     .expand = tets_local_expand,
 };
+#define TETS_LOCAL LOCAL
+#endif
 
 extern const pl_group_ops OPS; /* as isa.h declares it */
 
@@ -514,7 +512,7 @@ const pl_group_ops OPS = {
     .name = MATERIAL_NAME,
     .corners = 4,
     .rows = 9,
-    .local = &LOCAL,
+    .local = &TETS_LOCAL,
     .reduce = tets_reduce,
     .energy = tets_energy,
     .gradient = tets_gradient,
