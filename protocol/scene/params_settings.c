@@ -59,7 +59,8 @@ static const pl_param solver_rows[] = {
            "Hessians made semidefinite. The capabilities' `carries` lists what each supports.",
            DEFAULT(PL_METHOD_AUTO)),
     INTEGER("iterations", FROM(1, 10000), 50, pl_solver_settings, iterations,
-            "Maximum iterations of a step.", WORDED("2000 with auto, else 50")),
+            "Maximum iterations of a step.",
+            WORDED("2000 with auto (5000 with strain limits), else 50")),
     NUMBER(
         "tolerance", "1", FROM(0, 1), 1e-3, pl_solver_settings, tolerance,
         "Bound on the Newton decrement of a converged step, relative to that of its first iterate; "

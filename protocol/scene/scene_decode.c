@@ -309,8 +309,9 @@ static void check_time(pl_decoder *d, json_t *object, void *out, bool clean)
     time->steps = steps < 1 ? 1 : (int64_t)steps;
 }
 
-/* Maximum iterations per step for auto, which hands over to Newton after half of them at the latest. */
-enum { AUTO_ITERATIONS = 2000 };
+/* Maximum iterations per step for auto, which hands over to Newton after half of them at the latest; with strain
+ * limits, when it is admm, which takes more than 2000 in a few steps of a sheet that folds on a ball. */
+enum { AUTO_ITERATIONS = 2000, AUTO_ITERATIONS_LIMITED = 5000 };
 /* Default tolerance of auto when it descends: bodies lie within 0.001 of their size of the exact answer
  * (clients/docs/typical-scenes.md). On rough obstacles the errors of all steps add up: a ball that rolls six times
  * its size is off by 0.015 of it with 1e-4, by 0.002 with 1e-5, by 0.0001 with 3e-6. */
@@ -522,7 +523,7 @@ static void settle_auto(json_t *object, pl_scene *scene)
     solver->automatic = true;
     solver->method = pl_auto_method(scene);
     if (!json_object_get(object, "iterations"))
-        solver->iterations = AUTO_ITERATIONS;
+        solver->iterations = has_limits(scene) ? AUTO_ITERATIONS_LIMITED : AUTO_ITERATIONS;
     if (!json_object_get(object, "tolerance") && solver->method == PL_METHOD_AUTO)
         solver->tolerance = is_rough(scene) ? AUTO_TOLERANCE_ROUGH : AUTO_TOLERANCE;
     else if (!json_object_get(object, "tolerance") && is_rough(scene) && !has_limits(scene))

@@ -379,31 +379,37 @@ START_TEST(defaults_follow_the_method)
 }
 END_TEST
 
-START_TEST(tolerance_follows_what_auto_is)
+START_TEST(tolerance_and_iterations_follow_what_auto_is)
 {
 #define ROUGH ", \"obstacles\": [{\"plane\": {}, \"friction\": 0.1}]"
 #define TR    ", \"time\": {\"integrator\": \"tr_bdf2\"}"
+#define LIMIT ", \"materials\": {\"m\": {\"strain_limit\": {}}}"
     static const struct {
         const char *more;
         double tolerance;
+        int iterations;
     } cases[] = {
-        {"", 1e-4},
-        {", \"obstacles\": [{\"plane\": {}}]", 1e-4},
-        {ROUGH, 3e-6},
-        {ROUGH TR, 3e-4},
-        {", \"obstacles\": [{\"plane\": {}}]" TR, 1e-3},
-        {ROUGH ", \"materials\": {\"m\": {\"strain_limit\": {}}}", 1e-3},
-        {ROUGH TR ", \"solver\": {\"tolerance\": 0.25}", 0.25},
-        {ROUGH TR ", \"solver\": {\"method\": \"admm\"}", 1e-3},
+        {"", 1e-4, 2000},
+        {", \"obstacles\": [{\"plane\": {}}]", 1e-4, 2000},
+        {ROUGH, 3e-6, 2000},
+        {ROUGH TR, 3e-4, 2000},
+        {", \"obstacles\": [{\"plane\": {}}]" TR, 1e-3, 2000},
+        {ROUGH LIMIT, 1e-3, 5000},
+        {LIMIT ", \"solver\": {\"iterations\": 7}", 1e-3, 7},
+        {LIMIT ", \"solver\": {\"method\": \"admm\"}", 1e-3, 50},
+        {ROUGH TR ", \"solver\": {\"tolerance\": 0.25}", 0.25, 2000},
+        {ROUGH TR ", \"solver\": {\"method\": \"admm\"}", 1e-3, 50},
     };
 #undef ROUGH
 #undef TR
+#undef LIMIT
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pl_scene s;
         pl_faults faults = {0};
         ck_assert_int_eq(decode_with(cases[i].more, &s, &faults), PL_DECODE_OK);
         ck_assert_msg(s.solver.tolerance == cases[i].tolerance, "%s: %g", cases[i].more,
                       s.solver.tolerance);
+        ck_assert_int_eq(s.solver.iterations, cases[i].iterations);
         pl_scene_clear(&s);
     }
 }
@@ -761,7 +767,7 @@ int main(void)
     tcase_add_test(tcase, contact_is_refused_with_a_reason);
     tcase_add_test(tcase, defaults);
     tcase_add_test(tcase, defaults_follow_the_method);
-    tcase_add_test(tcase, tolerance_follows_what_auto_is);
+    tcase_add_test(tcase, tolerance_and_iterations_follow_what_auto_is);
     tcase_add_test(tcase, steps_of_a_duration);
     tcase_add_test(tcase, messages);
     tcase_add_test(tcase, precision_follows_the_device);
