@@ -59,10 +59,10 @@ pl_status pl_anderson_create(const pl_model *model, pl_backend *backend, pl_ande
     h->model = model;
     h->backend = backend;
     bool good = true;
-    /* Arrays in single precision: they take half of a number, or one. */
+    /* Differences are in single precision: they take half of a number, or one. */
     int32_t share = backend->ops->epsilon < FLT_EPSILON ? 2 : 1;
     for (int32_t j = 0; j < RESIDUALS; j++) {
-        h->r[j] = pl_group_arrays_create(model, backend, share);
+        h->r[j] = pl_group_arrays_create(model, backend, 1);
         good = good && h->r[j];
     }
     for (int32_t j = 0; j < DEPTH; j++) {

@@ -15,9 +15,10 @@
  *
  * A local step with that relaxation makes v' itself if t = sum gamma_j dg_j is taken from u first, since g is
  * u + relaxation D x + (1 - relaxation) z. And because v = g_old - t_old, the newest difference is
- * g - g_old = relaxation r - t_old: neither g nor r_old need be kept, only the residuals and t. All of them are in
- * single precision. t is what was taken, to the bit, so v' is off by the rounding of dg alone, which vanishes with
- * it. The inner products of r_i and r_j give those of the differences.
+ * g - g_old = relaxation r - t_old: neither g nor r_old need be kept, only the residuals and t. dg
+ * and t are in single precision. t is what was taken, to the bit, so v' is off by the rounding of dg alone, which
+ * vanishes with it. The inner products of r_i and r_j give those of the differences; where r changes slowly, they
+ * would not if residuals were in single precision.
  *
  * Near a saddle, as where a sheet is about to buckle, r grows slowly along itself: r . dr > 0. Least squares would
  * lead back to the saddle. As long as r grows, the history is therefore only the newest pair, and its gamma has the

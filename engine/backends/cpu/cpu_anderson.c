@@ -62,9 +62,9 @@ void pl_cpu_anderson_difference(pl_backend *b, const pl_anderson *a)
     memset(a->dot_r, 0, (size_t)width * sizeof *a->dot_r);
     for (int32_t g = 0; g < b->model->group_count; g++) {
         const pl_group *group = &b->model->groups[g];
-        float *r[WIDTH];
+        double *r[WIDTH];
         for (int32_t j = 0; j < width; j++)
-            r[j] = (float *)(void *)a->r[j][g];
+            r[j] = pl_numbers(a->r[j][g]);
         const pl_anderson_part part = {.weight = group->weight,
                                        .rows = group->ops->rows,
                                        .relaxation = a->relaxation,

@@ -6,15 +6,15 @@
 #include "engine/backends/histories.h"
 #include "engine/model/group.h"
 
-/* Arrays of one group, [block][rows][PL_BLOCK] each, except as noted. Residuals and differences are in single
- * precision, which halves their traffic: they accelerate the solution but are not part of it. */
+/* Arrays of one group, [block][rows][PL_BLOCK] each, except as noted. Differences are in single precision,
+ * which halves their traffic: they accelerate the solution but are not part of it. */
 typedef struct pl_anderson_part {
     const double *weight; /* [block][PL_BLOCK] */
     int32_t rows;
     double relaxation;
     const double *z;
-    int32_t count;   /* number of earlier residuals */
-    float *const *r; /* [count + 1]; the last is out */
+    int32_t count;    /* number of earlier residuals */
+    double *const *r; /* [count + 1]; the last is out */
     float *dg; /* in: `taken` of the last local step, if `taken`; out: relaxation r - it; or NULL */
     bool taken;
 } pl_anderson_part;

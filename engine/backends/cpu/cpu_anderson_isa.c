@@ -48,13 +48,13 @@ static inline __attribute__((always_inline)) void multiply(const pl_anderson_par
     wide r[ROWS_MAX] = {{0}};
 #pragma GCC unroll 9
     for (int32_t e = 0; e < rows; e++)
-        r[e] = widen(p->r[p->count] + at + e * PL_BLOCK);
+        r[e] = load(p->r[p->count] + at + e * PL_BLOCK);
     for (int32_t j = 0; j <= p->count; j++) {
-        const float *other = p->r[j] + at;
+        const double *other = p->r[j] + at;
         wide sum = {0};
 #pragma GCC unroll 9
         for (int32_t e = 0; e < rows; e++)
-            sum += r[e] * widen(other + e * PL_BLOCK);
+            sum += r[e] * load(other + e * PL_BLOCK);
         dot[j * PIECES] += w * sum;
     }
 }
@@ -62,11 +62,12 @@ static inline __attribute__((always_inline)) void multiply(const pl_anderson_par
 /* The newest residual, and dg if it is wanted, of the values of a block that begins at `at`. */
 static void subtract(const pl_anderson_part *p, const double *Dx, int64_t at)
 {
-    float *r = p->r[p->count] + at, *dg = p->dg ? p->dg + at : NULL;
+    double *r = p->r[p->count] + at;
+    float *dg = p->dg ? p->dg + at : NULL;
     const double *z = p->z + at;
     for (int32_t e = 0; e < p->rows * PL_BLOCK; e += WIDE) {
         const wide exact = load(Dx + e) - load(z + e);
-        *(narrow *)(r + e) = TIGHTEN(exact);
+        *(wide *)(r + e) = exact;
         if (dg) {
             const wide taken = p->taken ? widen(dg + e) : (wide){0};
             *(narrow *)(dg + e) = TIGHTEN(p->relaxation * exact - taken);

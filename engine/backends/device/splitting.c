@@ -355,7 +355,7 @@ static void difference_of(pl_device *d, const pl_anderson *from, int32_t g)
                                .products = d->products + on->first,
                                .stride = d->model.threads};
     for (int32_t j = 0; j <= from->count; j++)
-        a.r[j] = (float *)from->r[j][g];
+        a.r[j] = pl_device_numbers(from->r[j][g]);
     PL_NAMED(pl_device_anderson_difference_kernel)(d->queue, &a, on->threads);
 }
 

@@ -16,8 +16,7 @@ PL_THREAD void anderson_difference(const pl_anderson_arguments *a, int64_t threa
     int32_t m = a->count;
     for (int32_t e = 0; e < a->rows; e++, at += PL_BLOCK) {
         const double exact = a->Dx[at] - a->z[at];
-        const float r = (float)exact;
-        a->r[m][at] = r;
+        const double r = a->r[m][at] = (pl_number)exact;
         for (int32_t j = 0; j <= m; j++)
             dot[j] += w * r * a->r[j][at];
         if (a->dg)

@@ -14,14 +14,14 @@ typedef struct pl_scale_terms_arguments {
 } pl_scale_terms_arguments;
 
 /* Anderson's phases (backend.h) for a group: `difference` uses one thread per term, padding included; `mix` one per
- * value. Residuals and differences are in single precision, as on the CPU. */
+ * value. Differences are in single precision, as on the CPU. */
 typedef struct pl_anderson_arguments {
     const pl_number *weight; /* [block][PL_BLOCK] */
     int32_t rows, count;
     double relaxation;
     const pl_number *z, *Dx;
-    float *r[PL_ANDERSON_MAX + 1]; /* [count + 1] */
-    float *dg;                     /* or NULL */
+    pl_number *r[PL_ANDERSON_MAX + 1]; /* [count + 1] */
+    float *dg;                         /* or NULL */
     bool taken;
     double
         *products; /* [count + 1][stride], at the group's first thread: of the last r with each */

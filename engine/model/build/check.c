@@ -162,8 +162,8 @@ static double reweighed_bytes(const pl_scene *scene, const pl_layout *layout, do
 }
 
 /* Memory of methods with the matrix. Per vertex: its row, 16 wide, and five vectors. Per tetrahedron: nine numbers
- * in each of the arrays of values, sums, the dual's contributions, and Anderson's differences in single precision
- * with their products. */
+ * in each of the arrays of values, sums, the dual's contributions, and Anderson's residuals, and differences in
+ * single precision. */
 static double splitting_bytes(const pl_scene *scene, double terms, double vertices, double number)
 {
     pl_method_kind method = scene->solver.method;
@@ -178,7 +178,7 @@ static double splitting_bytes(const pl_scene *scene, double terms, double vertic
     if (admm && scene->solver.acceleration == PL_ACCELERATION_NESTEROV)
         term += 18 * number;
     if (admm && scene->solver.acceleration == PL_ACCELERATION_ANDERSON)
-        term += 9 * number + 13 * 36 + 72;
+        term += 9 * number + 7 * 9 * number + 6 * 36 + 72;
     return terms * term + vertices * (16 * (4 + number) + 20 * number + 12);
 }
 
