@@ -1,5 +1,6 @@
 """The formulas of clients/docs/materials.md, implemented again from its text and compared with
-the engine's energies, momenta and motions: splines A and B, points, curves, lumped masses."""
+the engine's energies, momenta and motions: splines A and B, points, curves, lumped masses. A row
+of its table of recovery."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import unittest
 from typing import Any, Callable, Dict, List
 
 import numpy as np
+from reference import irregular_mesh
 from runs import Run, main
 from scipy.interpolate import CubicSpline
 
@@ -169,6 +171,29 @@ class PagesTest(unittest.TestCase):
             x = np.array(run.positions)[:, 0]
             moved = x - x[0] - h * np.arange(n + 1)
             self.assertLess(np.abs(moved[1:] - right).max(), 1e-3 * stretch, (n, run.text[-300:]))
+
+
+class Recovery(unittest.TestCase):
+    """The table of initial shapes: random vertices of the mesh that it was measured on."""
+
+    def test_a_random_cube_of_mooney_rivlin(self):
+        mesh = irregular_mesh(7, (1.0, 1.0, 1.0), (4, 4, 4))
+        self.assertEqual(len(mesh["tets"]), 639)
+        rubber = {"model": "mooney_rivlin", "invertible": True, "poisson": 0.4, "air_damping": 5}
+        scene = body(rubber)
+        scene["time"] = {"step": 0.04, "steps": 30}
+        del scene["solver"]
+        scene["bodies"][0].update(
+            mesh={"vertices": mesh["vertices"].tolist(), "tets": mesh["tets"].tolist()},
+            initial={"shape": {"random": {"seed": 1}}},
+        )
+        run = Run(scene)
+        self.assertEqual(run.state, "succeeded", run.text[-300:])
+        self.assertGreater(run.records[0]["inverted"], 100)
+        last = run.records[-1]
+        self.assertEqual((last["inverted"], last["unconverged"]), (0, 0))
+        self.assertLess(abs(last["max_stretch"] - 1), 0.02)
+        self.assertLess(last["energy"]["elastic"], 10)
 
 
 if __name__ == "__main__":
