@@ -112,12 +112,11 @@ static const pl_param solver_rows[] = {
     INTEGER(
         "phases", FROM(1, PL_PHASES_MAX), 1, pl_solver_settings, phases,
         "chebyshev_descent: number of phases, each with its own rho: 8, 16, 32, ... iterations, "
-        "the "
-        "last endless, with 1 - rho three times that of the next. Use more than one with tune."),
+        "the last endless, with 1 - rho three times that of the next. Use more than one with "
+        "tune."),
     INTEGER("tune", FROM(0, PL_SCENE_STEPS_MAX), 0, pl_solver_settings, tune,
             "chebyshev_descent: step, counted from 1, that is solved repeatedly to tune lengths "
-            "and rho "
-            "of the phases; later steps keep them. 0: no tuning."),
+            "and rho of the phases; later steps keep them. 0: no tuning."),
     CHOICE("obstacles", obstacle_ways, pl_solver_settings, obstacles,
            "Contact with obstacles. hard: constraints; energy: springs that push vertices out.",
            OPTIONAL(pl_solver_settings, has_obstacles,

@@ -251,13 +251,16 @@ static inline run run_of(int64_t blocks, int64_t part, int64_t parts)
 {
     return (run){blocks * part / parts, blocks * (part + 1) / parts};
 }
+#ifdef _OPENMP
+#define OWN_THREAD omp_get_thread_num()
+#define TEAM_SIZE  omp_get_num_threads()
+#else
+#define OWN_THREAD 0
+#define TEAM_SIZE  1
+#endif
 static inline run own_run(int64_t blocks)
 {
-#ifdef _OPENMP
-    return run_of(blocks, omp_get_thread_num(), omp_get_num_threads());
-#else
-    return run_of(blocks, 0, 1);
-#endif
+    return run_of(blocks, OWN_THREAD, TEAM_SIZE);
 }
 
 /* Runs the statement after it on every thread of a team, each with its own run `r` of the blocks. */

@@ -333,15 +333,6 @@ static int64_t move_pack(const mover *m, int64_t index)
     return moved;
 }
 
-static int64_t own_thread(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 pl_status pl_cpu_sweep_vertices(pl_backend *b, const pl_stage *stage, double noise, double *x,
                                 int64_t *moved)
 {
@@ -358,8 +349,7 @@ pl_status pl_cpu_sweep_vertices(pl_backend *b, const pl_stage *stage, double noi
         return PL_NO_MEMORY;
 #pragma omp parallel num_threads(threads) reduction(+ : total)
     for (int32_t colour = 0; colour < s->order.colours; colour++) {
-        const mover m = {
-            c, &s->order, rows, stage, noise, x, s->kept + own_thread() * s->kept_size};
+        const mover m = {c, &s->order, rows, stage, noise, x, s->kept + OWN_THREAD * s->kept_size};
 #pragma omp for schedule(static)
         for (int64_t r = 0; r < row_count; r++)
             pl_contact_row_way(&rows->row[r], x, s->way + 3 * r);
