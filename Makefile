@@ -238,22 +238,22 @@ $(CUDA_DIR)/%.o: engine/backends/device/%.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
 $(BUILD)/libpliant_cuda.so: $(CUDA_OBJ) $(BUILD)/libdescent.a
-	$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libdescent.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm -ldl
+	$(QUIET_LINK)$(NVCC) -shared -cudart static -o $@ $(CUDA_OBJ) $(BUILD)/libdescent.a -Xlinker --exclude-libs=ALL -Xlinker --no-undefined -lgomp -lm -ldl
 
 $(BUILD)/pliantd: $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a
-	$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
+	$(QUIET_LINK)$(CC) -o $@ $(call obj,$(SERVER_SRC) $(EMBEDDED_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_SERVER) $(LIBS_PROTOCOL)
 $(BUILD)/pliant-worker: $(BUILD)/obj/server/worker/worker_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
-	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
+	$(QUIET_LINK)$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL) $(LIBS_LINEAR)
 # The preflight links no BLAS: its start takes a millisecond, and a mesh parser needs no solver.
 $(BUILD)/pliant-preflight: $(BUILD)/obj/server/worker/preflight_main.o $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a
-	$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
+	$(QUIET_LINK)$(CC) -o $@ $< $(BUILD)/libworker.a $(BUILD)/libprotocol.a $(BUILD)/libengine.a $(TEAM_OF_ONE) $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant.1 $(BUILD)/pliantd.1: %.1: %
-	$< --man > $@
+	@$< --man > $@
 # The tables of a scene's keys, for the reference on the site: before pliantd, which has the site in it.
 $(BUILD)/print-schema: $(BUILD)/obj/clients/site/print_schema.o $(BUILD)/libprotocol.a
 	@$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS_PROTOCOL)
 $(BUILD)/pliant: $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a
-	$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
+	$(QUIET_LINK)$(CC) -o $@ $(call obj,$(CLI_SRC)) $(BUILD)/libprotocol.a $(LDFLAGS_ALL) $(LIBS_CLI) $(LIBS_PROTOCOL)
 
 # A hash of the engine's headers, for the one object that detects a plug-in of another build. Every build
 # checks the file and writes it only if the hash has changed.
@@ -295,8 +295,10 @@ $(BUILD)/obj/engine/model/groups/tets_stretch_isa.%.o $(foreach k,bends edges tr
     ISA_OPTIMISE := -O2 -fno-var-tracking
 # One line per file; nothing with make -s; the full command with V=1.
 ifndef V
-QUIET_CC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  CC $<";)
-QUIET_NVCC = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  NVCC $<";)
+quiet = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $(1)";)
+QUIET_CC = $(call quiet,CC $<)
+QUIET_NVCC = $(call quiet,NVCC $<)
+QUIET_LINK = $(call quiet,LINK $@)
 endif
 
 # A test program links everything; unit tests reach inside the rooms. There are so many of them that a faster
