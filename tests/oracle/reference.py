@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
+from scipy.sparse import coo_matrix
 from scipy.spatial import Delaunay
 
 Array = Any
@@ -149,16 +150,20 @@ class Step:
         self.inverse = np.linalg.inv(edges.transpose(0, 2, 1))
         self.volume = np.linalg.det(edges) / 6
         assert (self.volume > 0).all()
-        self.mass = np.zeros(len(self.x0))
-        np.add.at(self.mass, self.tets, density * self.volume[:, None] / 4)
+        # A row a vertex: sums what its tetrahedra's corners have.
+        corners = self.tets.ravel()
+        ones = np.ones(len(corners))
+        shape = len(self.x0), len(corners)
+        self.sum = coo_matrix((ones, (corners, np.arange(len(corners)))), shape).tocsr()
+        self.mass = self.sum @ np.repeat(density * self.volume / 4, 4)
         self.free = np.ones(len(self.x0), bool)
         self.free[held] = False
         self.gravity = np.asarray(gravity, float)
 
-    def stretches(self, x: Array) -> Tuple[Array, Array, Array]:
-        """U, s [3, n], V^T with pure rotations: for an inverted element the smallest is
-        negative."""
-        edges = x[self.tets[:, 1:]] - x[self.tets[:, :1]]
+    def stretches(self, corners: Array) -> Tuple[Array, Array, Array]:
+        """U, s [3, n], V^T with pure rotations, of tetrahedra with `corners` [n, 4, 3]: for an
+        inverted one the smallest is negative."""
+        edges = corners[:, 1:] - corners[:, :1]
         f = edges.transpose(0, 2, 1) @ self.inverse
         u, s, vt = np.linalg.svd(f)
         du, dv = np.sign(np.linalg.det(u)), np.sign(np.linalg.det(vt))
@@ -167,19 +172,41 @@ class Step:
         s[:, 2] *= du * dv
         return u, s.T.copy(), vt
 
-    def gradient(self, x: Array, goal: Array) -> Array:
-        u, s, vt = self.stretches(x)
+    def elastic(self, corners: Array) -> Array:
+        """Derivatives [n, 4, 3] of each tetrahedron's energy by its corners."""
+        u, s, vt = self.stretches(corners)
         stress = u @ (self.slopes(s).T[:, :, None] * vt) * self.volume[:, None, None]
-        forces = stress @ self.inverse.transpose(0, 2, 1)  # columns: corners 1 to 3
-        g = np.zeros_like(x)
-        for k in range(3):
-            np.add.at(g, self.tets[:, k + 1], forces[:, :, k])
-            np.add.at(g, self.tets[:, 0], -forces[:, :, k])
+        others = (stress @ self.inverse.transpose(0, 2, 1)).transpose(0, 2, 1)
+        return np.concatenate((-others.sum(1, keepdims=True), others), 1)
+
+    def gradient(self, x: Array, goal: Array) -> Array:
+        g = self.sum @ self.elastic(x[self.tets]).reshape(-1, 3)
         if self.h is None:
             g -= self.mass[:, None] * self.gravity
         else:
             g += self.mass[:, None] * (x - goal) / self.h**2
         return g[self.free].ravel()
+
+    def hessian(self, x: Array) -> Array:
+        """Of the free coordinates; a tetrahedron's part by central differences of its own
+        derivatives."""
+        size = 1e-6 * np.ptp(self.x0)
+        n = len(self.tets)
+        blocks = np.empty((n, 12, 12))
+        for k in range(12):
+            there, back = x[self.tets], x[self.tets]
+            there.reshape(n, 12)[:, k] += size
+            back.reshape(n, 12)[:, k] -= size
+            rise = self.elastic(there) - self.elastic(back)
+            blocks[:, :, k] = rise.reshape(n, 12) / (2 * size)
+        places = (3 * self.tets[:, :, None] + np.arange(3)).reshape(n, 12)
+        rows, columns = np.repeat(places, 12, 1), np.tile(places, 12)
+        whole = coo_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), (x.size, x.size))
+        free = np.repeat(self.free, 3)
+        hessian = whole.toarray()[np.ix_(free, free)]
+        if self.h is not None:
+            hessian[np.diag_indices_from(hessian)] += np.repeat(self.mass, 3)[free] / self.h**2
+        return (hessian + hessian.T) / 2
 
     def solve(self, x: Array, v: Array) -> Array:
         """Positions at the step's end; if they are too far away, in fractions of velocity and
@@ -208,16 +235,7 @@ class Step:
         for _ in range(60):
             if np.abs(g).max() < 1e-13 * scale:
                 break
-            hessian = np.empty((g.size, g.size))
-            size = 1e-6 * np.ptp(self.x0)
-            flat = np.flatnonzero(np.repeat(self.free, 3))
-            for k, place in enumerate(flat):
-                there, back = at.copy(), at.copy()
-                there.flat[place] += size
-                back.flat[place] -= size
-                rise = self.gradient(there, goal) - self.gradient(back, goal)
-                hessian[:, k] = rise / (2 * size)
-            values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
+            values, vectors = np.linalg.eigh(self.hessian(at))
             values = np.maximum(np.abs(values), 1e-8 * values.max())
             way = -vectors @ ((vectors.T @ g) / values)
             part, before = 1.0, np.linalg.norm(g)

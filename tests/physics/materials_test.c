@@ -1,5 +1,6 @@
 /* Every material: the patch test, the force of a pulled cube, and the way back from a shape that no
  * element survives. */
+#include "tests/support/long_form.h"
 #include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
 
@@ -450,7 +451,8 @@ static const struct {
     FROM("hencky"),      {"hencky", RANDOM},
 };
 
-/* By default mirrored, flattened, collapsed and random bodies of log J made invertible come back in 30 steps. */
+/* By default mirrored, flattened, collapsed and random bodies of log J made invertible come back in 30 steps. The last
+ * takes longest of all, in the long form only. */
 START_TEST(recovers_by_default)
 {
     pl_run *r =
@@ -481,7 +483,8 @@ int main(void)
     tcase_add_loop_test(t, stretched_box_has_its_energy, 0, MODELS);
     tcase_add_loop_test(t, recovers_from_collapse_and_chaos, 0, 3 * MODELS);
     tcase_add_loop_test(t, inverted_bodies_recover_under_every_method, 0, 2);
-    tcase_add_loop_test(t, recovers_by_default, 0, sizeof FAR / sizeof *FAR);
+    const int far = sizeof FAR / sizeof *FAR;
+    tcase_add_loop_test(t, recovers_by_default, 0, is_long_form() ? far : far - 1);
     tcase_add_test(t, materials_share_a_scene);
     suite_add_tcase(suite, t);
     return run_suite(suite);
