@@ -93,7 +93,7 @@ endif
 LIBRARIES_BUILD := $(BUILD)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-ENGINE_OBJ := $(call obj,$(ENGINE_SRC)) \
+ENGINE_OBJ := $(call obj,$(filter-out engine/isa.c,$(ENGINE_SRC))) $(KERNELS_BUILD)/obj/engine/isa.o \
               $(foreach i,$(ISAS),$(patsubst %.c,$(KERNELS_BUILD)/obj/%.$(i).o,$(ENGINE_ISA_SRC)))
 PROGRAMS := $(addprefix $(BUILD)/,$(if $(SERVER_SRC),pliantd) \
             $(if $(wildcard server/worker/worker_main.c),pliant-worker) \
@@ -207,9 +207,13 @@ $(STANDIN_PLUGIN): $(BUILD)/obj/engine/backends/cuda/plugin.o $(BUILD)/obj/tests
 
 # The same for CUDA, a plug-in that is built if nvcc is installed and loaded if a session asks for a GPU: for
 # sm_80, sm_90, and newer ones by PTX. The report of ptxas on each kernel is kept beside its object. A check
-# on a machine without a GPU builds for one of them, in a third of nvcc's time. `codes` records the targets.
-CUDA_CODES := $(if $(and $(filter check,$(MAKECMDGOALS)),$(if $(wildcard /dev/nvidia0),,none)),,-gencode arch=compute_80,code=sm_80) -gencode arch=compute_90,code=[sm_90,compute_90]
-CUDA_FLAGS := -std=c++20 -O3 $(CUDA_CODES) \
+# on a machine without a GPU builds for sm_90, and single precision only as PTX, in a quarter of nvcc's time.
+# `codes` records the targets.
+CUDA_PART := $(and $(filter check,$(MAKECMDGOALS)),$(if $(wildcard /dev/nvidia0),,none))
+CUDA_CODES := $(if $(CUDA_PART),,-gencode arch=compute_80,code=sm_80) -gencode arch=compute_90,code=[sm_90,compute_90]
+CUDA_CODES_f64 := $(CUDA_CODES)
+CUDA_CODES_f32 := $(if $(CUDA_PART),-gencode arch=compute_90,code=compute_90,$(CUDA_CODES))
+CUDA_FLAGS := -std=c++20 -O3 \
     -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE $(NVCCFLAGS)
 CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
 CUDA_KERNELS := $(foreach p,f32 f64,$(patsubst engine/backends/device/%.c,$(CUDA_DIR)/%.$(p).o,$(DEVICE_KERNELS)))
@@ -218,19 +222,19 @@ CUDA_OBJ := $(addprefix $(CUDA_DIR)/,joint.o management.o memory_cuda.o plugin.o
 define cuda_rule
 $(CUDA_DIR)/%_kernels.$(1).o: engine/backends/device/%_kernels.c $(CUDA_DIR)/codes | deps
 	@mkdir -p $$(@D)
-	$$(QUIET_NVCC)$(NVCC) -x cu $(CUDA_FLAGS) -DPL_DEVICE -DPL_ROW=16 $(2) -MMD -MP -c -o $$@ $$< 2>$$@.ptxas || { cat $$@.ptxas >&2; exit 1; }
+	$$(QUIET_NVCC)$(NVCC) -x cu $(CUDA_FLAGS) $(CUDA_CODES_$(1)) -DPL_DEVICE -DPL_ROW=16 $(2) -MMD -MP -c -o $$@ $$< 2>$$@.ptxas || { cat $$@.ptxas >&2; exit 1; }
 $(CUDA_DIR)/%.$(1).o: engine/backends/device/%.c | deps
 	@mkdir -p $$(@D)
 	$$(QUIET_CC)$$(CC) $$(PL_CFLAGS) -fvisibility=hidden $(2) -DPL_DEVICE_NAME='"cuda"' -MMD -MP -c -o $$@ $$<
 endef
 $(CUDA_DIR)/codes: always
 	@mkdir -p $(@D)
-	@echo '$(CUDA_CODES)' | cmp -s - $@ || echo '$(CUDA_CODES)' > $@
+	@echo '$(CUDA_CODES) $(CUDA_CODES_f32)' | cmp -s - $@ || echo '$(CUDA_CODES) $(CUDA_CODES_f32)' > $@
 $(eval $(call cuda_rule,f32,-DPL_SINGLE))
 $(eval $(call cuda_rule,f64,))
 $(CUDA_DIR)/%.o: engine/backends/cuda/%.cu $(CUDA_DIR)/codes | deps
 	@mkdir -p $(@D)
-	$(QUIET_NVCC)$(NVCC) $(CUDA_FLAGS) -MMD -MP -c -o $@ $< 2>$@.ptxas || { cat $@.ptxas >&2; exit 1; }
+	$(QUIET_NVCC)$(NVCC) $(CUDA_FLAGS) $(CUDA_CODES) -MMD -MP -c -o $@ $< 2>$@.ptxas || { cat $@.ptxas >&2; exit 1; }
 $(CUDA_DIR)/%.o: engine/backends/cuda/%.c | deps
 	@mkdir -p $(@D)
 	$(QUIET_CC)$(CC) $(PL_CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
@@ -414,16 +418,20 @@ include tests/fuzz/fuzz.mk
 
 # The engine for another processor, and a program that prints what its kernels compute. The program's code is
 # compiled with the pass that would fuse multiplications and additions if it were allowed to, and few others; the
-# rest must only compile.
+# rest must only compile. A check compiles what the program links and all *_isa.c, and one group of tetrahedra with
+# that pass.
 ARM64_CC ?= aarch64-linux-gnu-gcc
+ARM64_PART := $(filter check,$(MAKECMDGOALS))
 export PLIANT_ARM64 := $(abspath build/arm64)
 .PHONY: arm64
 arm64: | test-deps
 	@if command -v $(ARM64_CC) >/dev/null; then \
 	  $(MAKE) --no-print-directory SAN= BUILD=build/arm64 ARCH=aarch64 CC=$(ARM64_CC) CFLAGS=-O0 ISA_OPTIMISE=-Wno-maybe-uninitialized \
-	    build/arm64/libengine.a build/arm64/kernels-hash; fi
-build/arm64/obj/tests/%.o build/arm64/obj/engine/model/groups/%.o build/arm64/obj/engine/kernels/%.o: PL_CFLAGS += -O1 -fexpensive-optimizations -fno-tree-dse
-$(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/kernels_hash.c tests/support/kernels_probe.c) $(BUILD)/libengine.a
+	    ARM64_PART=$(ARM64_PART) $(if $(ARM64_PART),,build/arm64/libengine.a) build/arm64/kernels-hash; fi
+$(addprefix build/arm64/obj/,tests/%.o engine/kernels/%.o engine/model/groups/$(if $(ARM64_PART),tets_neo_hookean_isa.base,%).o): PL_CFLAGS += -O1 -fexpensive-optimizations -fno-tree-dse
+$(BUILD)/libkernels.a: $(call obj,engine/isa.c engine/scene/fault.c engine/model/local.c engine/model/materials.c engine/model/splines.c \
+    $(addprefix engine/model/groups/,isa.c neo_hookean_around.c tets.c)) $(filter %_isa.base.o,$(ENGINE_OBJ))
+$(BUILD)/kernels-hash: $(call obj,tests/arm64/kernels_hash_main.c tests/support/kernels_hash.c tests/support/kernels_probe.c) $(BUILD)/libkernels.a
 	@$(CC) -static -o $@ $^ -lm
 
 compile_commands.json: Makefile | deps
@@ -445,16 +453,19 @@ figures: $(BUILD)/tests/figures/figures ## draw figures 3, 6, 7 and 8 of Brown 2
 ##@ Checking
 # In addition to every test program: those that read hostile bytes once more under sanitizers, and the fuzz
 # targets for some seconds each. With SAN=, every test program under those sanitizers, in a separate folder;
-# the sanitised part uses the plain build's kernels.
-SAN_TESTS := $(patsubst tests/%.c,build/san-part/tests/%,$(wildcard tests/unit/protocol_*_test.c \
-             tests/unit/mesh_*_test.c tests/unit/model_*_test.c tests/faults/worker_crash_test.c \
-             tests/faults/worker_run_test.c tests/http/hostile_test.c) \
-             $(addprefix tests/unit/contact_,$(addsuffix _test.c,close crossings measure memory points prox rows set)))
+# the sanitised part uses the plain build's kernels. A check links it from the objects of the fuzz targets, which
+# saves a compilation of everything; at full length, or without clang, it is GCC's, and has threads.
+SAN_BY_CLANG = $(if $(filter check-long,$(MAKECMDGOALS)),,$(shell tests/fuzz/available $(FUZZ_CC) >/dev/null && echo yes))
+SAN_SRC := $(wildcard tests/unit/protocol_*_test.c tests/unit/mesh_*_test.c tests/unit/model_*_test.c) \
+    tests/faults/worker_crash_test.c tests/faults/worker_run_test.c tests/http/hostile_test.c \
+    $(addprefix tests/unit/contact_,$(addsuffix _test.c,close crossings measure memory points prox rows set))
+SAN_TESTS = $(patsubst tests/%.c,$(if $(SAN_BY_CLANG),$(FUZZ),build/san-part)/tests/%,$(SAN_SRC))
 .PHONY: sanitised
 sanitised: all $(BUILD)/libemulated.a $(BUILD)/libcli.a | test-deps
-	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/san-part KERNELS_BUILD=build CFLAGS='-O1 -g1' sanitised-programs
+	@if [ -n '$(SAN_BY_CLANG)' ]; then $(FUZZ_MAKE) sanitised-programs; else \
+	  $(MAKE) --no-print-directory SAN=address,undefined BUILD=build/san-part KERNELS_BUILD=build CFLAGS='-O1 -g1' sanitised-programs; fi
 .PHONY: sanitised-programs
-sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(SAN_TESTS)
+sanitised-programs: $(filter-out %/pliant,$(PROGRAMS)) $(patsubst tests/%.c,$(BUILD)/tests/%,$(SAN_SRC))
 
 # The device's tests on the stand-in, and those under sanitizers, run at full length only; a check has tests/gpu.
 STANDIN_SANITISED = $(foreach s,address-undefined thread,$(patsubst $(BUILD)/%,build/san-standin-$(s)/%,$(STANDIN_CHECKS)))

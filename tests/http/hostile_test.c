@@ -28,7 +28,7 @@ static void check_alive(void)
 /* Not more than so many megabytes since then. */
 static void check_memory(int64_t before, int64_t megabytes)
 {
-    megabytes *= daemon_fixture_sanitized(d) ? 8 : 1;
+    megabytes *= daemon_fixture_sanitized() ? 8 : 1;
     ck_assert_int_lt(daemon_fixture_memory(d) - before, megabytes << 20);
 }
 

@@ -430,7 +430,7 @@ START_TEST(test_own_limit_first)
     session_fixture f;
     if (!able)
         skip_test("memory_groups: test_own_limit_first: no control groups can be made");
-    if (daemon_fixture_sanitized(d))
+    if (daemon_fixture_sanitized())
         skip_test("memory_groups: test_own_limit_first: a sanitizer maps terabytes");
     session_fixture_create(
         &f, NULL,

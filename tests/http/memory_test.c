@@ -166,7 +166,7 @@ START_TEST(test_whole)
         {"/v1/sessions/{E}/export?format=csv", ""},
     };
     char target[160], control[96];
-    if (daemon_fixture_sanitized(d))
+    if (daemon_fixture_sanitized())
         skip_test("memory: test_whole: a sanitizer has an allocator of its own");
     snprintf(control, sizeof control, "/v1/sessions/%s/controls", paused);
     for (int k = 0; k < 3; k++) {
@@ -205,7 +205,7 @@ START_TEST(test_request)
     char target[160], what[200];
     put_ids(requests[_i].target, target);
     snprintf(what, sizeof what, "%s %s", requests[_i].method, target);
-    if (daemon_fixture_sanitized(d))
+    if (daemon_fixture_sanitized())
         skip_test("memory: %s: a sanitizer has an allocator of its own", what);
     int64_t served = 0;
     for (int64_t n = 1, quiet = 0; quiet < 3; n += is_long_form() || n < 40 ? 1 : 1 + n / 12) {

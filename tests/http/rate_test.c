@@ -194,7 +194,7 @@ START_TEST(many_addresses)
             expect_same_bucket("/v1/me", bearer(alice), USER);
     }
     http_close(c);
-    if (!daemon_fixture_sanitized(d))
+    if (!daemon_fixture_sanitized())
         ck_assert_int_lt(daemon_fixture_memory(d) - before, 4 << 20);
 }
 END_TEST

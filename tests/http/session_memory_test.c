@@ -143,7 +143,7 @@ static int64_t count_allocations(void)
 
 START_TEST(test_session)
 {
-    if (daemon_fixture_sanitized(d))
+    if (daemon_fixture_sanitized())
         skip_test("session_memory: test_session: a sanitizer has an allocator of its own");
     int64_t count = count_allocations(), accepted = 0, refused = 0;
     int64_t step = is_long_form() ? 1 : count / CHECKED;

@@ -157,7 +157,7 @@ START_TEST(test_stalled)
         http_reply_free(head);
     }
     int64_t more = daemon_fixture_memory(d) - before;
-    if (!daemon_fixture_sanitized(d)) /* and what making them takes, and an allocator keeps */
+    if (!daemon_fixture_sanitized()) /* and what making them takes, and an allocator keeps */
         ck_assert_msg(more < (int64_t)(READERS * 64 << 10) + (80 << 20), "%lld bytes more",
                       (long long)more);
     ck_assert_int_le(session_counter(d, "frame_cache_bytes"), 32 << 20);

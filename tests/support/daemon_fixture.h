@@ -51,8 +51,8 @@ bool daemon_fixture_groups(const daemon_fixture *d, char path[PATH_MAX]);
 void daemon_fixture_group_prefix(const daemon_fixture *d, char prefix[64]);
 /* Resident memory of the daemon in bytes. */
 int64_t daemon_fixture_memory(const daemon_fixture *d);
-/* Whether it is built with a sanitizer, which keeps memory of its own. */
-bool daemon_fixture_sanitized(const daemon_fixture *d);
+/* Whether this build, so the daemon too, has a sanitizer, which keeps memory of its own. */
+bool daemon_fixture_sanitized(void);
 
 /* A path below the state directory; the text is static, four calls live at once. */
 __attribute__((format(printf, 2, 3))) const char *daemon_fixture_path(const daemon_fixture *d,
