@@ -212,7 +212,7 @@ $(STANDIN_PLUGIN): $(BUILD)/obj/engine/backends/cuda/plugin.o $(BUILD)/obj/tests
 CUDA_PART := $(and $(filter check,$(MAKECMDGOALS)),$(if $(wildcard /dev/nvidia0),,none))
 CUDA_CODES := $(if $(CUDA_PART),,-gencode arch=compute_80,code=sm_80) -gencode arch=compute_90,code=[sm_90,compute_90]
 CUDA_CODES_f64 := $(CUDA_CODES)
-CUDA_CODES_f32 := $(if $(CUDA_PART),-gencode arch=compute_90,code=compute_90,$(CUDA_CODES))
+CUDA_CODES_f32 := $(if $(CUDA_PART),-gencode arch=compute_90$(comma)code=compute_90,$(CUDA_CODES))
 CUDA_FLAGS := -std=c++20 -O3 \
     -diag-suppress 1675 -Xcompiler -fPIC,-fvisibility=hidden,-Wno-deprecated-enum-enum-conversion -Xptxas -v -I. -D_GNU_SOURCE $(NVCCFLAGS)
 CUDA_DIR := $(BUILD)/obj/engine/backends/cuda
