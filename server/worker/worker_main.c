@@ -12,8 +12,10 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +62,7 @@ static const char usage[] =
     "compare\n"
     "                   every frame. Prints one line of JSON; exits 3 if a frame differs. Changes\n"
     "                   nothing\n"
+    "  --parent PID     stop as by SIGTERM when this process, which started the program, ends\n"
     "  --uid N          when started by root: give DIR to this uid, and run as it\n"
     "  --gpu UUID       GPU for a scene that asks for one; auto: the one with the most unused\n"
     "                   memory. Without a GPU such a scene fails with the reason\n"
@@ -135,6 +138,7 @@ int main(int argc, char **argv)
                                             {"compare", required_argument, NULL, 'p'},
                                             {"entries", required_argument, NULL, 'e'},
                                             {"references", required_argument, NULL, 'r'},
+                                            {"parent", required_argument, NULL, 'R'},
                                             {"uid", required_argument, NULL, 'u'},
                                             {"gpu", required_argument, NULL, 'g'},
                                             {"gpu-plugin", required_argument, NULL, 'l'},
@@ -194,6 +198,11 @@ int main(int argc, char **argv)
             break;
         case 'r':
             compare.references = (int32_t)number("references", optarg, 1000);
+            break;
+        case 'R':
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+            if (getppid() != (pid_t)number("parent", optarg, INT32_MAX))
+                return PL_WORKER_STOPPED;
             break;
         case 'u':
             run.uid = (uint32_t)number("uid", optarg, UINT32_MAX - 1);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 START_TEST(run_needs_no_daemon)
 {
@@ -349,9 +350,32 @@ static void await_error(const char *text)
     ck_assert_msg(strstr(pliant_err, text), "%s", pliant_err);
 }
 
-START_TEST(a_second_interrupt_kills_the_worker)
+/* The program that a `pliant run` has started. */
+static pid_t worker_of(pid_t run)
 {
     char children[64], line[32] = "";
+    snprintf(children, sizeof children, "/proc/%d/task/%d/children", (int)run, (int)run);
+    FILE *file = fopen(children, "re");
+    ck_assert(file && fgets(line, sizeof line, file));
+    fclose(file);
+    pid_t worker = (pid_t)strtol(line, NULL, 10);
+    ck_assert_int_gt(worker, 0);
+    return worker;
+}
+
+static void await_end(pid_t worker)
+{
+    bool gone = false;
+    for (double end = daemon_fixture_clock() + 15; !gone && daemon_fixture_clock() < end;
+         daemon_fixture_nap())
+        gone = kill(worker, 0) != 0;
+    if (!gone)
+        kill(worker, SIGKILL);
+    ck_assert(gone);
+}
+
+START_TEST(a_second_interrupt_kills_the_worker)
+{
     pliant_write(
         "slow.json", /* a step takes minutes */
         "{\"pliant\": 1, \"time\": {\"step\": 0.01, \"steps\": 100}, \"solver\": "
@@ -361,24 +385,30 @@ START_TEST(a_second_interrupt_kills_the_worker)
     static const char *const words[] = {"run", "slow.json", "--out", "r", "--force", NULL};
     pid_t pid = pliant_start(words);
     await_error("/100 ");
-    snprintf(children, sizeof children, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    FILE *file = fopen(children, "re");
-    ck_assert(file && fgets(line, sizeof line, file));
-    fclose(file);
-    pid_t worker = (pid_t)strtol(line, NULL, 10);
-    ck_assert_int_gt(worker, 0);
+    pid_t worker = worker_of(pid);
     kill(pid, SIGINT);
     await_error("a second Ctrl-C");
     ck_assert_int_eq(kill(worker, 0), 0);
     ck_assert_int_eq(pliant_interrupt(pid), 130);
-    bool gone = false;
-    for (double end = daemon_fixture_clock() + 15; !gone && daemon_fixture_clock() < end;
-         daemon_fixture_nap())
-        gone = kill(worker, 0) != 0;
-    if (!gone)
-        kill(worker, SIGKILL);
-    ck_assert(gone);
+    await_end(worker);
     ck_assert_int_eq(pliant("frames r --to 0"), 0);
+}
+END_TEST
+
+START_TEST(a_killed_run_stops_its_worker)
+{
+    pliant_write_scene("long.json", 1000000, PLIANT_BOX);
+    static const char *const words[] = {"run", "long.json", "--out", "r", "--force", NULL};
+    pid_t pid = pliant_start(words);
+    await_error("/1000000 ");
+    pid_t worker = worker_of(pid);
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    await_end(worker);
+    ck_assert_int_eq(pliant("frames r --to 0"), 0);
+    pid = pliant_start((const char *const[]){"run", "--resume", "--out", "r", NULL});
+    await_error("/1000000 ");
+    ck_assert_int_eq(pliant_interrupt(pid), 130);
 }
 END_TEST
 
@@ -487,6 +517,7 @@ int main(void)
     tcase_add_test(t, pictures_follow_keyframes);
     tcase_add_test(t, interrupted_run_can_go_on);
     tcase_add_test(t, a_second_interrupt_kills_the_worker);
+    tcase_add_test(t, a_killed_run_stops_its_worker);
     tcase_add_test(t, interrupted_curve_leaves_nothing);
     tcase_add_test(t, validate_needs_no_daemon);
     tcase_add_test(t, capabilities_need_no_daemon);

@@ -225,11 +225,17 @@ static char *beside(const char *program)
 /* `out`: its standard output. */
 static pl_status start(const char *program, const char *const *arguments, int out, pid_t *pid)
 {
-    char *path = beside(program), *argv[PL_RUN_ARGUMENTS_MAX + 2] = {path};
+    char *path = beside(program), *argv[PL_RUN_ARGUMENTS_MAX + 4] = {path}, self[16];
+    int count = 0;
     if (!path)
         return PL_IO;
-    for (int i = 0; i < PL_RUN_ARGUMENTS_MAX && arguments[i]; i++)
-        argv[i + 1] = (char *)arguments[i]; /* posix_spawn does not write to them */
+    for (; count < PL_RUN_ARGUMENTS_MAX && arguments[count]; count++)
+        argv[count + 1] = (char *)arguments[count]; /* posix_spawn does not write to them */
+    if (strcmp(program, "pliant-worker") == 0) {
+        snprintf(self, sizeof self, "%d", (int)getpid());
+        argv[count + 1] = "--parent";
+        argv[count + 2] = self;
+    }
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_init(&attributes);
