@@ -4,8 +4,21 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-
 static const char *const NAMES[PL_ISA_COUNT] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+#else
+static const char *const NAMES[PL_ISA_COUNT] = {"base", "base", "base"};
+#endif
+
+#if defined(PL_ONE_ISA)
+
+enum { base = PL_ISA_V2, v2 = PL_ISA_V2, v3 = PL_ISA_V3, v4 = PL_ISA_V4 };
+
+pl_isa pl_isa_current(void)
+{
+    return (pl_isa)PL_ONE_ISA;
+}
+
+#else
 
 static pl_isa best(void)
 {
@@ -27,15 +40,6 @@ pl_isa pl_isa_current(void)
         if (strcmp(wish, NAMES[i]) == 0)
             return (pl_isa)i;
     return most;
-}
-
-#else
-
-static const char *const NAMES[PL_ISA_COUNT] = {"base", "base", "base"};
-
-pl_isa pl_isa_current(void)
-{
-    return PL_ISA_V2;
 }
 
 #endif

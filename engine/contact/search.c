@@ -6,13 +6,8 @@
 
 static pl_contact_search_part *part_now(void)
 {
-#if defined(__x86_64__)
-    static pl_contact_search_part *const PARTS[PL_ISA_COUNT] = {
-        pl_contact_search_part_v2, pl_contact_search_part_v3, pl_contact_search_part_v4};
+    static pl_contact_search_part *const PARTS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_contact_search_part);
     return PARTS[pl_isa_current()];
-#else
-    return pl_contact_search_part_base;
-#endif
 }
 
 pl_status pl_contact_search_run(const pl_contact_search *search, int threads, pl_contact_keys *out)

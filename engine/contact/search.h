@@ -2,6 +2,7 @@
 #ifndef PLIANT_ENGINE_CONTACT_SEARCH_H
 #define PLIANT_ENGINE_CONTACT_SEARCH_H
 
+#include "engine/isa.h"
 #include "engine/contact/filter.h"
 #include "engine/contact/keys.h"
 #include "engine/contact/trees.h"
@@ -21,12 +22,7 @@ typedef struct pl_contact_search {
 
 /* The work of one thread of a team: collects the keys of its leaves. */
 typedef void pl_contact_search_part(const pl_contact_search *search, pl_contact_keys *out);
-#if defined(__x86_64__)
-extern pl_contact_search_part pl_contact_search_part_v2, pl_contact_search_part_v3,
-    pl_contact_search_part_v4;
-#else
-extern pl_contact_search_part pl_contact_search_part_base;
-#endif
+PL_ISA_DECLARE(pl_contact_search_part, pl_contact_search_part);
 
 /* Judges every pair of a vertex and a triangle, of two edges and, with `ropes`, of a vertex and a rope's edge, if
  * their boxes overlap, they have no common vertex, and the filter allows them. The keys are sorted. PL_OK or

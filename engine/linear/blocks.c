@@ -18,13 +18,8 @@ void pl_blocks_clear(pl_blocks *a)
 
 static const pl_blocks_ops *ops_now(void)
 {
-#if defined(__x86_64__)
-    static const pl_blocks_ops *const OPS[PL_ISA_COUNT] = {&pl_blocks_ops_v2, &pl_blocks_ops_v3,
-                                                           &pl_blocks_ops_v4};
+    static const pl_blocks_ops *const OPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_blocks_ops);
     return OPS[pl_isa_current()];
-#else
-    return &pl_blocks_ops_base;
-#endif
 }
 
 /* x, and the sums of each part, [n][4] each. */

@@ -7,6 +7,7 @@
 #ifndef PLIANT_ENGINE_LINEAR_BLOCKS_H
 #define PLIANT_ENGINE_LINEAR_BLOCKS_H
 
+#include "engine/isa.h"
 #include "engine/linear/linear.h"
 
 enum { PL_BLOCKS_PARTS = 2 };
@@ -39,10 +40,6 @@ typedef struct pl_blocks_ops {
     void (*multiply)(const pl_blocks *a, const double *x, double *y, int64_t j0, int64_t j1);
 } pl_blocks_ops;
 
-#if defined(__x86_64__)
-extern const pl_blocks_ops pl_blocks_ops_v2, pl_blocks_ops_v3, pl_blocks_ops_v4;
-#else
-extern const pl_blocks_ops pl_blocks_ops_base;
-#endif
+PL_ISA_DECLARE(const pl_blocks_ops, pl_blocks_ops);
 
 #endif

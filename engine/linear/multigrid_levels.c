@@ -14,13 +14,8 @@ static const double SHRINKS = 0.7;
 
 const pl_multigrid_ops *pl_multigrid_ops_now(void)
 {
-#if defined(__x86_64__)
-    static const pl_multigrid_ops *const OPS[PL_ISA_COUNT] = {
-        &pl_multigrid_ops_v2, &pl_multigrid_ops_v3, &pl_multigrid_ops_v4};
+    static const pl_multigrid_ops *const OPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_multigrid_ops);
     return OPS[pl_isa_current()];
-#else
-    return &pl_multigrid_ops_base;
-#endif
 }
 
 /* ---- set-up ---- */

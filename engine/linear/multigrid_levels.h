@@ -5,6 +5,7 @@
 #ifndef PLIANT_ENGINE_LINEAR_MULTIGRID_LEVELS_H
 #define PLIANT_ENGINE_LINEAR_MULTIGRID_LEVELS_H
 
+#include "engine/isa.h"
 #include "engine/linear/aggregate.h"
 #include "engine/linear/multigrid.h"
 
@@ -79,11 +80,7 @@ typedef struct pl_multigrid_ops {
 
 const pl_multigrid_ops *pl_multigrid_ops_now(void);
 
-#if defined(__x86_64__)
-extern const pl_multigrid_ops pl_multigrid_ops_v2, pl_multigrid_ops_v3, pl_multigrid_ops_v4;
-#else
-extern const pl_multigrid_ops pl_multigrid_ops_base;
-#endif
+PL_ISA_DECLARE(const pl_multigrid_ops, pl_multigrid_ops);
 
 /* Rows of a chunk: the unit of work of a thread, and of a sum. */
 enum { PL_CHUNK_ROWS = 1024 };

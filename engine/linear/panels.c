@@ -258,13 +258,8 @@ static void permute_out(const pl_panels *f, const double *y, double *x, int64_t 
 
 static const pl_panels_ops *ops_now(void)
 {
-#if defined(__x86_64__)
-    static const pl_panels_ops *const OPS[PL_ISA_COUNT] = {&pl_panels_ops_v2, &pl_panels_ops_v3,
-                                                           &pl_panels_ops_v4};
+    static const pl_panels_ops *const OPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_panels_ops);
     return OPS[pl_isa_current()];
-#else
-    return &pl_panels_ops_base;
-#endif
 }
 
 void pl_panels_solve3(const pl_panels *f, double *work, int32_t threads, const double *b, double *x)

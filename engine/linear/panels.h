@@ -14,6 +14,7 @@
 #ifndef PLIANT_ENGINE_LINEAR_PANELS_H
 #define PLIANT_ENGINE_LINEAR_PANELS_H
 
+#include "engine/isa.h"
 #include "engine/scene/fault.h"
 
 #include <stdint.h>
@@ -63,10 +64,6 @@ typedef struct pl_panels_ops {
     void (*backward)(const pl_panels *L, int64_t p0, int64_t p1, double *y);
 } pl_panels_ops;
 
-#if defined(__x86_64__)
-extern const pl_panels_ops pl_panels_ops_v2, pl_panels_ops_v3, pl_panels_ops_v4;
-#else
-extern const pl_panels_ops pl_panels_ops_base;
-#endif
+PL_ISA_DECLARE(const pl_panels_ops, pl_panels_ops);
 
 #endif

@@ -14,13 +14,8 @@ enum { ROWS_MAX = 9 };
 
 const pl_anderson_loops *pl_cpu_anderson_loops(void)
 {
-#if defined(__x86_64__)
-    static const pl_anderson_loops *const OPS[PL_ISA_COUNT] = {
-        &pl_anderson_loops_v2, &pl_anderson_loops_v3, &pl_anderson_loops_v4};
+    static const pl_anderson_loops *const OPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_anderson_loops);
     return OPS[pl_isa_current()];
-#else
-    return &pl_anderson_loops_base;
-#endif
 }
 
 static int64_t chunks_for(int64_t blocks)

@@ -3,6 +3,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ANDERSON_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ANDERSON_H
 
+#include "engine/isa.h"
 #include "engine/backends/histories.h"
 #include "engine/model/group.h"
 
@@ -37,10 +38,6 @@ typedef struct pl_anderson_loops {
     void (*mix)(const pl_mixing_part *part, int64_t b0, int64_t b1);
 } pl_anderson_loops;
 
-#if defined(__x86_64__)
-extern const pl_anderson_loops pl_anderson_loops_v2, pl_anderson_loops_v3, pl_anderson_loops_v4;
-#else
-extern const pl_anderson_loops pl_anderson_loops_base;
-#endif
+PL_ISA_DECLARE(const pl_anderson_loops, pl_anderson_loops);
 
 #endif

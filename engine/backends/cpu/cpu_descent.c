@@ -171,13 +171,8 @@ void pl_cpu_combine(pl_backend *b, const pl_array *const *list, const double *co
 
 const pl_rows_loops *pl_cpu_rows(void)
 {
-#if defined(__x86_64__)
-    static const pl_rows_loops *const OPS[PL_ISA_COUNT] = {&pl_rows_loops_v2, &pl_rows_loops_v3,
-                                                           &pl_rows_loops_v4};
+    static const pl_rows_loops *const OPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_rows_loops);
     return OPS[pl_isa_current()];
-#else
-    return &pl_rows_loops_base;
-#endif
 }
 
 /* ---- search for a vertex or an element ---- */

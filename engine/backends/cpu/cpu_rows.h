@@ -3,6 +3,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 
+#include "engine/isa.h"
 #include "engine/backends/histories.h"
 
 /* Number of items in the chunk of a partial sum, whatever the number of threads. */
@@ -21,11 +22,7 @@ typedef struct pl_rows_loops {
     double (*scale)(const double *inverse, const double *g, int64_t i0, int64_t i1, double *out);
 } pl_rows_loops;
 
-#if defined(__x86_64__)
-extern const pl_rows_loops pl_rows_loops_v2, pl_rows_loops_v3, pl_rows_loops_v4;
-#else
-extern const pl_rows_loops pl_rows_loops_base;
-#endif
+PL_ISA_DECLARE(const pl_rows_loops, pl_rows_loops);
 
 /* The loops for this processor. */
 const pl_rows_loops *pl_cpu_rows(void);

@@ -55,13 +55,8 @@ void pl_cpu_sweep_release(cpu *c)
 
 static const pl_pack_loops *loops_of(void)
 {
-#if defined(__x86_64__)
-    static const pl_pack_loops *const LOOPS[PL_ISA_COUNT] = {&pl_pack_loops_v2, &pl_pack_loops_v3,
-                                                             &pl_pack_loops_v4};
+    static const pl_pack_loops *const LOOPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_pack_loops);
     return LOOPS[pl_isa_current()];
-#else
-    return &pl_pack_loops_base;
-#endif
 }
 
 /* Numbers that a group keeps of a pack of `blocks` blocks. */

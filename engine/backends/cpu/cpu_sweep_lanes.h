@@ -3,6 +3,7 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_SWEEP_LANES_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_SWEEP_LANES_H
 
+#include "engine/isa.h"
 #include "engine/model/local.h"
 
 /* Least pivot of H, relative to A_ii; Armijo's constant. */
@@ -37,10 +38,6 @@ typedef struct pl_pack_loops {
     bool (*judge)(pl_pack *p);
 } pl_pack_loops;
 
-#if defined(__x86_64__)
-extern const pl_pack_loops pl_pack_loops_v2, pl_pack_loops_v3, pl_pack_loops_v4;
-#else
-extern const pl_pack_loops pl_pack_loops_base;
-#endif
+PL_ISA_DECLARE(const pl_pack_loops, pl_pack_loops);
 
 #endif

@@ -1,24 +1,12 @@
 #include "engine/model/groups/isa.h"
 
-#if defined(__x86_64__)
-#define OPS(model)                                                                                 \
-    {                                                                                              \
-        &pl_tets_##model##_ops_v2, &pl_tets_##model##_ops_v3, &pl_tets_##model##_ops_v4            \
-    }
-#else
-#define OPS(model)                                                                                 \
-    {                                                                                              \
-        &pl_tets_##model##_ops_base, &pl_tets_##model##_ops_base, &pl_tets_##model##_ops_base      \
-    }
-#endif
-
 static const pl_group_ops *const TETS[PL_MATERIAL_KINDS][PL_ISA_COUNT] = {
-    [PL_MATERIAL_NEO_HOOKEAN] = OPS(neo_hookean),
-    [PL_MATERIAL_COROTATED] = OPS(corotated),
-    [PL_MATERIAL_ARAP] = OPS(arap),
+    [PL_MATERIAL_NEO_HOOKEAN] = PL_ISA_TABLE(pl_tets_neo_hookean_ops),
+    [PL_MATERIAL_COROTATED] = PL_ISA_TABLE(pl_tets_corotated_ops),
+    [PL_MATERIAL_ARAP] = PL_ISA_TABLE(pl_tets_arap_ops),
 };
 
-static const pl_group_ops *const STRETCH[PL_ISA_COUNT] = OPS(stretch_solid);
+static const pl_group_ops *const STRETCH[PL_ISA_COUNT] = PL_ISA_TABLE(pl_tets_stretch_solid_ops);
 
 const pl_group_ops *pl_tets_ops(pl_material_kind model, bool invertible)
 {
@@ -28,11 +16,7 @@ const pl_group_ops *pl_tets_ops(pl_material_kind model, bool invertible)
 
 const pl_stretch_ops *pl_stretch_ops_of(pl_material_kind model)
 {
-#if defined(__x86_64__)
-    static const pl_stretch_ops *const tables[PL_ISA_COUNT] = {
-        pl_stretch_tables_v2, pl_stretch_tables_v3, pl_stretch_tables_v4};
-    return &tables[pl_isa_current()][model];
-#else
-    return &pl_stretch_tables_base[model];
-#endif
+    static const pl_stretch_ops_of_kinds *const tables[PL_ISA_COUNT] =
+        PL_ISA_TABLE(pl_stretch_tables);
+    return &(*tables[pl_isa_current()])[model];
 }

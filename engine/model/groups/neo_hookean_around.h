@@ -14,6 +14,7 @@
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_NEO_HOOKEAN_AROUND_H
 #define PLIANT_ENGINE_MODEL_GROUPS_NEO_HOOKEAN_AROUND_H
 
+#include "engine/isa.h"
 #include "engine/model/local.h"
 
 #define PL_NEO_HOOKEAN_AROUND_(isa) pl_neo_hookean_around_##isa
@@ -36,11 +37,6 @@ enum { PL_AROUND_KEPT_HEAD = 4, PL_AROUND_KEPT_ROWS = 4 };
 pl_status pl_neo_hookean_around_copy(const pl_group *g, const pl_places *places, pl_group *out);
 void pl_neo_hookean_around_release(pl_group *copy);
 
-#if defined(__x86_64__)
-extern const pl_local_ops pl_neo_hookean_around_v2, pl_neo_hookean_around_v3,
-    pl_neo_hookean_around_v4;
-#else
-extern const pl_local_ops pl_neo_hookean_around_base;
-#endif
+PL_ISA_DECLARE(const pl_local_ops, pl_neo_hookean_around);
 
 #endif

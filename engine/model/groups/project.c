@@ -4,11 +4,6 @@
 
 const pl_project_ops *pl_project_find(void)
 {
-#if defined(__x86_64__)
-    static const pl_project_ops *const OPS[PL_ISA_COUNT] = {&pl_project_ops_v2, &pl_project_ops_v3,
-                                                            &pl_project_ops_v4};
+    static const pl_project_ops *const OPS[PL_ISA_COUNT] = PL_ISA_TABLE(pl_project_ops);
     return OPS[pl_isa_current()];
-#else
-    return &pl_project_ops_base;
-#endif
 }

@@ -7,6 +7,7 @@
 #ifndef PLIANT_ENGINE_MODEL_GROUPS_PROJECT_H
 #define PLIANT_ENGINE_MODEL_GROUPS_PROJECT_H
 
+#include "engine/isa.h"
 #include "engine/model/group.h"
 
 /* Maximum number of coordinates of a term: 8 corners. */
@@ -18,11 +19,7 @@ typedef struct pl_project_ops {
     void (*semidefinite)(double *H, int32_t size, int64_t b0, int64_t b1);
 } pl_project_ops;
 
-#if defined(__x86_64__)
-extern const pl_project_ops pl_project_ops_v2, pl_project_ops_v3, pl_project_ops_v4;
-#else
-extern const pl_project_ops pl_project_ops_base;
-#endif
+PL_ISA_DECLARE(const pl_project_ops, pl_project_ops);
 
 /* The functions for this processor. */
 const pl_project_ops *pl_project_find(void);

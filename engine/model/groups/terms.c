@@ -8,17 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__x86_64__)
 #define TABLE(name)                                                                                \
-    extern const pl_group_ops pl_##name##_ops_v2, pl_##name##_ops_v3, pl_##name##_ops_v4;          \
-    static const pl_group_ops *const name[PL_ISA_COUNT] = {                                        \
-        &pl_##name##_ops_v2, &pl_##name##_ops_v3, &pl_##name##_ops_v4};
-#else
-#define TABLE(name)                                                                                \
-    extern const pl_group_ops pl_##name##_ops_base;                                                \
-    static const pl_group_ops *const name[PL_ISA_COUNT] = {                                        \
-        &pl_##name##_ops_base, &pl_##name##_ops_base, &pl_##name##_ops_base};
-#endif
+    PL_ISA_DECLARE(const pl_group_ops, pl_##name##_ops);                                           \
+    static const pl_group_ops *const name[PL_ISA_COUNT] = PL_ISA_TABLE(pl_##name##_ops);
 
 TABLE(link_2)
 TABLE(link_4)
