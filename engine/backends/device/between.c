@@ -308,14 +308,15 @@ static pl_status device_apart(pl_backend *b, pl_array *const *u)
 /* One sweep; does nothing once the prox has converged. */
 static void sweep(pl_device *d, const pl_prox_arguments *a)
 {
-    pl_sums_arguments sums = {.vertices = d->model.vertices, .partial = d->partial};
-    const pl_sums_last_arguments last = {.partial = d->partial, .out = d->last};
+    const int64_t width = pl_sum_width(d->between.count);
+    pl_sums_arguments sums = {.vertices = d->model.vertices, .width = width, .partial = d->partial};
+    const pl_sums_last_arguments last = {.partial = d->partial, .width = width, .out = d->last};
     for (int i = 0; i < 3; i++)
         sums.sum[i] = (pl_summing){
             .kind = PL_SUM_THIRD, .count = d->between.count, .a = d->between.arguments.part + i};
     PL_NAMED(pl_device_prox_move)(d->queue, a, d->between.touched);
     PL_NAMED(pl_device_prox_sweep)(d->queue, a, d->between.count);
-    PL_NAMED(pl_device_sums)(d->queue, &sums, 3 * (int64_t)PL_SUM_WIDTH);
+    PL_NAMED(pl_device_sums)(d->queue, &sums, 3 * width);
     PL_NAMED(pl_device_sums_last)(d->queue, &last, 3 * (int64_t)PL_SUM_LAST);
     PL_NAMED(pl_device_prox_decide)(d->queue, a, 1);
 }

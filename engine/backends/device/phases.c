@@ -148,9 +148,14 @@ static void make_parts(pl_device *d, parts *p, double *out)
 {
     double last[PL_SUMS_MAX * PL_SUM_LAST];
     pl_sums_last_arguments b = {.partial = d->partial, .out = d->last};
-    for (int32_t k = 0; k < p->count; k++)
+    int64_t most = 0;
+    for (int32_t k = 0; k < p->count; k++) {
+        const int64_t count = p->arguments.sum[k].count - p->arguments.first[k];
+        most = count > most ? count : most;
         b.largest |= (uint64_t)(p->arguments.sum[k].kind == PL_SUM_LARGEST) << k;
-    PL_NAMED(pl_device_sums)(d->queue, &p->arguments, (int64_t)p->count * PL_SUM_WIDTH);
+    }
+    p->arguments.width = b.width = pl_sum_width(most);
+    PL_NAMED(pl_device_sums)(d->queue, &p->arguments, p->count * b.width);
     PL_NAMED(pl_device_sums_last)(d->queue, &b, (int64_t)p->count * PL_SUM_LAST);
     if (d->meanwhile)
         d->meanwhile(d->meanwhile_context);

@@ -278,7 +278,8 @@ PL_THREAD double summand(const pl_device_vertices *m, const pl_summing *s, pl_su
 
 /* Numbers that are read before they are added, because a read takes long. */
 enum { AT_ONCE = 8, LAST_AT_ONCE = 16 };
-static_assert(PL_SUM_WIDTH % (LAST_AT_ONCE * PL_SUM_LAST) == 0, "sums_last reads whole rounds");
+static_assert(PL_SUM_ROUND % (LAST_AT_ONCE * PL_SUM_LAST) == 0, "sums_last reads whole rounds");
+static_assert(PL_SUM_WIDTH % PL_SUM_ROUND == 0, "a sum has whole rounds");
 
 /* Beyond the end the first is read once more, because a branch would wait for each, and counts as 0, which changes no
  * sum. */
@@ -325,17 +326,17 @@ PL_THREAD double add_kind(const pl_sums_arguments *a, const pl_summing *s, int64
 
 PL_THREAD void sums(const pl_sums_arguments *a, int64_t thread)
 {
-    const int64_t sum = thread / PL_SUM_WIDTH;
-    a->partial[thread] = add_kind(a, &a->sum[sum], a->first[sum] + thread % PL_SUM_WIDTH);
+    const int64_t sum = thread / a->width;
+    a->partial[thread] = add_kind(a, &a->sum[sum], a->first[sum] + thread % a->width);
 }
 
 PL_THREAD void sums_last(const pl_sums_last_arguments *a, int64_t thread)
 {
     int64_t sum = thread / PL_SUM_LAST;
-    const double *partial = a->partial + sum * PL_SUM_WIDTH;
+    const double *partial = a->partial + sum * a->width;
     int largest = a->largest >> sum & 1;
     double total = 0;
-    for (int64_t i = thread % PL_SUM_LAST; i < PL_SUM_WIDTH; i += LAST_AT_ONCE * PL_SUM_LAST) {
+    for (int64_t i = thread % PL_SUM_LAST; i < a->width; i += LAST_AT_ONCE * PL_SUM_LAST) {
         double some[LAST_AT_ONCE];
         for (int k = 0; k < LAST_AT_ONCE; k++)
             some[k] = partial[i + k * PL_SUM_LAST];
