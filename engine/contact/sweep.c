@@ -67,11 +67,18 @@ pl_status pl_contact_sweep(pl_contact_trees *trees, const double *x0, const doub
     if (status != PL_OK)
         return status;
     const sweeper w = {trees->surface, x0, x1, limits};
-    const pl_contact_search search = {trees, filter, judge, &w, false};
+    pl_contact_work work = {.most = limits->work};
+    const pl_contact_search search = {trees, filter, judge,
+                                      &w,    false,  limits->work > 0 ? &work : NULL};
     pl_contact_keys keys;
     status = pl_contact_search_run(&search, threads, &keys);
     if (status != PL_OK)
         return status;
+    out->crowded = limits->work > 0 && work.done > work.most;
+    if (out->crowded) {
+        pl_contact_keys_clear(&keys);
+        return PL_OK;
+    }
     out->impact = malloc(((size_t)keys.count + 1) * sizeof *out->impact);
     if (out->impact)
         make_impacts(&w, &keys, out);
