@@ -13,13 +13,12 @@
 typedef void pl_contact_judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
                               pl_contact_keys *out);
 
-/* Bounds the time and the memory of a search: a candidate counts as one, a pair that is added as ten. Whether it is
- * too much does not depend on threads. */
+/* Bounds the time and the memory of a search. A candidate counts as one, and `judge` adds to keys->work what it takes
+ * besides. Whether it is too much does not depend on threads. */
 typedef struct pl_contact_work {
     int64_t most; /* maximum */
     _Atomic int64_t done;
 } pl_contact_work;
-enum { PL_CONTACT_WORK_OF_A_PAIR = 9 }; /* beside that of its candidate */
 
 typedef struct pl_contact_search {
     const pl_contact_trees *trees;
@@ -31,11 +30,11 @@ typedef struct pl_contact_search {
         *work; /* NULL: unbounded. A search with too much work ends early, with some of its keys */
 } pl_contact_search;
 
-/* A bound that only extreme moves reach: 500 candidates for each edge and vertex, at least a million. Sheets in eight
- * layers have 20. */
+/* A bound that only extreme moves reach: 1000 for each edge and vertex, at least a million. A sweep of sheets in eight
+ * layers takes 50. */
 static inline int64_t pl_contact_most_work(const pl_contact_surface *s)
 {
-    const int64_t most = 500 * ((int64_t)s->edges + s->vertices);
+    const int64_t most = 1000 * ((int64_t)s->edges + s->vertices);
     return most > 1000000 ? most : 1000000;
 }
 

@@ -13,12 +13,12 @@ typedef struct worker {
     const pl_contact_search *search;
     const pl_contact_surface *s;
     pl_contact_keys *out;
-    int64_t judged, found; /* since the last report; keys at the last report */
+    int64_t reported; /* of the work in `out` */
 } worker;
 
 static inline void judge(worker *w, pl_contact_kind kind, int32_t a, int32_t b)
 {
-    w->judged++;
+    w->out->work++;
     w->search->judge(w->search->context, kind, a, b, w->out);
 }
 
@@ -28,10 +28,9 @@ static bool may_go_on(worker *w)
     pl_contact_work *work = w->search->work;
     if (!work)
         return true;
-    const int64_t more = w->judged + PL_CONTACT_WORK_OF_A_PAIR * (w->out->count - w->found);
+    const int64_t more = w->out->work - w->reported;
     const int64_t before = atomic_fetch_add_explicit(&work->done, more, memory_order_relaxed);
-    w->judged = 0;
-    w->found = w->out->count;
+    w->reported = w->out->work;
     return before + more <= work->most;
 }
 
@@ -67,7 +66,7 @@ static void take_rope(void *context, int32_t vertex, int32_t rope)
 void PART_(PL_ISA)(const pl_contact_search *search, pl_contact_keys *out)
 {
     const pl_contact_trees *t = search->trees;
-    worker w = {search, t->surface, out, 0, out->count};
+    worker w = {search, t->surface, out, out->work};
     int32_t vertex_leaves = t->vertices.levels ? t->vertices.nodes[0] : 0;
     int32_t edge_leaves = t->edges.levels ? t->edges.nodes[0] : 0;
 #pragma omp for schedule(dynamic, CHUNK) nowait

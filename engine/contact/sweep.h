@@ -18,6 +18,7 @@ typedef struct pl_contact_impacts {
     int64_t count;
     pl_contact_impact *impact; /* ordered by kind, then features */
     int64_t earliest;          /* index of the first impact with the least time, -1: none */
+    int64_t work;              /* done, as pl_contact_work */
     bool crowded;              /* more work than limits->work: no impact is listed */
 } pl_contact_impacts;
 

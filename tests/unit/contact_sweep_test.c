@@ -394,6 +394,12 @@ START_TEST(the_work_of_a_sweep_is_bounded)
         pl_contact_impacts_clear(&found);
     }
     ck_assert_int_gt(enough, s.surface->edges);
+    pl_ccd_limits tenth = limits;
+    tenth.work = enough / 10;
+    pl_contact_impacts ended;
+    ck_assert_int_eq(pl_contact_sweep(s.trees, s.x, x1, &tenth, NULL, 1, &ended), PL_OK);
+    ck_assert(ended.crowded && ended.work < enough / 2); /* a leaf's work may be beyond */
+    pl_contact_impacts_clear(&ended);
     pl_contact_impacts whole = sweep(&s, x1, 1);
     for (int threads = 1; threads <= 4; threads++)
         for (int more = 0; more < 2; more++) {
