@@ -269,7 +269,7 @@ pl_ccd_impact pl_ccd_find_close(pl_contact_kind kind, const double *const x0[4],
     double quarter = sqrt(pl_vector_dot(offset, offset)) / 4;
     if (quarter > 2 * m.rounding) {
         const pl_ccd_limits close = {fmin(limits->least, quarter), fmin(limits->slack, quarter),
-                                     limits->iterations};
+                                     limits->iterations, 0};
         return pl_ccd_find(kind, x0, x1, &close);
     }
     out.hit = !parts(&m);

@@ -18,11 +18,13 @@
 #include "engine/contact/kind.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct pl_ccd_limits {
     double least;   /* m, >= 0: features stay farther apart than this until the time of impact */
     double slack;   /* m, > 0, absolute: closer than least + slack counts as an impact */
     int iterations; /* > 0: maximum number of steps for a pair */
+    int64_t work;   /* of a whole sweep: maximum, as pl_contact_work; 0: unbounded */
 } pl_ccd_limits;
 
 typedef struct pl_ccd_impact {

@@ -105,7 +105,8 @@ pl_status pl_clearance_find(pl_clearance *c, const pl_contact_bodies *bodies,
     const pl_contact_filter filter = {bodies->count, bodies->ignore};
     least self = bits_of(far), others = bits_of(far);
     const looker k = {bodies->surface, x0, x1, reach, &self, &others};
-    const pl_contact_search search = {trees, &filter, judge, &k, true};
+    pl_contact_work work = {.most = pl_contact_most_work(bodies->surface)};
+    const pl_contact_search search = {trees, &filter, judge, &k, true, &work};
     pl_contact_keys keys = {0};
     c->known = false;
     pl_status status = pl_contact_trees_update(trees, x0, x1, far, threads);
@@ -116,7 +117,7 @@ pl_status pl_clearance_find(pl_clearance *c, const pl_contact_bodies *bodies,
         return status;
     c->self = value_of(&self);
     c->others = value_of(&others);
-    c->known = c->self > reach && c->others > reach;
+    c->known = c->self > reach && c->others > reach && work.done <= work.most;
     if (c->known)
         memcpy(c->x, x1, 3 * (size_t)bodies->surface->scene_vertices * sizeof *c->x);
     return PL_OK;

@@ -211,7 +211,7 @@ pl_status pl_contact_pairs_find(const pl_contact_trees *trees, const double *x,
                       .x = x,
                       .square = rules->reach * rules->reach,
                       .widen = rules->widen + BORDER};
-    const pl_contact_search search = {trees, rules->filter, judge, &f, true};
+    const pl_contact_search search = {trees, rules->filter, judge, &f, true, NULL};
     pl_contact_keys keys;
     *out = (pl_contact_pairs){0};
     pl_status status = pl_contact_search_run(&search, threads, &keys);

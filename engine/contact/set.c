@@ -2,6 +2,7 @@
 
 #include "engine/contact/clearance.h"
 #include "engine/contact/pairs.h"
+#include "engine/contact/search.h"
 #include "engine/vectors.h"
 
 #include <math.h>
@@ -374,7 +375,7 @@ pl_status pl_contact_set_begin(pl_contact_set *s, const double *x_start, const d
 static pl_status sweep_to(pl_contact_set *s, const double *x, pl_contact_advance *out)
 {
     const pl_ccd_limits limits = {LEAST * s->bodies->least, SLACK * s->bodies->least,
-                                  SWEEP_ITERATIONS};
+                                  SWEEP_ITERATIONS, pl_contact_most_work(s->bodies->surface)};
     const pl_contact_filter filter = filter_of(s);
     pl_contact_impacts impacts;
     pl_status status = pl_contact_sweep(s->trees, s->safe, x, &limits, &filter, s->threads,
@@ -382,6 +383,9 @@ static pl_status sweep_to(pl_contact_set *s, const double *x, pl_contact_advance
     if (status != PL_OK)
         return status;
     out->met = impacts.count;
+    out->crowded = impacts.crowded;
+    if (out->crowded)
+        return PL_OK;
     if (impacts.count > 0) {
         out->first = impacts.impact[impacts.earliest];
         memcpy(s->moved, s->safe, bytes_of(s));
@@ -495,7 +499,7 @@ pl_status pl_contact_set_advance(pl_contact_set *s, const double *x, pl_contact_
         status = sweep_to(s, x, out);
     else
         memcpy(s->safe, x, bytes_of(s));
-    if (status != PL_OK)
+    if (status != PL_OK || out->crowded)
         return status;
     out->reached = out->met == 0;
     status = add_near(s);

@@ -35,6 +35,7 @@ typedef struct pl_contact_advance {
     bool reached; /* `safe` is x */
     bool quiet;   /* no row has or had any force: x would be the same without rows */
     bool fits;    /* the kept rows stay: they are right at x, and no pair needs another */
+    bool crowded; /* more pairs are near each other on the way than can be followed; `safe` stays */
     int64_t met;  /* number of pairs that meet on the way */
     pl_contact_impact first; /* the first pair that meets */
 } pl_contact_advance;

@@ -28,11 +28,18 @@ static pl_ccd_impact impact_of(const sweeper *w, pl_contact_kind kind, int32_t a
     return pl_ccd_find_close(kind, x0, x1, w->limits, facing);
 }
 
+/* Work of a hit, which becomes a row, beside its iterations. */
+enum { OF_A_HIT = 10 };
+
 static void judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
                   pl_contact_keys *out)
 {
-    if (impact_of(context, kind, a, b).hit)
-        pl_contact_keys_add(out, kind, a, b);
+    const pl_ccd_impact impact = impact_of(context, kind, a, b);
+    out->work += impact.iterations;
+    if (!impact.hit)
+        return;
+    out->work += OF_A_HIT;
+    pl_contact_keys_add(out, kind, a, b);
 }
 
 void pl_contact_impacts_clear(pl_contact_impacts *impacts)
@@ -67,11 +74,18 @@ pl_status pl_contact_sweep(pl_contact_trees *trees, const double *x0, const doub
     if (status != PL_OK)
         return status;
     const sweeper w = {trees->surface, x0, x1, limits};
-    const pl_contact_search search = {trees, filter, judge, &w, false};
+    pl_contact_work work = {.most = limits->work > 0 ? limits->work : INT64_MAX};
+    const pl_contact_search search = {trees, filter, judge, &w, false, &work};
     pl_contact_keys keys;
     status = pl_contact_search_run(&search, threads, &keys);
     if (status != PL_OK)
         return status;
+    out->work = work.done;
+    out->crowded = work.done > work.most;
+    if (out->crowded) {
+        pl_contact_keys_clear(&keys);
+        return PL_OK;
+    }
     out->impact = malloc(((size_t)keys.count + 1) * sizeof *out->impact);
     if (out->impact)
         make_impacts(&w, &keys, out);

@@ -18,12 +18,15 @@ typedef struct pl_contact_impacts {
     int64_t count;
     pl_contact_impact *impact; /* ordered by kind, then features */
     int64_t earliest;          /* index of the first impact with the least time, -1: none */
+    int64_t work;              /* done, as pl_contact_work */
+    bool crowded;              /* more work than limits->work: no impact is listed */
 } pl_contact_impacts;
 
 /* Finds the impacts of the straight move from x0 to x1 [n][3], m. Updates the trees, with a reach of least + slack.
  * The sweep misses no pair that comes closer than limits->least or, if it starts closer, than a quarter of its
  * distance (pl_ccd_find_close). Features with a common vertex form no pair. PL_OK; PL_FAILED: a position is not
- * finite (trees.h); PL_NO_MEMORY. On failure `out` is empty. The caller clears `out`. */
+ * finite (trees.h); PL_NO_MEMORY. On failure `out` is empty. limits->work bounds the time of any move. The caller
+ * clears `out`. */
 pl_status pl_contact_sweep(pl_contact_trees *trees, const double *x0, const double *x1,
                            const pl_ccd_limits *limits, const pl_contact_filter *filter,
                            int threads, pl_contact_impacts *out);

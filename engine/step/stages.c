@@ -268,6 +268,26 @@ static pl_status fail_intersection(const rounds *r)
     return PL_FAILED;
 }
 
+/* A move so long that nearly everything comes near everything on the way. */
+static pl_status fail_crowded(const rounds *r)
+{
+    const pl_model *m = r->by->model;
+    pl_backend *b = r->by->backend;
+    pl_failure *f = r->failure;
+    const double most = b->ops->kinematics->farthest(b, r->stage->x_start, r->x, &f->vertex);
+    const int32_t body = f->vertex < 0 ? 0 : pl_model_body_of(m, m->first_vertex, f->vertex);
+    f->code = PL_FAILURE_INTERSECTION;
+    snprintf(
+        f->message, sizeof f->message,
+        "Vertex %lld of /bodies/%d moves %.3g m in one step, the farthest of all, and too many "
+        "parts of the bodies come near each other on the way to follow them all.",
+        (long long)(f->vertex < 0 ? 0 : f->vertex - m->first_vertex[body]), body, most);
+    snprintf(f->advice, sizeof f->advice,
+             "Use a smaller time.step; look for bodies that begin inside an obstacle and for pins "
+             "that jump; or accept what passes through with \"contact\": {\"check\": false}.");
+    return PL_FAILED;
+}
+
 static pl_status solve_once(rounds *r, pl_solve_result *solve)
 {
     const bool grips = r->state->x_grip && !r->by->solver->multipliers &&
@@ -346,7 +366,7 @@ static pl_status advance(rounds *r, bool keep)
     pl_status status = fail_contact(r, b->ops->pairs->advance(b, r->x, keeping, &r->contact));
     r->totals->ms_collision += pl_clock_ms() - start;
     r->totals->rounds++;
-    return status;
+    return status == PL_OK && r->contact.crowded ? fail_crowded(r) : status;
 }
 
 /* Iterations of a round on a blocked way, given those left in the step. */

@@ -1,7 +1,8 @@
 /* Changes of a running model by controls, and that a saved model gives the same bits. */
-#include "tests/support/scene_run.h"
 #include "tests/support/suite.h"
+#include "tests/support/touching_surface.h"
 
+#include "engine/model/model.h"
 #include "engine/scene/motion.h"
 #include "protocol/scene/control_json.h"
 
@@ -273,6 +274,47 @@ START_TEST(a_stiffer_bar_sags_less)
 }
 END_TEST
 
+/* ---- contact ---- */
+
+/* A control moves a hand, which pushes a free block: they do not cross, the block leaves with the impulse of the
+ * contact, and goes on alone once the hand goes back. */
+START_TEST(a_hand_pushes_another_body)
+{
+    pl_run *r = pl_run_openf(
+        1,
+        "{'pliant': 1, 'time': {'step': 0.01, 'steps': 100}, 'gravity': [0, 0, 0],"
+        " 'solver': {'method': '%s', 'iterations': 500, 'tolerance': 1e-4},"
+        " 'materials': {'m': {'young': 1e5, 'poisson': 0.3}}, 'bodies': ["
+        "  {'name': 'hand', 'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [2, 2, 2]}}},"
+        "  {'name': 'block', 'mesh': {'box': {'size': [0.4, 0.4, 0.4], 'cells': [3, 3, 3]}},"
+        "   'transform': {'translate': [0.45, 0.03, 0.02]}}],"
+        " 'pins': [{'name': 'hand', 'body': 'hand', 'select': {'side': '-x'}}]}",
+        _i ? "admm" : "auto");
+    touching_surface s = touching_surface_of(r);
+    double impulse = 0;
+    pl_run_frames(r, 5);
+    ck_assert_double_eq_tol(touching_mean(r, pl_run_x(r), 1, 0), 0.45, 1e-9);
+    change(r, "{'pins': [{'name': 'hand', 'motion': {'velocity': [2, 0, 0]}}]}");
+    for (int k = 0; k < 40; k++) {
+        if (k == 15)
+            change(r, "{'pins': [{'name': 'hand', 'motion': {'velocity': [-2, 0, 0]}}]}");
+        pl_run_frames(r, 1);
+        impulse += 0.01 * touching_force(r, 0, 1, 0);
+        ck_assert_int_eq(touching_crossings(&s, r), 0);
+        ck_assert_int_eq(r->metrics.unconverged, 0);
+        ck_assert(k != 14 || r->metrics.contact.pairs > 0);
+    }
+    ck_assert_int_eq(r->metrics.contact.pairs, 0);
+    double momentum = 0;
+    for (int64_t i = r->model->first_vertex[1]; i < r->model->vertices; i++)
+        momentum += r->model->mass[i] * pl_state_velocities(r->state)[3 * i];
+    ck_assert_double_gt(momentum, 64 * 1.0);
+    ck_assert_double_eq_tol(momentum, impulse, 1e-3 * impulse);
+    touching_surface_clear(&s);
+    pl_run_close(r);
+}
+END_TEST
+
 /* ---- damping ---- */
 
 #define DAMPED(damping)                                                                            \
@@ -415,6 +457,7 @@ int main(void)
     tcase_add_loop_test(t, saved_changes_give_the_same_bits, 0, 4);
     tcase_add_test(t, copies_of_the_model_follow);
     tcase_add_test(t, a_stiffer_bar_sags_less);
+    tcase_add_loop_test(t, a_hand_pushes_another_body, 0, 2);
     tcase_add_test(t, damping_is_changed_while_it_runs);
     tcase_add_test(t, a_control_of_damping_is_of_what_is_there);
     tcase_add_test(t, saved_changes_of_the_first_format_are_read);

@@ -2,6 +2,7 @@
  * state finite at the last good step. */
 #include "engine/step/state.h"
 #include "tests/support/scene_run.h"
+#include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -268,6 +269,29 @@ START_TEST(an_intersection_says_what_to_change)
 }
 END_TEST
 
+/* A sheet that begins inside a ball is pushed out through itself: in one step nearly every part of it comes near every
+ * other. The search ends, and the failure says why. */
+START_TEST(a_move_that_is_too_long_to_follow_is_named)
+{
+    pl_run *r = pl_run_openf(
+        2, "{'pliant': 1, 'time': {'step': 0.01, 'steps': 100},"
+           " 'materials': {'c': {'young': 1e5, 'density': 300, 'thickness': 0.001}},"
+           " 'bodies': [{'mesh': {'cloth': {'size': [1, 1], 'cells': [60, 60]}}, 'transform':"
+           "   {'rotate': {'axis': [1, 0.5, 0.2], 'degrees': 50}}}],"
+           " 'obstacles': [{'sphere': {'center': [0, 0, 0.05], 'radius': 3}}]}");
+    const pl_failure *f = &r->failure;
+    ck_assert_int_eq(pl_frame_step(r->model, r->state, &r->metrics, &r->failure, NULL, NULL),
+                     PL_FAILED);
+    ck_assert_int_eq(f->code, PL_FAILURE_INTERSECTION);
+    ck_assert_int_eq(f->body, 0);
+    ck_assert_int_ge(f->vertex, 0);
+    ck_assert_msg(strstr(f->message, "of /bodies/0 moves ") && strstr(f->message, "too many"), "%s",
+                  f->message);
+    ck_assert_msg(strstr(f->advice, "begin inside an obstacle"), "%s", f->advice);
+    pl_run_close(r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("failures");
@@ -281,6 +305,8 @@ int main(void)
     tcase_add_loop_test(t, a_run_that_diverges_fails, 0, METHOD_COUNT);
     tcase_add_loop_test(t, extreme_moduli_stay_finite, 0, 2 * METHOD_COUNT);
     tcase_add_loop_test(t, an_intersection_says_what_to_change, 0, 2);
+    if (is_long_form())
+        tcase_add_test(t, a_move_that_is_too_long_to_follow_is_named);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

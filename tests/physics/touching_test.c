@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/touching_surface.h"
 
+#include "engine/isa.h"
 #include "engine/model/model.h"
 #include "engine/scene/settings.h"
 #include "tests/support/contact_exact.h"
@@ -66,26 +67,42 @@ static pl_run *head_on(const char *integrator, const char *solver, const char *m
     return head_on_of("neo_hookean", integrator, solver, more);
 }
 
-/* Momentum is conserved, because contact exchanges momentum only between the bodies. Contact and backward Euler create
- * no energy. The bodies separate. */
+/* x cross m (v - before), summed: the turn that forces made. Backward Euler's own loss of angular momentum is not in
+ * it. */
+static double turned(const pl_run *r, const double *before)
+{
+    const double *x = pl_run_x(r), *v = pl_state_velocities(r->state);
+    double sum[3] = {0};
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i += 3)
+        for (int c = 0; c < 3; c++) {
+            const int64_t a = i + (c + 1) % 3, b = i + (c + 2) % 3;
+            sum[c] += r->model->mass[i / 3] *
+                      (x[a] * (v[b] - before[b]) - x[b] * (v[a] - before[a]));
+        }
+    return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+}
+
+/* Momentum is conserved, because contact exchanges momentum only between the bodies; angular momentum less exactly,
+ * because a row pushes along the normal that was measured before the solve. Contact and backward Euler create no
+ * energy. The bodies separate. */
 START_TEST(a_head_on_collision)
 {
     pl_run *r = head_on("backward_euler", NEWTON, "");
-    const double scale = 64 * 3, energy = 64 * (4 + 1) / 2.0;
-    double turn = 0;
+    const double scale = 64 * 3, energy = 64 * (4 + 1) / 2.0, arm = 0.3;
+    const size_t bytes = 3 * (size_t)pl_run_vertices(r) * sizeof(double);
+    double *slower = malloc(bytes);
     int touched = 0;
     for (int k = 0; k < 40; k++) {
         double before[2][3];
+        memcpy(slower, pl_state_velocities(r->state), bytes);
         for (int c = 0; c < 3; c++)
             for (int b = 0; b < 2; b++)
                 before[b][c] = momentum(r, b, c);
         run_frames(r, 1);
-        if (k == 0)
-            turn = r->metrics.angular[2];
         touched += r->metrics.contact.pairs > 0;
         ck_assert_int_eq(r->metrics.unconverged, 0);
         ck_assert_double_le(r->metrics.kinetic + r->metrics.elastic, energy * (1 + 1e-10));
-        ck_assert_double_eq_tol(r->metrics.angular[2], turn, 1e-3 * scale);
+        ck_assert_double_le(turned(r, slower), 1e-4 * scale * arm);
         for (int c = 0; c < 3; c++) {
             const double impulse = 0.01 * touching_force(r, 0, 1, c);
             ck_assert_double_eq_tol(r->metrics.linear[c], c ? 0 : 64, 1e-10 * scale);
@@ -98,6 +115,7 @@ START_TEST(a_head_on_collision)
     ck_assert_double_gt(momentum(r, 1, 0) - momentum(r, 0, 0), 0.2 * scale);
     ck_assert_double_gt(touching_mean(r, pl_run_x(r), 1, 0),
                         touching_mean(r, pl_run_x(r), 0, 0) + 0.4);
+    free(slower);
     pl_run_close(r);
 }
 END_TEST
@@ -193,7 +211,7 @@ START_TEST(integrators)
     const double most = _i < 6 ? 1e-8 : 1e-6; /* of momentum: what iterations leave of forces */
     const bool euler = _i % 6 == 5;
     pl_run *r = head_on(INTEGRATORS[_i % 6], solver, "");
-    for (int k = 0; k < 30; k++) {
+    for (int k = 0; k < 18; k++) {
         run_frames(r, 1);
         if (k == 0)
             ck_assert_int_eq(r->metrics.by_euler, euler ? -1 : 0);
@@ -215,10 +233,13 @@ static const double BOUNCES[] = {0, 0.3, 0.7, 1};
 /* Two sheets that meet flat are two masses: v1' = (m1 - e m2) v1 / (m1 + m2), v2' = (1 + e) m1 v1 / (m1 + m2). */
 START_TEST(sheets_bounce)
 {
-    const double e = BOUNCES[_i / 2], m1 = 0.16, m2 = 0.32;
+    /* Each coefficient by both methods, then one of them under every other integrator. */
+    const double e = _i < 8 ? BOUNCES[_i / 2] : 0.7, m1 = 0.16, m2 = 0.32;
+    const char *const integrator = _i < 8 ? "backward_euler" : INTEGRATORS[_i - 8];
     pl_run *r = pl_run_openf(
         1,
-        "{'pliant': 1, 'time': {'step': 0.005, 'duration': 1}, 'gravity': [0, 0, 0],"
+        "{'pliant': 1, 'time': {'step': 0.005, 'duration': 1, 'integrator': '%s'},"
+        " 'gravity': [0, 0, 0],"
         " 'solver': {'method': '%s'}, 'contact': {'restitution': %g, 'friction': 0},"
         " 'materials': {'m': {'model': 'stvk', 'thickness': 0.001, 'young': 1e6},"
         "   'n': {'model': 'stvk', 'thickness': 0.002, 'young': 1e6}}, 'bodies': ["
@@ -227,7 +248,7 @@ START_TEST(sheets_bounce)
         "   'initial': {'velocity': [0, -1, 0]}},"
         "  {'mesh': {'cloth': {'size': [0.4, 0.4], 'cells': [4, 4]}}, 'material': 'n',"
         "   'transform': {'rotate': {'axis': [1, 0, 0], 'degrees': 90}}}]}",
-        BOTH[_i % 2], e);
+        integrator, BOTH[_i % 2], e);
     run_frames(r, 60);
     const double left = momentum(r, 0, 1) / m1, right = momentum(r, 1, 1) / m2;
     ck_assert_double_eq_tol(left, -(m1 - e * m2) / (m1 + m2), 0.02);
@@ -299,6 +320,30 @@ START_TEST(a_stack_carries_its_weight)
 }
 END_TEST
 
+/* In 10 s after it came to rest, the gap changes by less than 1e-6 of a cube and no vertex drifts by 1e-4 of it. With
+ * ADMM at this tolerance the cubes creep: 3e-4 m of two, 3e-3 m of five; at 1e-5 they stay as well. */
+START_TEST(a_stack_stays)
+{
+    enum { SETTLED = 100 };
+    const int64_t rest = is_long_form() ? 500 : 100;
+    pl_run *r = stack(is_long_form() ? 5 : 2, 0.003, 0.02, "'step': 0.02, 'duration': 20", "auto");
+    run_frames(r, SETTLED);
+    const size_t bytes = 3 * (size_t)pl_run_vertices(r) * sizeof(double);
+    double *x = malloc(bytes), off = 0;
+    memcpy(x, pl_run_x(r), bytes);
+    const double gap = r->metrics.contact.gap;
+    for (int64_t k = 0; k < rest; k++) {
+        pl_run_frames(r, 1);
+        ck_assert_double_eq_tol(r->metrics.contact.gap, gap, 1e-6 * 0.4);
+    }
+    for (int64_t i = 0; i < 3 * pl_run_vertices(r); i++)
+        off = fmax(off, fabs(pl_run_x(r)[i] - x[i]));
+    ck_assert_double_lt(off, 1e-4 * 0.4);
+    free(x);
+    pl_run_close(r);
+}
+END_TEST
+
 /* With the same coordinates where they meet, the surfaces begin in each other's planes, and edges and corners on each
  * other: only the solids themselves tell which side is whose. */
 START_TEST(blocks_with_equal_coordinates)
@@ -357,11 +402,12 @@ static pl_run *slope(double degrees, double mu, const char *method)
                         method, g * sin(angle), -g * cos(angle), mu);
 }
 
+/* It slips at 16.70 degrees for mu = 0.3. */
 START_TEST(a_block_sticks_or_slides)
 {
     static const struct {
         double degrees, mu;
-    } cases[] = {{10, 0.3}, {16.5, 0.3}, {17, 0.3}, {25, 0.3}, {20, 0}, {30, 0.5}};
+    } cases[] = {{10, 0.3}, {16.55, 0.3}, {16.85, 0.3}, {25, 0.3}, {20, 0}, {30, 0.5}};
     const double degrees = cases[_i / 2].degrees, mu = cases[_i / 2].mu,
                  angle = degrees * M_PI / 180;
     const double mass = 32, a = g * (sin(angle) - mu * cos(angle));
@@ -475,19 +521,21 @@ static pl_run *mixed(int threads, const char *method)
         method);
 }
 
-START_TEST(threads_change_no_bit)
+START_TEST(threads_and_instruction_sets_change_no_bit)
 {
     uint64_t due = 0;
-    for (int threads = 1; threads <= 3; threads++) {
-        pl_run *r = mixed(threads, BOTH[_i]);
+    for (int k = 0; k < PL_ISA_COUNT; k++) {
+        setenv("PLIANT_ISA", pl_isa_name((pl_isa)k), 1);
+        pl_run *r = mixed(1 + k, BOTH[_i]);
         pl_run_frames(r, 7);
-        if (threads == 1) {
+        if (k == 0) {
             due = pl_run_hash(r);
             ck_assert_int_ge(r->metrics.contact.force_count, 2);
         }
         ck_assert_uint_eq(pl_run_hash(r), due);
         pl_run_close(r);
     }
+    unsetenv("PLIANT_ISA");
 }
 END_TEST
 
@@ -514,15 +562,16 @@ int main(void)
     tcase_add_test(t, methods_agree);
     tcase_add_test(t, projective_dynamics_agrees);
     tcase_add_loop_test(t, integrators, 0, 12);
-    tcase_add_loop_test(t, sheets_bounce, 0, 8);
+    tcase_add_loop_test(t, sheets_bounce, 0, 13);
     tcase_add_loop_test(t, blocks_bounce, 0, 6);
     tcase_add_loop_test(t, a_stack_carries_its_weight, 0, 2);
+    tcase_add_test(t, a_stack_stays);
     tcase_add_loop_test(t, blocks_with_equal_coordinates, 0, 2);
     tcase_add_loop_test(t, statics, 0, 2);
     tcase_add_loop_test(t, a_block_sticks_or_slides, 0, 12);
     tcase_add_test(t, a_cloth_falls_on_itself);
     tcase_add_test(t, a_rope_falls_on_itself);
-    tcase_add_loop_test(t, threads_change_no_bit, 0, 2);
+    tcase_add_loop_test(t, threads_and_instruction_sets_change_no_bit, 0, 2);
     tcase_add_loop_test(t, a_restored_state_goes_on_alike, 0, 2);
     return run_cases("touching", t);
 }

@@ -1,7 +1,7 @@
 #include "tests/support/contact_exact.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static long double dot(const exact_point a, const exact_point b)
@@ -116,18 +116,26 @@ bool exact_edge_crosses(const double p[3], const double q[3], const double a[3],
     return !(up && down);
 }
 
-static bool boxes_meet(const double *x, const int32_t *edge, const int32_t *triangle)
+typedef struct box {
+    double low[3], high[3];
+} box;
+
+static box box_of(const double *x, const int32_t *vertex, int count)
 {
-    for (int c = 0; c < 3; c++) {
-        double p = x[3 * (int64_t)edge[0] + c], q = x[3 * (int64_t)edge[1] + c];
-        double lo = INFINITY, hi = -INFINITY;
-        for (int k = 0; k < 3; k++) {
-            lo = fmin(lo, x[3 * (int64_t)triangle[k] + c]);
-            hi = fmax(hi, x[3 * (int64_t)triangle[k] + c]);
+    box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < 3; c++) {
+            b.low[c] = fmin(b.low[c], x[3 * (int64_t)vertex[k] + c]);
+            b.high[c] = fmax(b.high[c], x[3 * (int64_t)vertex[k] + c]);
         }
-        if (fmax(p, q) < lo || fmin(p, q) > hi)
+    return b;
+}
+
+static bool boxes_meet(const box *a, const box *b)
+{
+    for (int c = 0; c < 3; c++)
+        if (a->high[c] < b->low[c] || a->low[c] > b->high[c])
             return false;
-    }
     return true;
 }
 
@@ -136,8 +144,7 @@ static bool crosses(const double *x, const int32_t *edge, const int32_t *t)
     for (int k = 0; k < 3; k++)
         if (edge[0] == t[k] || edge[1] == t[k])
             return false;
-    return boxes_meet(x, edge, t) &&
-           exact_edge_crosses(x + 3 * (int64_t)edge[0], x + 3 * (int64_t)edge[1],
+    return exact_edge_crosses(x + 3 * (int64_t)edge[0], x + 3 * (int64_t)edge[1],
                               x + 3 * (int64_t)t[0], x + 3 * (int64_t)t[1], x + 3 * (int64_t)t[2]);
 }
 
@@ -145,6 +152,11 @@ int64_t exact_crossings(const double *x, const int32_t *triangle, int32_t triang
                         const int32_t *segment, int32_t segments, int32_t first[3])
 {
     int64_t count = 0, sides = 3 * (int64_t)triangles;
+    box *around = malloc(((size_t)triangles + 1) * sizeof *around);
+    if (!around)
+        abort();
+    for (int32_t t = 0; t < triangles; t++)
+        around[t] = box_of(x, triangle + 3 * (int64_t)t, 3);
     for (int64_t i = 0; i < sides + segments; i++) {
         int32_t edge[2];
         if (i < sides) {
@@ -153,8 +165,9 @@ int64_t exact_crossings(const double *x, const int32_t *triangle, int32_t triang
         } else {
             memcpy(edge, segment + 2 * (i - sides), sizeof edge);
         }
+        const box own = box_of(x, edge, 2);
         for (int32_t t = 0; t < triangles; t++)
-            if (crosses(x, edge, triangle + 3 * (int64_t)t)) {
+            if (boxes_meet(&own, &around[t]) && crosses(x, edge, triangle + 3 * (int64_t)t)) {
                 if (count == 0 && first) {
                     memcpy(first, edge, sizeof edge);
                     first[2] = t;
@@ -162,5 +175,6 @@ int64_t exact_crossings(const double *x, const int32_t *triangle, int32_t triang
                 count++;
             }
     }
+    free(around);
     return count;
 }

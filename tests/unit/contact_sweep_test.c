@@ -373,6 +373,52 @@ START_TEST(what_is_not_finite_is_refused)
 }
 END_TEST
 
+/* A move on which everything comes near everything ends once it has more pairs than it may: by any number of threads,
+ * and not with one pair fewer. */
+START_TEST(the_work_of_a_sweep_is_bounded)
+{
+    uint64_t seed = 3;
+    contact_scene s = {0};
+    add_soup(&s, 60, 8, &seed);
+    contact_scene_finish(&s);
+    double *x1 = malloc((size_t)s.vertices * 3 * sizeof *x1);
+    for (int32_t i = 0; i < 3 * s.vertices; i++)
+        x1[i] = 10 * contact_draw(&seed);
+    int64_t enough = 0;
+    for (int64_t step = 1 << 20; step > 0; step /= 2) { /* the largest bound that is exceeded */
+        pl_ccd_limits few = limits;
+        few.work = enough + step;
+        pl_contact_impacts found;
+        ck_assert_int_eq(pl_contact_sweep(s.trees, s.x, x1, &few, NULL, 1, &found), PL_OK);
+        enough += found.crowded ? step : 0;
+        pl_contact_impacts_clear(&found);
+    }
+    ck_assert_int_gt(enough, s.surface->edges);
+    pl_ccd_limits tenth = limits;
+    tenth.work = enough / 10;
+    pl_contact_impacts ended;
+    ck_assert_int_eq(pl_contact_sweep(s.trees, s.x, x1, &tenth, NULL, 1, &ended), PL_OK);
+    ck_assert(ended.crowded && ended.work < enough / 2); /* a leaf's work may be beyond */
+    pl_contact_impacts_clear(&ended);
+    pl_contact_impacts whole = sweep(&s, x1, 1);
+    for (int threads = 1; threads <= 4; threads++)
+        for (int more = 0; more < 2; more++) {
+            pl_ccd_limits few = limits;
+            few.work = enough + more;
+            pl_contact_impacts found;
+            ck_assert_int_eq(pl_contact_sweep(s.trees, s.x, x1, &few, NULL, threads, &found),
+                             PL_OK);
+            ck_assert(found.crowded == !more);
+            ck_assert_int_eq(found.count, more ? whole.count : 0);
+            ck_assert((found.earliest < 0) == !more);
+            pl_contact_impacts_clear(&found);
+        }
+    pl_contact_impacts_clear(&whole);
+    free(x1);
+    contact_scene_clear(&s);
+}
+END_TEST
+
 /* ---- the checker itself ---- */
 
 START_TEST(the_checker_sees_what_crosses)
@@ -413,6 +459,7 @@ int main(void)
     tcase_add_test(t, hard_cases_meet_when_they_should);
     tcase_add_test(t, sliding_cases_are_free_until_they_dip);
     tcase_add_test(t, what_is_not_finite_is_refused);
+    tcase_add_test(t, the_work_of_a_sweep_is_bounded);
     tcase_add_test(t, the_checker_sees_what_crosses);
     return run_cases("contact_sweep", t);
 }
