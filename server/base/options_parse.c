@@ -129,7 +129,7 @@ static pl_options_outcome take(int option, const char *text, pl_options *o)
         o->patience = (int)v;
         return r;
     case OPT_CHECKPOINT:
-        r = pl_option_take_count("--checkpoint-every", text, 1, 86400, &v);
+        r = pl_option_take_count("--checkpoint-every", text, 0, 86400, &v);
         o->checkpoint_every = (int)v;
         return r;
     case OPT_STALLED:

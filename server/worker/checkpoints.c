@@ -12,9 +12,15 @@
 /* Checkpoints may take at most 1/50 of the time. */
 static const double share = 50;
 
-void pl_checkpoints_init(pl_checkpoints *c, int directory, int32_t attempt, double every, int slot)
+void pl_checkpoints_init(pl_checkpoints *c, int directory, int32_t attempt, double first,
+                         double every, int slot)
 {
-    *c = (pl_checkpoints){.directory = directory, .attempt = attempt, .every = every, .slot = slot};
+    *c = (pl_checkpoints){.directory = directory,
+                          .attempt = attempt,
+                          .every = every,
+                          .wait = first,
+                          .last = pl_worker_clock(),
+                          .slot = slot};
 }
 
 void pl_checkpoints_clear(pl_checkpoints *c)
@@ -107,18 +113,15 @@ static void write_job(void *context)
 
 bool pl_checkpoints_due(const pl_checkpoints *c)
 {
-    double now = pl_worker_clock();
-    if (c->last == 0)
-        return true;
-    if (now - c->last <= c->every || pl_log_syncer_busy(c->syncer))
-        return false;
-    return now - c->last > share * c->cost;
+    double since = pl_worker_clock() - c->last;
+    return since >= c->wait && since >= share * c->cost && !pl_log_syncer_busy(c->syncer);
 }
 
 void pl_checkpoints_take(pl_checkpoints *c, const pl_state *state, const pl_checkpoint_note *note)
 {
     double now = pl_worker_clock();
     c->last = now;
+    c->wait = c->every;
     free(c->payload); /* of one dropped because the preceding sync failed */
     c->payload = NULL;
     pl_status status = copy(c, state, note, &c->job, &c->payload);

@@ -3,7 +3,8 @@
  * The state is copied on the solver's thread and written by the log's syncer, after the log: everything that a
  * checkpoint depends on is on disk before it is. A checkpoint is due when the time since the last exceeds both `every`
  * and 50 times the last one's cost, so that checkpoints cost at most 2 %; but never while one is being written. If one
- * cannot be written the run continues, and worker.log says so.
+ * cannot be written the run continues, and worker.log says so. The first is due `first` s after the start, so that a
+ * short run writes none: it is sooner computed again.
  */
 #ifndef PLIANT_SERVER_WORKER_CHECKPOINTS_H
 #define PLIANT_SERVER_WORKER_CHECKPOINTS_H
@@ -21,7 +22,8 @@ typedef struct pl_checkpoints {
     const pl_steering *steering; /* its model, and the effects of controls */
     int32_t attempt;
     double every;    /* s */
-    double last;     /* time of the last one; 0: never */
+    double wait;     /* s from the last one until the next may be due */
+    double last;     /* time of the last one, or of the start */
     bool kept_state; /* `kept` holds a state */
     pl_checkpoint kept;
     void *kept_payload;
@@ -35,7 +37,8 @@ typedef struct pl_checkpoints {
 } pl_checkpoints;
 
 /* `slot`: the one that may be overwritten; the run was resumed from the other. */
-void pl_checkpoints_init(pl_checkpoints *c, int directory, int32_t attempt, double every, int slot);
+void pl_checkpoints_init(pl_checkpoints *c, int directory, int32_t attempt, double first,
+                         double every, int slot);
 void pl_checkpoints_clear(pl_checkpoints *c);
 
 /* A checkpoint's contents besides the state. */

@@ -7,6 +7,7 @@
 #include "server/worker/worker_log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -355,6 +356,16 @@ static void step_frames(pl_run *run)
         run->end = PL_RUN_SUCCEEDED;
 }
 
+/* Time until the first checkpoint, s. Frame 0 of a branch is computed from files that may go: its state is kept at once.
+ */
+static double first_checkpoint(const pl_run *run)
+{
+    double every = run->options->checkpoint_every;
+    if (run->last_frame >= 0)
+        return every;
+    return run->steering.carried ? 0 : fmin(every, 1);
+}
+
 /* Compute frame 0, or restore the state to continue from. */
 static bool first_state(pl_run *run)
 {
@@ -368,14 +379,12 @@ static bool first_state(pl_run *run)
         return false;
     int slot = run->resumed.frame >= 0 ? 1 - run->resumed.slot : 0;
     pl_checkpoints_init(&run->checkpoints, run->directory, run->options->attempt,
-                        run->options->checkpoint_every, slot);
+                        first_checkpoint(run), run->options->checkpoint_every, slot);
     run->checkpoints.log = run->log;
     run->checkpoints.syncer = run->syncer;
     run->checkpoints.steering = &run->steering;
-    if (again) {
-        run->checkpoints.last = pl_worker_clock();
+    if (again)
         return true;
-    }
     pl_metrics metrics = {0};
     pl_state_measure(run->steering.model, run->steering.state, &metrics);
     pl_run_tell_more(run, &metrics);

@@ -133,7 +133,7 @@ START_TEST(test_no_room_for_a_checkpoint)
         " \"output\": {\"every\": 50000}, \"materials\": {\"m\": {\"model\": \"neo_hookean\"}},"
         " \"bodies\": [{\"name\": \"b\", \"material\": \"m\","
         " \"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [20, 20, 20]}}}]}");
-    pid_t pid = session_fixture_start(&f, 1);
+    pid_t pid = session_fixture_start_often(&f, 1);
     pl_checkpoint first, after;
     for (double end = session_fixture_clock() + 60;
          pl_checkpoint_peek(f.directory, 0, &first) != PL_OK;)

@@ -2,6 +2,7 @@
  * someone's wish.
  */
 #include "protocol/text/json.h"
+#include "protocol/log/checkpoint.h"
 #include "protocol/log/log.h"
 #include "protocol/log/session_dir.h"
 #include "tests/support/session_compare.h"
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NX = 10, NY = 2, NZ = 2, VERTICES = (NX + 1) * (NY + 1) * (NZ + 1) };
 
@@ -105,6 +107,35 @@ END_TEST
 START_TEST(test_run_in_double)
 {
     run_and_read(", \"output\": {\"precision\": \"double\"}", PL_DTYPE_F64);
+}
+END_TEST
+
+/* A run of less than a second writes no checkpoint; one that goes on, long before --checkpoint-every, which is 10 s. */
+START_TEST(test_first_checkpoint)
+{
+    session_fixture f;
+    session_fixture_bar(&f, 2, "");
+    ck_assert_int_eq(session_fixture_run(&f, 1), 0);
+    pl_checkpoint c;
+    bool written = pl_checkpoint_newest(f.directory, &c) == PL_OK;
+    ck_assert_msg(!written || session_fixture_exit(&f).seconds >= 1, "a checkpoint of frame %lld",
+                  (long long)c.frame);
+    session_fixture_destroy(&f);
+    session_fixture_create(
+        &f, NULL,
+        "{\"pliant\": 1, \"time\": {\"step\": 0.1, \"pace\": \"realtime\"},"
+        " \"materials\": {\"m\": {\"model\": \"neo_hookean\"}}, \"bodies\": [{\"name\": \"b\","
+        " \"material\": \"m\", \"mesh\": {\"box\": {\"size\": [1, 1, 1], \"cells\": [1, 1, "
+        "1]}}}]}");
+    pid_t pid = session_fixture_start(&f, 1);
+    for (double end = session_fixture_clock() + 60; pl_checkpoint_newest(f.directory, &c) != PL_OK;
+         usleep(10000))
+        ck_assert(session_fixture_clock() < end);
+    ck_assert_double_ge(c.seconds, 1);
+    ck_assert_double_lt(c.seconds, 10);
+    kill(pid, SIGKILL);
+    session_fixture_wait(pid);
+    session_fixture_destroy(&f);
 }
 END_TEST
 
@@ -331,6 +362,7 @@ int main(void)
     tcase_set_timeout(tc, 180);
     tcase_add_test(tc, test_run_reads_back);
     tcase_add_test(tc, test_run_in_double);
+    tcase_add_test(tc, test_first_checkpoint);
     tcase_add_test(tc, test_last_partial_frame);
     tcase_add_test(tc, test_epoch_record);
     tcase_add_test(tc, test_cancel);

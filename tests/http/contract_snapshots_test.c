@@ -83,6 +83,13 @@ static int64_t pause_after(const char *id, int64_t frame)
     return at;
 }
 
+/* Short sessions have checkpoints, too. */
+static void start_with_checkpoints(void)
+{
+    static const char *const options[] = {"--cores", "2", "--checkpoint-every", "0", NULL};
+    daemon_fixture_start(d, options);
+}
+
 static void lose_checkpoints(const char *id)
 {
     for (int slot = 0; slot < PL_CHECKPOINT_SLOTS; slot++)
@@ -473,12 +480,18 @@ int main(void)
     TCase *t = tcase_create("snapshots");
     tcase_add_checked_fixture(t, start_daemon, stop_daemon);
     tcase_set_timeout(t, 180);
-    tcase_add_test(t, kept_listed_and_removed);
     tcase_add_test(t, damage_is_found);
-    tcase_add_test(t, of_another_class_or_model);
     tcase_add_test(t, outlives_retention);
     tcase_add_test(t, thinned_frames_keep_their_controls);
     tcase_add_test(t, branches_of_branches);
     tcase_add_test(t, whole_or_not_there);
-    return run_cases("snapshots", t);
+    TCase *often = tcase_create("checkpoints");
+    tcase_add_checked_fixture(often, start_with_checkpoints, stop_daemon);
+    tcase_set_timeout(often, 180);
+    tcase_add_test(often, kept_listed_and_removed);
+    tcase_add_test(often, of_another_class_or_model);
+    Suite *suite = suite_create("snapshots");
+    suite_add_tcase(suite, t);
+    suite_add_tcase(suite, often);
+    return run_suite(suite);
 }
