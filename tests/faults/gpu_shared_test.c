@@ -61,7 +61,7 @@ static void destroy_all(session_fixture *all)
 
 static pid_t start(const session_fixture *all, int count, const char *attempt)
 {
-    const char *arguments[4 * MANY + 8];
+    const char *arguments[4 * MANY + 10];
     int used = 0;
     for (int i = 0; i < count; i++) {
         arguments[used++] = "--session";
@@ -69,8 +69,9 @@ static pid_t start(const session_fixture *all, int count, const char *attempt)
         arguments[used++] = "--attempt";
         arguments[used++] = attempt;
     }
-    const char *const more[] = {"--threads",    "1",         "--gpu", "auto",
-                                "--gpu-plugin", used_plugin, NULL};
+    const char *const more[] = {"--threads", "1",    "--checkpoint-every", "0",
+                                "--gpu",     "auto", "--gpu-plugin",       used_plugin,
+                                NULL};
     memcpy(arguments + used, more, sizeof more);
     return session_fixture_spawn("pliant-worker", arguments, NULL, NULL);
 }
