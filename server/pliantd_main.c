@@ -322,7 +322,7 @@ static bool start_parts(pl_daemon *d)
            (d->streams = pl_stream_hub_create(&d->counters, d->tickers, d->events, d->sessions,
                                               d->log_readers_max)) &&
            (d->rate = pl_rate_create(&d->options, d->tenants, &d->counters)) &&
-           (d->watch = pl_watch_create(d->sessions)) &&
+           (d->watch = pl_watch_create(d->sessions, &d->counters)) &&
            (d->checks = pl_pool_create("checks", check_threads, CHECK_QUEUE)) &&
            (d->commits = pl_pool_create("commits", COMMIT_THREADS, CHECK_QUEUE)) &&
            (d->exports = pl_exports_create(&d->counters, d->options.exports)) &&

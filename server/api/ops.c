@@ -242,6 +242,8 @@ static void put_counters(pl_metrics_page *p, const pl_counters *c)
         {"frame_cache_bytes", "gauge", "Bytes of encoded frames cached for streams.",
          &c->frame_cache_bytes},
         {"stream_log_readers", "gauge", "Streams that have a session's log open.", &c->log_readers},
+        {"log_looks_total", "counter",
+         "Times that a running session's log was read for new frames.", &c->log_looks},
         {"workers_started_total", "counter", "Workers started.", &c->workers_started},
         {"workers_adopted_total", "counter", "Workers found running when the daemon started.",
          &c->workers_adopted},

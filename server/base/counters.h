@@ -14,6 +14,7 @@ typedef struct pl_counters {
     _Atomic int64_t exports_open, exports_total, export_bytes;
     _Atomic int64_t frames_encoded, frames_shared, frame_cache_bytes;
     _Atomic int64_t log_readers; /* of streams, open now */
+    _Atomic int64_t log_looks;   /* at logs of running sessions */
     _Atomic int64_t workers_started, workers_crashed, workers_adopted, workers_stalled;
     _Atomic int64_t prepared_starts; /* of workers and preflights */
     _Atomic int64_t preflights_run, preflights_refused, preflights_killed;

@@ -1,5 +1,6 @@
 #include "server/store/store.h"
 
+#include "engine/deadline.h"
 #include "server/base/disk.h"
 #include "server/base/logger.h"
 #include "server/store/row_sql.h"
@@ -15,7 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTES_MAX = 10000, UNDOS_MAX = 64 };
+enum {
+    NOTES_MAX = 10000,
+    UNDOS_MAX = 64,
+    GATHER_US = 10000 /* what nobody waits for is committed with what follows within this time */
+};
 
 typedef enum op_kind {
     OP_CREATE,
@@ -49,6 +54,7 @@ struct pl_store {
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t work, committed;
     op *first, **last;
+    int waited;                /* queued operations that are waited for */
     int state_fd;              /* of the state directory; -1: unknown */
     int64_t notes;             /* queued */
     char undos[UNDOS_MAX][33]; /* ids of sessions whose creation is to be undone */
@@ -286,13 +292,16 @@ static void commit_batch(pl_store *store, op *batch)
 /* Wait for work, with the mutex held; for one second at most if undos are pending. */
 static void wait_for_work(pl_store *store)
 {
-    int status = 0;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    while (!store->first && !store->stopping && status == 0) {
-        status = store->undo_count ? pthread_cond_timedwait(&store->work, &store->mutex, &until)
-                                   : pthread_cond_wait(&store->work, &store->mutex);
+    enum { SECOND_US = 1000000 };
+    int64_t until = pl_monotonic_us() + (store->undo_count ? 1 : 3600) * (int64_t)SECOND_US;
+    bool on_time = true;
+    while (!store->first && !store->stopping && on_time) {
+        on_time = pl_condition_wait_until(&store->work, &store->mutex, until);
+    }
+    until = pl_monotonic_us() + GATHER_US;
+    on_time = store->first;
+    while (on_time && !store->waited && !store->stopping) {
+        on_time = pl_condition_wait_until(&store->work, &store->mutex, until);
     }
 }
 
@@ -306,6 +315,7 @@ static void *write_batches(void *context)
         op *batch = store->first;
         store->first = NULL;
         store->last = &store->first;
+        store->waited = 0;
         ends = !batch && store->stopping;
         pthread_mutex_unlock(&store->mutex);
         int pending = undo_creates(store);
@@ -322,9 +332,12 @@ static void *write_batches(void *context)
 
 static void enqueue(pl_store *store, op *o)
 {
+    if (!store->first || o->waited) {
+        pthread_cond_signal(&store->work);
+    }
     *store->last = o;
     store->last = &o->next;
-    pthread_cond_signal(&store->work);
+    store->waited += o->waited;
 }
 
 static bool commit_and_wait(pl_store *store, op *o)
@@ -474,9 +487,8 @@ pl_store *pl_store_open(const char *state, bool create, pl_counters *counters)
     pthread_mutex_init(&store->mutex, NULL);
     pthread_mutex_init(&store->read_mutex, NULL);
     pl_busy_keys_init(&store->busy);
-    pthread_cond_init(&store->work, NULL);
     pthread_cond_init(&store->committed, NULL);
-    if (!open_files(store, path, create) ||
+    if (!pl_condition_init(&store->work) || !open_files(store, path, create) ||
         pthread_create(&store->thread, NULL, write_batches, store) != 0) {
         pl_sql_close(store->writer);
         pl_sql_close(store->reader);

@@ -1,6 +1,7 @@
 /* store.h - the database: an index of the session directories, plus data that they cannot hold (owners' grants,
  * idempotency keys, meshes). SQLite in WAL mode, synchronous FULL, written by one thread that commits everything queued
- * meanwhile in one transaction. Requests read the table of sessions in memory, never the database.
+ * meanwhile in one transaction; at once if an operation is waited for, otherwise 10 ms later. Requests read the table
+ * of sessions in memory, never the database.
  */
 #ifndef PLIANT_SERVER_STORE_STORE_H
 #define PLIANT_SERVER_STORE_STORE_H

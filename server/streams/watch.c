@@ -38,12 +38,16 @@ typedef struct followed {
     seen_file warnings, cores; /* warnings.json and threads.json, as last read */
     int64_t due_ms;            /* next look, where polled */
     int interval_ms;
-    bool touched;
+    bool touched;       /* a frame is in its log, or a file was replaced */
+    bool files_touched; /* a file was replaced */
+    int64_t
+        grown_ms; /* look then, if its index is not written before; INT64_MAX: its segment has not grown */
     bool busy; /* a thread reads its log, without the mutex */
 } followed;
 
 struct pl_watch {
     pl_sessions *sessions;
+    pl_counters *counters;
     pthread_t thread;
     int inotify_fd, stop_fd;
     pthread_mutex_t mutex; /* guards the list; not held while a log is read */
@@ -103,11 +107,15 @@ static void look_at_cores(pl_watch *watch, followed *f)
     close(dir_fd);
 }
 
-/* True if there was something new. Its entry is then busy, or no longer in the list. */
-static bool look(pl_watch *watch, followed *f)
+/* At the log, and with `files` at the files that are replaced. True if there was something new. Its entry is then
+ * busy, or no longer in the list. */
+static bool look(pl_watch *watch, followed *f, bool files)
 {
-    look_at_warnings(watch, f);
-    look_at_cores(watch, f);
+    if (files) {
+        look_at_warnings(watch, f);
+        look_at_cores(watch, f);
+    }
+    atomic_fetch_add(&watch->counters->log_looks, 1);
     double time = f->session->time;
     int64_t frames = pl_tail_refresh(f->session, f->frames, &time);
     if (frames <= f->frames) {
@@ -126,9 +134,11 @@ static bool look_in_list(pl_watch *watch, followed *f)
     bool news = false;
     f->busy = true;
     do {
-        f->touched = false;
+        bool files = f->files_touched || f->slowest_ms > 0 || f->dir_wd < 0;
+        f->touched = f->files_touched = false;
+        f->grown_ms = INT64_MAX;
         pthread_mutex_unlock(&watch->mutex);
-        news |= look(watch, f);
+        news |= look(watch, f, files);
         pthread_mutex_lock(&watch->mutex);
     } while (f->touched);
     f->busy = false;
@@ -138,17 +148,37 @@ static bool look_in_list(pl_watch *watch, followed *f)
 
 /* ---- the thread ---- */
 
+static bool ends_in(const struct inotify_event *event, const char *end)
+{
+    const char *dot = event->len > 0 ? strrchr(event->name, '.') : NULL;
+    return dot && strcmp(dot, end) == 0;
+}
+
+/* The index is written last of a frame, so writes of its segment say nothing yet; nor does a file before it is renamed.
+ */
+static void mark(followed *f, const struct inotify_event *event, int64_t now)
+{
+    if (f->dir_wd == event->wd) {
+        f->touched = f->files_touched = true;
+    } else if (f->log_wd == event->wd && ends_in(event, ".seg")) {
+        f->grown_ms = f->grown_ms < now + POLL_FIRST_MS ? f->grown_ms : now + POLL_FIRST_MS;
+    } else if (f->log_wd == event->wd && !ends_in(event, ".tmp")) {
+        f->touched = true;
+    }
+}
+
 static void mark_touched(pl_watch *watch)
 {
     _Alignas(struct inotify_event) char buffer[16384];
+    int64_t now = pl_monotonic_ms();
     ssize_t n = read(watch->inotify_fd, buffer, sizeof buffer);
     for (char *p = buffer; n > 0 && p < buffer + n;) {
         const struct inotify_event *event = (const struct inotify_event *)p;
         bool overflow = event->mask & IN_Q_OVERFLOW;
         for (followed *f = watch->list; f; f = f->next) {
-            if (overflow || f->log_wd == event->wd || f->dir_wd == event->wd) {
-                f->touched = true;
-            }
+            mark(f, event, now);
+            f->touched |= overflow;
+            f->files_touched |= overflow;
         }
         p += sizeof *event + event->len;
     }
@@ -156,7 +186,8 @@ static void mark_touched(pl_watch *watch)
 
 static bool wants_look(const followed *f, int64_t now)
 {
-    return !f->busy && (f->touched || (f->slowest_ms > 0 && f->due_ms <= now));
+    return !f->busy &&
+           (f->touched || f->grown_ms <= now || (f->slowest_ms > 0 && f->due_ms <= now));
 }
 
 /* Check the entries that were touched, and those that are polled and due. Each check releases the mutex, so the list is
@@ -183,9 +214,8 @@ static int next_due(const pl_watch *watch)
 {
     int64_t now = pl_monotonic_ms(), next = now + IDLE_MS;
     for (const followed *f = watch->list; f; f = f->next) {
-        if (f->slowest_ms > 0 && !f->busy && f->due_ms < next) {
-            next = f->due_ms;
-        }
+        int64_t due = f->slowest_ms > 0 && f->due_ms < f->grown_ms ? f->due_ms : f->grown_ms;
+        next = !f->busy && due < next ? due : next;
     }
     return next > now ? (int)(next - now) : 0;
 }
@@ -210,13 +240,14 @@ static void *run(void *context)
     }
 }
 
-pl_watch *pl_watch_create(pl_sessions *sessions)
+pl_watch *pl_watch_create(pl_sessions *sessions, pl_counters *counters)
 {
     pl_watch *watch = calloc(1, sizeof *watch);
     if (!watch) {
         return NULL;
     }
     watch->sessions = sessions;
+    watch->counters = counters;
     pthread_mutex_init(&watch->mutex, NULL);
     pthread_cond_init(&watch->idle, NULL);
     watch->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -298,6 +329,7 @@ static void start_watch(pl_watch *watch, pl_session *session)
     f->interval_ms = POLL_FIRST_MS;
     f->session = session;
     pl_session_acquire(session);
+    f->files_touched = true;
     pthread_mutex_lock(&watch->mutex);
     f->next = watch->list;
     watch->list = f;
@@ -335,7 +367,7 @@ static int64_t finish_watch(pl_watch *watch, pl_session *session)
     followed *f = take(watch, session);
     int64_t frames = 0;
     if (f) {
-        look(watch, f);
+        look(watch, f, true);
         frames = f->frames;
         release(watch, f);
     }

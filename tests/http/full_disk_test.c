@@ -268,6 +268,12 @@ static void check_whole(const char *id)
         check_frame(id, k);
 }
 
+/* A session's end is in the database a little later than it is seen; a request for usage waits for that. */
+static void await_database(void)
+{
+    http_reply_free(http_get(d, "/v1/usage"));
+}
+
 enum { COUNTED = 3 };
 
 /* How many writes a session takes, from its POST to its end: the least of a few, since the daemon's own periodic
@@ -281,6 +287,7 @@ static int64_t count_writes(void)
         disk[LEFT] = many;
         ck_assert(post(id));
         session_await(d, id, "succeeded");
+        await_database();
         int64_t writes = many - disk[LEFT];
         disk[LEFT] = 0;
         least = writes < least ? writes : least;
@@ -294,8 +301,10 @@ static void fill_at(int64_t n)
     char id[33];
     disk[LEFT] = n;
     bool taken = post(id);
-    if (taken)
+    if (taken) {
         await_rest(id);
+        await_database();
+    }
     disk[LEFT] = disk[FULL] = disk[CREDIT] = 0;
     await_ready(200);
     if (!taken)
@@ -316,7 +325,8 @@ START_TEST(test_each_write)
         failed += disk[FAILED] > 0;
         disk[FAILED] = 0;
     }
-    ck_assert_int_ge(failed, turns - 1); /* the last write may come when it is over */
+    /* Writes take fewer turns when more changes share a transaction; the last may then come when it is over. */
+    ck_assert_int_ge(failed, 3 * turns / 4 - 1);
     ck_assert_int_eq(daemon_fixture_end(d, SIGKILL), 128 + SIGKILL);
     daemon_fixture_resume(d);
     check_whole(first);

@@ -268,6 +268,53 @@ START_TEST(test_score)
 }
 END_TEST
 
+/* ---- looking at the log ---- */
+
+/* Writes the first byte of a file of the log again. */
+static void write_again(const char *id, const char *name)
+{
+    char byte;
+    int fd = open(session_path(d, id, name), O_RDWR);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(pread(fd, &byte, 1, 0), 1);
+    ck_assert_int_eq(pwrite(fd, &byte, 1, 0), 1);
+    close(fd);
+}
+
+/* A frame's writes to the segment are one look: when the index is written after them, or else a little later. */
+START_TEST(test_one_look)
+{
+    enum { WRITES = 40 };
+    char id[33];
+    session_post_free(d, session_scene_endless(""), id);
+    session_await_frame(d, id, 1);
+    ck_assert_int_eq(kill(daemon_fixture_await_worker(id), SIGSTOP), 0);
+    int64_t before, looks = session_counter(d, "log_looks_total");
+    do {
+        before = looks;
+        usleep(100000);
+        looks = session_counter(d, "log_looks_total");
+    } while (looks > before);
+    for (int i = 0; i < WRITES; i++) {
+        write_again(id, "log/0001-0000.seg");
+        usleep(2000);
+    }
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S; looks == before; usleep(1000)) {
+        ck_assert(daemon_fixture_clock() < end);
+        looks = session_counter(d, "log_looks_total");
+    }
+    ck_assert_int_le(looks - before, WRITES / 2);
+    json_t *session = session_show(d, id);
+    ck_assert(json_is_null(
+        json_object_get(session, "stalled"))); /* which would be another reason to look */
+    json_decref(session);
+    write_again(id, "log/0001-0000.idx");
+    for (double end = daemon_fixture_clock() + HTTP_PATIENCE_S;
+         session_counter(d, "log_looks_total") == looks; usleep(1000))
+        ck_assert(daemon_fixture_clock() < end);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker watch");
@@ -279,6 +326,11 @@ int main(void)
     tcase_add_test(tests, test_adopted);
     tcase_add_test(tests, test_between_steps);
     tcase_add_test(tests, test_over_attempts);
+    suite_add_tcase(suite, tests);
+    tests = tcase_create("looks");
+    tcase_set_timeout(tests, 180);
+    tcase_add_checked_fixture(tests, start_daemon, stop_daemon);
+    tcase_add_test(tests, test_one_look);
     suite_add_tcase(suite, tests);
     tests = tcase_create("no progress");
     tcase_set_timeout(tests, 180);

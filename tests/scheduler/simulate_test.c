@@ -132,6 +132,45 @@ START_TEST(test_shares)
 }
 END_TEST
 
+/* One user's 500 sessions wait; each of 20 others sends a first one, and has it started within a mean length. If all
+ * lengths are equal, that holds on a single core too. */
+START_TEST(test_first_session)
+{
+    enum { MANY = 500, OTHERS = 20, COUNT = MANY + OTHERS };
+    static const int32_t cores[] = {1, 4, 16};
+    for (int k = 0; k < 3; k++) {
+        sim_setup one = {.users = 1};
+        sim_setup x = {.cores = cores[k],
+                       .users = 1 + OTHERS,
+                       .memory = 1e9,
+                       .half_life = 3600,
+                       .patience = 120};
+        sim_job *jobs = sim_saturation(5, &one, COUNT);
+        double mean = 0;
+        for (int i = 0; i < COUNT; i++) {
+            sim_job *j = &jobs[i];
+            j->cores_least = j->cores_most = 1;
+            j->work = j->estimate = x.cores == 1 ? 300 : j->estimate;
+            mean += j->work / COUNT;
+            if (i >= MANY) {
+                j->user = 1 + i - MANY;
+                j->arrives = 17 + 411.0 * (i - MANY) / x.cores;
+            }
+        }
+        sim_result result = sim_run(&x, jobs, COUNT);
+        ck_assert_msg(!result.fault[0], "%s", result.fault);
+        for (int i = MANY; i < COUNT; i++) {
+            ck_assert_msg(
+                jobs[i].first_start - jobs[i].arrives <= mean,
+                "%d cores: user %d's first session waited %.0f s, the mean length is %.0f", x.cores,
+                jobs[i].user, jobs[i].first_start - jobs[i].arrives, mean);
+            ck_assert_double_lt(jobs[i].arrives, result.end / 2); /* most of the 500 still wait */
+        }
+        free(jobs);
+    }
+}
+END_TEST
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -218,6 +257,7 @@ int main(void)
     tcase_add_test(cases, test_properties);
     tcase_add_test(cases, test_limits);
     tcase_add_test(cases, test_shares);
+    tcase_add_test(cases, test_first_session);
     tcase_add_test(cases, test_estimates);
     tcase_add_test(cases, test_trace);
     tcase_set_timeout(cases, 1800);
