@@ -66,7 +66,7 @@ START_TEST(close_pairs_keep_a_quarter)
         const double d = distance_at(&p, 0);
         if (d < 1e-6)
             continue;
-        const pl_ccd_limits wide = {2 * d, d, 400};
+        const pl_ccd_limits wide = {2 * d, d, 400, 0};
         pl_ccd_impact i = find(&p, &wide, NONE);
         for (int k = 0; k <= 16; k++) {
             const double t = i.time * k / 16;
@@ -100,7 +100,7 @@ END_TEST
 /* Farther apart than the least distance they are as pl_ccd_find has them. */
 START_TEST(others_are_found_alike)
 {
-    const pl_ccd_limits wide = {0.2, 0.01, 400};
+    const pl_ccd_limits wide = {0.2, 0.01, 400, 0};
     seed = 2;
     for (int n = 0; n < 4000; n++) {
         pair p = {.kind = (pl_contact_kind)(n % 4)};

@@ -683,7 +683,7 @@ START_TEST(instruction_sets_find_the_same_candidates)
     add_soup(&s, 60, 0, &seed);
     contact_scene_finish(&s);
     ck_assert_int_eq(pl_contact_trees_update(s.trees, s.x, s.x, 0.2, 1), PL_OK);
-    const pl_contact_search search = {s.trees, NULL, take_all, NULL, true};
+    const pl_contact_search search = {s.trees, NULL, take_all, NULL, true, NULL};
     pl_contact_keys keys[PL_ISA_COUNT];
     for (int k = 0; k <= (int)pl_isa_current(); k++) {
         pl_contact_keys found = {.bits = pl_contact_keys_bits(s.surface)};
