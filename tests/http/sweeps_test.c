@@ -333,7 +333,7 @@ START_TEST(a_record_stops_a_run)
     http_reply_free(r);
     daemon_fixture_end(d, SIGKILL);
     daemon_fixture_resume(d);
-    ck_assert_int_eq(count(id, "stopped"), 1);
+    await_count(id, "stopped", 1); /* it reads the records again */
     tell("POST", id, "/cancel", 202);
     await_state(id, "cancelled");
     ck_assert_int_eq(count(id, "stopped"), 1);
