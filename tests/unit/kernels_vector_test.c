@@ -1,5 +1,6 @@
 /* Checks that the kernels are entirely vector code, which timings on a busy machine would not show: with GCC's report
  * of vector operations that it splits, and with the instructions in the built objects. */
+#include "tests/support/long_form.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -268,7 +269,9 @@ END_TEST
 
 static void add_tests(TCase *cases)
 {
-    tcase_add_loop_test(cases, the_compiler_takes_no_operation_apart, 0, ISAS);
+    /* the others in the long form: each compiles every kernel for half a minute */
+    tcase_add_loop_test(cases, the_compiler_takes_no_operation_apart, is_long_form() ? 0 : 1,
+                        is_long_form() ? ISAS : 2);
     tcase_add_loop_test(cases, objects_hold_packed_arithmetic_of_full_width, 0, ISAS);
 }
 
