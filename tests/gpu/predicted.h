@@ -17,7 +17,7 @@ static const struct predicted {
     {"H100", "box, 1 M", false, 169.0},
     {"H100", "box, 5 M", true, 494.2},
     {"H100", "box, 5 M", false, 808.0},
-    {"H100", "64 boxes of 5 k", true, 63.0},
+    {"H100", "64 boxes of 5 k", true, 62.7},
     {"H200", "helix, 41 k", true, 12.8},
     {"H200", "helix, 41 k", false, 14.1},
     {"H200", "helix, 83 k", true, 16.0},
@@ -28,5 +28,5 @@ static const struct predicted {
     {"H200", "box, 1 M", false, 146.1},
     {"H200", "box, 5 M", true, 478.6},
     {"H200", "box, 5 M", false, 693.1},
-    {"H200", "64 boxes of 5 k", true, 61.7},
+    {"H200", "64 boxes of 5 k", true, 61.4},
 };

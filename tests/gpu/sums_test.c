@@ -63,7 +63,8 @@ static pl_summing sum_of(pl_sum_kind kind, int64_t count)
 
 START_TEST(counts_around_parts)
 {
-    static const int64_t COUNTS[] = {0, 1, 8191, PART - 1, PART, PART + 1, 2 * PART, MANY};
+    static const int64_t COUNTS[] = {0,        1,    512,      513,      8191, 8193,
+                                     PART - 1, PART, PART + 1, 2 * PART, MANY};
     for (size_t n = 0; n < sizeof COUNTS / sizeof *COUNTS; n++)
         for (pl_sum_kind kind = PL_SUM_DOUBLES; kind < PL_SUM_MAGNITUDE; kind++) {
             int64_t count = kind == PL_SUM_THIRD ? COUNTS[n] / 3 : COUNTS[n];

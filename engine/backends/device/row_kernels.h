@@ -165,19 +165,17 @@ typedef struct pl_combine_arguments {
 } pl_combine_arguments;
 
 /* Sums in a fixed order, which the count of numbers alone decides. Thread t of a sum's PL_SUM_WIDTH adds the numbers
- * t, t + width, ...; threads that would have none in any sum of a launch are left out (pl_sum_width). A second launch reduces these to PL_SUM_LAST numbers, which the host adds. A sum of more than
- * PL_SUM_PART numbers is made in parts of so many, at the same time, and the host adds the parts from the first to the
- * last. Everything is in double. */
+ * t, t + PL_SUM_WIDTH, ...; a second launch reduces these to PL_SUM_LAST numbers, which the host adds. A sum of more
+ * than PL_SUM_PART numbers is made in parts of so many, at the same time, and the host adds the parts from the first to
+ * the last. Everything is in double. */
 enum { PL_SUM_WIDTH = 8192, PL_SUM_LAST = 32, PL_SUMS_MAX = 32, PL_SUM_PART = 1 << 20 };
-/* Threads of each sum whose second launch reads whole rounds. */
+/* Threads that a launch makes for each of its sums, the longest of `count` numbers: those that have a number, in the
+ * rounds that the second launch reads. */
 enum { PL_SUM_ROUND = 512 };
-/* Threads a sum, if the largest is of `count` numbers. */
 static inline int64_t pl_sum_width(int64_t count)
 {
-    const int64_t rounds = (count + PL_SUM_ROUND - 1) / PL_SUM_ROUND;
-    return rounds < 1                             ? PL_SUM_ROUND
-           : rounds < PL_SUM_WIDTH / PL_SUM_ROUND ? rounds * PL_SUM_ROUND
-                                                  : PL_SUM_WIDTH;
+    const int64_t whole = (count + PL_SUM_ROUND - 1) / PL_SUM_ROUND * PL_SUM_ROUND;
+    return whole < PL_SUM_ROUND ? PL_SUM_ROUND : whole < PL_SUM_WIDTH ? whole : PL_SUM_WIDTH;
 }
 typedef enum pl_sum_kind {
     PL_SUM_DOUBLES, /* a: doubles */
@@ -204,9 +202,9 @@ typedef struct pl_sums_arguments {
 } pl_sums_arguments;
 typedef struct pl_sums_last_arguments {
     const double *partial; /* [sums][width] */
-    int64_t width;
-    double *out;      /* [sums][PL_SUM_LAST] */
-    uint64_t largest; /* bit k: sum k is a PL_SUM_LARGEST */
+    int64_t width;         /* pl_sum_width */
+    double *out;           /* [sums][PL_SUM_LAST] */
+    uint64_t largest;      /* bit k: sum k is a PL_SUM_LARGEST */
 } pl_sums_last_arguments;
 
 /* clang-format off */
