@@ -60,7 +60,7 @@ ISA_FLAGS_v2 := -march=x86-64-v2
 ISA_FLAGS_v3 := -march=x86-64-v3
 ISA_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 # `make demo` in a new tree compiles the kernels of this processor only, which takes half as long. Any other goal
-# makes up for it; build/isas says which ones are there.
+# compiles the rest; build/isas lists what a build has.
 ifeq ($(MAKECMDGOALS),demo)
 ifneq ($(words $(shell cat $(BUILD)/isas 2>/dev/null)),3)
 ISAS := $(or $(shell /lib64/ld-linux-x86-64.so.2 --help 2>/dev/null | sed -n 's/^ *x86-64-\(v[234]\) (supported, searched)/\1/p' | sort | tail -n 1),v2)
@@ -273,7 +273,7 @@ $(BUILD)/engine-abi: always
 	@mkdir -p $(@D)
 	@find engine -name '*.h' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16 > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-# The same for the instruction sets whose tables the build has.
+# The same for the instruction sets that the build has, because tables name them.
 $(BUILD)/isas: always
 	@mkdir -p $(@D)
 	@echo '$(ISAS)' | cmp -s - $@ || echo '$(ISAS)' > $@

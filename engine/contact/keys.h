@@ -14,10 +14,9 @@
 typedef struct pl_contact_keys {
     uint64_t *key;
     int64_t count, capacity;
-    int bits;    /* of a feature */
-    bool failed; /* out of memory */
-    int64_t
-        work; /* of the search that collected them (search.h); pl_contact_keys_gather drops it */
+    int bits;     /* of a feature */
+    bool failed;  /* out of memory */
+    int64_t work; /* of the search that collected them; pl_contact_keys_gather drops it */
 } pl_contact_keys;
 
 int pl_contact_keys_bits(const pl_contact_surface *surface);

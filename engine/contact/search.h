@@ -2,10 +2,10 @@
 #ifndef PLIANT_ENGINE_CONTACT_SEARCH_H
 #define PLIANT_ENGINE_CONTACT_SEARCH_H
 
-#include "engine/isa.h"
 #include "engine/contact/filter.h"
 #include "engine/contact/keys.h"
 #include "engine/contact/trees.h"
+#include "engine/isa.h"
 
 #include <stdatomic.h>
 
@@ -14,8 +14,9 @@
 typedef void pl_contact_judge(const void *context, pl_contact_kind kind, int32_t a, int32_t b,
                               pl_contact_keys *out);
 
-/* Bounds the time and the memory of a search. A candidate counts as one, and `judge` adds to keys->work what it takes
- * besides. Whether it is too much does not depend on threads. */
+/* Bounds the time and the memory of a search, which ends early, with some of its keys, once it has too much work. A
+ * candidate counts as one, and `judge` adds to keys->work what it takes besides. Whether it is too much does not depend
+ * on threads. */
 typedef struct pl_contact_work {
     int64_t most; /* maximum */
     _Atomic int64_t done;
@@ -26,9 +27,8 @@ typedef struct pl_contact_search {
     const pl_contact_filter *filter; /* NULL: everything may touch everything */
     pl_contact_judge *judge;
     const void *context;
-    bool ropes; /* also vertices against ropes' edges */
-    pl_contact_work
-        *work; /* NULL: unbounded. A search with too much work ends early, with some of its keys */
+    bool ropes;            /* also vertices against ropes' edges */
+    pl_contact_work *work; /* NULL: unbounded */
 } pl_contact_search;
 
 /* A bound that only extreme moves reach: 1000 for each edge and vertex, at least a million. A sweep of sheets in eight

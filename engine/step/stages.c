@@ -275,13 +275,13 @@ static pl_status fail_crowded(const rounds *r)
     pl_backend *b = r->by->backend;
     pl_failure *f = r->failure;
     const double most = b->ops->kinematics->farthest(b, r->stage->x_start, r->x, &f->vertex);
-    const int32_t body = f->vertex < 0 ? 0 : pl_model_body_of(m, m->first_vertex, f->vertex);
+    const int32_t body = pl_model_body_of(m, m->first_vertex, f->vertex);
     f->code = PL_FAILURE_INTERSECTION;
     snprintf(
         f->message, sizeof f->message,
         "Vertex %lld of /bodies/%d moves %.3g m in one step, the farthest of all, and too many "
         "parts of the bodies come near each other on the way to follow them all.",
-        (long long)(f->vertex < 0 ? 0 : f->vertex - m->first_vertex[body]), body, most);
+        (long long)(f->vertex - m->first_vertex[body]), body, most);
     snprintf(f->advice, sizeof f->advice,
              "Use a smaller time.step; look for bodies that begin inside an obstacle and for pins "
              "that jump; or accept what passes through with \"contact\": {\"check\": false}.");

@@ -289,7 +289,8 @@ static void commit_batch(pl_store *store, op *batch)
     pthread_mutex_unlock(&store->mutex);
 }
 
-/* Wait for work, with the mutex held; for one second at most if undos are pending. */
+/* Wait for work, with the mutex held, for one second at most if undos are pending; then for what follows it within
+ * GATHER_US, unless somebody waits. */
 static void wait_for_work(pl_store *store)
 {
     enum { SECOND_US = 1000000 };

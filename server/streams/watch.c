@@ -40,9 +40,8 @@ typedef struct followed {
     int interval_ms;
     bool touched;       /* a frame is in its log, or a file was replaced */
     bool files_touched; /* a file was replaced */
-    int64_t
-        grown_ms; /* look then, if its index is not written before; INT64_MAX: its segment has not grown */
-    bool busy; /* a thread reads its log, without the mutex */
+    int64_t grown_ms;   /* when to look at a segment that has grown; INT64_MAX: it has not */
+    bool busy;          /* a thread reads its log, without the mutex */
 } followed;
 
 struct pl_watch {

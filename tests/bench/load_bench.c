@@ -26,8 +26,8 @@ typedef struct load {
     int count;
     atomic_int next;
     int status[REQUESTS_MAX];
-    double ms[REQUESTS_MAX],
-        late[REQUESTS_MAX]; /* to the reply; to sending: the client's own delay */
+    double ms[REQUESTS_MAX];   /* to the reply */
+    double late[REQUESTS_MAX]; /* to sending: the client's own delay */
 } load;
 
 /* ---- one connection ---- */

@@ -30,7 +30,8 @@ endif
 .PHONY: fuzz-programs fuzz-build fuzz-merge
 fuzz-programs: $(FUZZERS)
 # clang may be missing until the packages are installed, so this is a separate make, after everything
-# else, because it links objects of the plain build. In a check sanitised programs have the same objects, so it waits.
+# else, because it links objects of the plain build. In a check sanitised programs come first: two makes must not
+# compile the same objects at once.
 fuzz-build: all $(if $(filter check,$(MAKECMDGOALS)),sanitised) | test-deps
 	+@! tests/fuzz/available $(FUZZ_CC) >/dev/null || $(FUZZ_MAKE) fuzz-programs
 

@@ -231,6 +231,7 @@ static pl_status start(const char *program, const char *const *arguments, int ou
         return PL_IO;
     for (; count < PL_RUN_ARGUMENTS_MAX && arguments[count]; count++)
         argv[count + 1] = (char *)arguments[count]; /* posix_spawn does not write to them */
+    /* It computes for long, but not longer than this program lives. */
     if (strcmp(program, "pliant-worker") == 0) {
         snprintf(self, sizeof self, "%d", (int)getpid());
         argv[count + 1] = "--parent";

@@ -3,8 +3,8 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ANDERSON_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ANDERSON_H
 
-#include "engine/isa.h"
 #include "engine/backends/histories.h"
+#include "engine/isa.h"
 #include "engine/model/group.h"
 
 /* Arrays of one group, [block][rows][PL_BLOCK] each, except as noted. Differences are in single precision,

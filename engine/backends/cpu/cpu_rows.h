@@ -3,8 +3,8 @@
 #ifndef PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 #define PLIANT_ENGINE_BACKENDS_CPU_CPU_ROWS_H
 
-#include "engine/isa.h"
 #include "engine/backends/histories.h"
+#include "engine/isa.h"
 
 /* Number of items in the chunk of a partial sum, whatever the number of threads. */
 enum { CHUNK = 512 };
